@@ -1,7 +1,8 @@
-//! Where a core takes messages of other threads.
+//! The inbox of a core: messages from other threads.
 //!
-//! A core that sleeps is woken by an event of its own; one that was woken already, and has not looked yet, needs no other: so whoever sends much pays for one call of the
-//! system, not for one each. Who has more to send in a moment can leave messages meanwhile: should it be kept from waking the core then, an alarm does.
+//! An event wakes a sleeping core. A core that has been woken and has not read its inbox yet needs no second event. So
+//! a sender of many messages pays for one system call, not for one per message. A sender that will soon send more can
+//! queue messages without waking the core. If it is then delayed, an alarm wakes the core.
 
 pub(crate) mod results;
 
@@ -20,15 +21,15 @@ use stats::Snapshot;
 use crate::ids::{Addressee, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 
-/// After how long a core looks for messages that were left, at the latest.
+/// Maximum time until a core reads messages that were queued without waking it.
 const ALARM: Duration = Duration::from_millis(1);
 
-/// The descriptors that wake a core.
+/// The file descriptors that wake a core.
 #[derive(Debug)]
 pub(crate) struct Wake {
     event: EventFd,
     alarm: TimerFd,
-    /// It was raised, and the core has not looked since.
+    /// True if the event was raised and the core has not read its inbox since.
     raised: AtomicBool,
 }
 
@@ -40,19 +41,19 @@ impl Wake {
         Ok(Self { event, alarm, raised: AtomicBool::new(false) })
     }
 
-    /// Becomes readable, as the event does, anew each time when a core is to look for what was left.
+    /// Returns the timer that wakes the core for queued messages, like the event.
     pub(crate) fn alarm(&self) -> BorrowedFd<'_> {
         self.alarm.as_fd()
     }
 
-    /// There is something to look at, which was put there before.
+    /// Wakes the core after a message was queued.
     pub(crate) fn raise(&self) {
         if !self.raised.swap(true, AcqRel) {
             let _ = self.event.write(1);
         }
     }
 
-    /// It is about to look. The event is not read: the driver is told of it once each time.
+    /// Marks the inbox as about to be read. The event itself is not read, because it is registered edge-triggered.
     pub(crate) fn lower(&self) {
         self.raised.swap(false, AcqRel);
     }
@@ -64,7 +65,7 @@ impl AsFd for Wake {
     }
 }
 
-/// The way to a core.
+/// Sender of messages to a core.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     sender: Sender<Message>,
@@ -76,7 +77,7 @@ impl Inbox {
         Self { sender, wake }
     }
 
-    /// One for a test, with its other end.
+    /// Creates an inbox for a test, with its receiver.
     #[cfg(test)]
     pub(crate) fn pair() -> (Self, std::sync::mpsc::Receiver<Message>) {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -89,17 +90,17 @@ impl Inbox {
         }
     }
 
-    /// Without waking the core, which finds it when it looks the next time.
+    /// Queues a message without waking the core, which finds it at its next read.
     pub(crate) fn leave(&self, message: Message) {
         let _ = self.sender.send(message);
     }
 
-    /// Has the core look.
+    /// Wakes the core.
     pub(crate) fn wake(&self) {
         self.wake.raise();
     }
 
-    /// Has the core look in a moment, which is put off if it is asked for again.
+    /// Wakes the core after [`ALARM`]. A second call postpones the wake-up.
     pub(crate) fn wake_soon(&self) {
         let after = Expiration::OneShot(ALARM.into());
         if self.wake.alarm.set(after, TimerSetTimeFlags::empty()).is_err() {
@@ -107,30 +108,30 @@ impl Inbox {
         }
     }
 
-    /// It leads to the same core.
+    /// Returns true if both lead to the same core.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.wake, &other.wake)
     }
 }
 
-/// A question to the core that owns a barrier, a lock or a group of arrivals.
+/// A request to the core that owns a barrier, a lock or a group of arrivals.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    /// A user is at a barrier that opens for so many.
+    /// A user waits at a barrier that opens when `size` users wait.
     Arrive { barrier: BarrierId, size: u32, waiter: Waiter },
-    /// A user waits no longer; a barrier opens for all who are there, as in JMeter.
+    /// A user gives up waiting; then the barrier opens for all users there, as in JMeter.
     GiveUp { barrier: BarrierId, waiter: Waiter },
     /// A user wants a lock.
     Lock { name: Box<str>, waiter: Waiter },
-    /// A user has no more use for it.
+    /// A user releases a lock.
     Unlock { name: Box<str>, waiter: Waiter },
-    /// A user is free for an arrival.
+    /// A user waits for its next arrival.
     Free { group: GroupId, number: u32, waiter: Waiter },
     /// A user of a group of arrivals has ended.
     Leave { group: GroupId, number: u32 },
 }
 
-/// To a core.
+/// A message to a core.
 #[derive(Debug)]
 pub(crate) enum Message {
     Start {
@@ -140,17 +141,17 @@ pub(crate) enum Message {
     Resolved {
         user: UserId,
         route: RouteId,
-        /// The name that was asked for; the route may be another's by now.
+        /// The resolved name. The route's number may belong to another route by now.
         host: String,
         found: results::Found,
     },
-    /// Addresses of the plan's own, with the names they were found under.
+    /// Resolved addresses of a host that the plan defines, with the names they were found under.
     Looked {
         user: UserId,
         route: RouteId,
         addresses: Vec<(String, std::net::SocketAddr)>,
     },
-    /// The answer of name servers of the plan's own.
+    /// The answer of the plan's own name servers.
     Named {
         user: UserId,
         route: RouteId,
@@ -164,35 +165,35 @@ pub(crate) enum Message {
         user: UserId,
         content: Box<results::Content>,
     },
-    /// A job is done, or why it is not.
+    /// The reply of a finished job, or the reason why it failed.
     Job {
         to: Addressee,
         reply: Result<Vec<u8>, String>,
-        /// When it was done.
+        /// The time at which the job was done.
         done: Instant,
     },
     Recycle(Box<Snapshot>),
-    /// Asks this core as the owner of a barrier or a lock.
+    /// A request to this core as the owner of a barrier, a lock or arrivals.
     Ask(Ask),
-    /// A user of this core may go on.
+    /// Releases a waiting user of this core.
     LetGo(Waiter),
-    /// A user of this core, one of a group, begins an iteration then: one that is free, or a new one.
+    /// Starts an iteration of a group at a time: with a user of this core that is free, or with a new one.
     Arrival(GroupId, Option<Waiter>, Nanos),
-    /// Nobody comes to that group any more.
+    /// No further arrivals come to this group.
     NoArrivals(GroupId),
-    /// The run has so many users of a group from now on; changes are numbered.
+    /// Sets the number of users of a group in the whole run; `change` numbers the changes.
     Users {
         group: GroupId,
         users: u32,
         change: u32,
     },
-    /// Iterations of a group start at that rate from now on, in all of the run.
+    /// Sets the rate at which iterations of a group start in the whole run.
     Rate {
         group: GroupId,
         rate: f64,
         change: u32,
     },
-    /// No sample begins, or samples begin again.
+    /// Pauses or resumes the start of samples.
     Pause(bool),
     Stop,
     StopNow,

@@ -3,15 +3,15 @@
 //! A run is started with [`start`]; it reports by events and is stopped through its handle. Inside, each core is one
 //! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
 //!
-//! The hot path, in reading order: `core` (the loop) → `core::turns` → `flow::search` (the next sampler) → `sample` (a sampler from
-//! pre-processors to listeners) → `http::exchange` (a request goes out) → `session` (it is sent, its response comes in) → `http::answer` (the result) →
-//! `completions` (the completion that the loop takes).
+//! The hot path, in reading order: `core` (the loop) → `core::turns` → `flow::search` (the next sampler) → `sample` (a
+//! sampler from pre-processors to listeners) → `http::exchange` (a request is sent) → `session` (connections) →
+//! `http::answer` (the response and the result) → `completions` (the completion that the loop takes).
 //!
 //! Rooms, each above those it may import:
 //!
 //! | room | holds |
 //! |---|---|
-//! | `run` | everything around cores: starting groups in order, what is evaluated before, threads, Backend Listeners' senders |
+//! | `run` | everything around cores: starting groups in order, values that are evaluated before the start, threads, Backend Listeners' senders |
 //! | `core` | the loop of a core, and the joints between rooms; a clock that tests step |
 //! | `flow` | controllers: the search for the next sampler, kinds of controllers (`flow/kinds`), iterations, conditions, loop control; schedules, barriers, arrivals, parallel branches |
 //! | `sample` | a sample: pre-processors, timers, recording, transactions, interruption, exceptions of functions |
@@ -20,15 +20,15 @@
 //! | `tcp` | TCP, raw requests, UDP |
 //! | `redis`, `sse` | values of Redis Data Sets; server-sent events |
 //! | `process` | programs that a plan runs |
-//! | `java`, `offload` | messages to Java and its answers, and the seam to whoever runs it |
+//! | `java`, `offload` | messages to Java and its replies, and the interface to whatever runs it |
 //! | `net` | connections, sockets, addresses, local ports, TLS, the connect rate, the wording of failures |
 //! | `context` | the parts of a core that every room above uses |
 //! | `session` | exchanges of protocols that are sessions |
-//! | `completions` | what is done, for the loop to go on with |
+//! | `completions` | finished work that the loop handles next |
 //! | `shared` | the state of a run that all its cores see |
 //! | `settings` | properties that change how the engine works |
 //! | `files` | a thread that reads files |
-//! | `results` | result files and the ends of Backend Listeners on a core |
+//! | `results` | result files, and feeds to Backend Listeners |
 //! | `users`, `inbox`, `reports` | users as data; messages of other threads to a core, and a core's to the coordinator |
 //! | `time`, `ids` | the clock, timers, the measurements of a sample; numbers of users, connections, routes |
 

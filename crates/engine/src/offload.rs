@@ -1,7 +1,7 @@
-//! The seam to whoever runs what cores may not: scripts and elements of a Java machine.
+//! The interface to what cores may not run themselves: scripts and elements in a Java machine.
 //!
-//! A core hands over a [`Job`], a message of bytes, and goes on with other users; the reply comes back through the core's inbox. Handing over
-//! never blocks.
+//! A core submits a [`Job`], a message of bytes, and continues with other users. The reply returns through the core's
+//! inbox. Submitting never blocks.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -13,73 +13,76 @@ use crate::inbox::{Inbox, Message};
 
 /// Runs jobs on threads of its own.
 pub trait Offload: Send + Sync + Debug {
-    /// Takes a job; [`Job::finish`] is called once it is done, on any thread.
+    /// Submits a job. [`Job::finish`] is called when it is done, on any thread.
     fn submit(&self, job: Job);
 
-    /// Carries out a message and waits for its reply. Only before the first user starts, and after the last has ended.
+    /// Sends a message and waits for its reply. Used only before the first user starts and after the last has ended.
     ///
     /// # Errors
     ///
-    /// Why there is no reply, in words.
+    /// The reason why there is no reply, in words.
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String>;
 
-    /// The run ends at once: what runs for this user is to be interrupted, and nothing more is begun for it.
+    /// Interrupts the jobs of this user and starts no more for it, because the run ends at once.
     fn interrupt(&self, user: u64);
 
-    /// Something to be told to the user, if there is: what runs for very long, for example. Asked now and then.
+    /// Returns a message for the person who runs the test, if there is one: for example about a job that takes very
+    /// long. Called from time to time.
     fn complaint(&self) -> Option<String> {
         None
     }
 
-    /// The heap of the Java machine and its collections so far, as last read; `None` while nothing is known of them. Asked once a second.
+    /// Returns the heap size of the Java machine and its garbage collections so far; `None` before they are known.
+    /// Called once a second.
     fn memory(&self) -> Option<crate::message::Memory> {
         None
     }
 
-    /// Why the run is to end at once, if it is: something that ran has asked for the end of the process, which waits until [`leave`](Self::leave) allows it, or nothing
-    /// can run any more. Asked now and then.
+    /// Returns the reason why the run must end at once, if there is one. Either a job has asked to end the process,
+    /// which waits until [`leave`](Self::leave) allows it, or no job can run any more. Called from time to time.
     fn ending(&self) -> Option<String> {
         None
     }
 
-    /// The run is over: gives what else was started a moment to end. What still runs then, in words.
+    /// Gives threads that the plan has started a moment to end, after the run. Returns in words what still runs then.
     fn linger(&self) -> Option<String> {
         None
     }
 
-    /// The run is over and all is written. Mostly does not come back: what is registered for the end of the process is done, and the process ends with this
-    /// code, or the one that something asked for that ran.
+    /// Ends the process after the run, when all results are written. Usually does not return: it runs the shutdown
+    /// hooks, and the process ends with `code`, or with the code that a job has asked for.
     fn leave(&self, code: u8) {
         let _ = code;
     }
 
-    /// A sample takes longer than a Sample Timeout allows: the sampler that runs for this user is to be interrupted, and the user goes on. By default
-    /// samplers cannot be.
+    /// Interrupts the sampler that runs for this user, because it takes longer than a Sample Timeout allows. The user
+    /// continues. By default, samplers cannot be interrupted.
     fn interrupt_sample(&self, user: u64) {
         let _ = user;
     }
 }
 
-/// Something to be done for a user that waits meanwhile.
+/// Work for a user that waits meanwhile.
 #[derive(Debug)]
 pub struct Job {
-    /// The work that is to be done.
+    /// The work as an encoded message.
     pub message: Vec<u8>,
     /// The user's number in messages.
     pub user: u64,
-    /// The name of what runs, for people: the path of an element, or a text.
+    /// The name of the running element or text for messages to people.
     pub what: Arc<str>,
     pub(crate) to: Addressee,
     pub(crate) reply_to: Inbox,
 }
 
 impl Job {
-    /// Hands the reply back, or says why there is none.
+    /// Sends the reply, or the reason why there is none.
     pub fn finish(self, reply: Result<Vec<u8>, String>) {
         self.reply_to.send(Message::Job { to: self.to, reply, done: Instant::now() });
     }
 
-    /// Hands the reply back without waking its core, by one who does that in a moment. Should it be kept from it, the core looks after a millisecond.
+    /// Queues the reply; the caller wakes the core soon by [`Unread::wake`]. If it does not, the core reads the reply
+    /// after a millisecond.
     pub fn leave(self, reply: Result<Vec<u8>, String>, unread: &mut Unread) {
         let Self { to, reply_to, .. } = self;
         reply_to.leave(Message::Job { to, reply, done: Instant::now() });
@@ -90,17 +93,17 @@ impl Job {
     }
 }
 
-/// Cores that were not woken for replies that were left for them.
+/// Cores with queued replies that have not been woken yet.
 #[derive(Debug, Default)]
 pub struct Unread(Vec<Inbox>);
 
 impl Unread {
-    /// There are none.
+    /// Returns true if there are no such cores.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Wakes them.
+    /// Wakes these cores.
     pub fn wake(&mut self) {
         for core in self.0.drain(..) {
             core.wake();
@@ -114,7 +117,7 @@ impl Drop for Unread {
     }
 }
 
-/// Surroundings of a run that Java machines are told of, beside the plan and the properties.
+/// Data about a run that Java machines get, besides the plan and the properties.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// JMeter's own folder, empty if there is none.
@@ -125,14 +128,14 @@ pub struct Surroundings {
     pub plan: PathBuf,
 }
 
-/// Something that a Java machine has to say of the plan.
+/// A finding of the Java machine about the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// It will not run.
+    /// True if the plan cannot run.
     pub is_error: bool,
-    /// The element it is about: its place in [`JavaBacked::elements`](plan::java_backed::JavaBacked::elements).
+    /// The affected element: its index in [`JavaBacked::elements`](plan::java_backed::JavaBacked::elements).
     pub element: Option<u32>,
-    /// The text it is about: its place in [`JavaBacked::texts`](plan::java_backed::JavaBacked::texts).
+    /// The affected text: its index in [`JavaBacked::texts`](plan::java_backed::JavaBacked::texts).
     pub text: Option<u32>,
     /// Line within the script; 0 is unknown.
     pub line: u32,

@@ -1,7 +1,7 @@
-//! Programs that users run, on threads of their own: a core neither starts one nor waits for it.
+//! Programs that users run, on threads of their own: a core neither starts a program nor waits for it.
 //!
-//! A thread for each program that runs, until it has ended and its output is read. It tells the core; the user waits
-//! meanwhile. Whoever asks no more gets the program ended.
+//! Each running program has a thread, which ends when the program has ended and its output is read. The thread reports
+//! to the core, and the user waits meanwhile. If the user no longer waits, the program is terminated.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,26 +24,26 @@ use crate::net::transport::keep_part;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// Bytes of a thread's stack: it holds a buffer and little else.
+/// Stack size of such a thread in bytes: it holds a buffer and little else.
 const STACK: usize = 256 * 1024;
-/// How long a program that was asked to end may take, before it is made to.
+/// Time for which a program may take to end after a request, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A running program, as its user sees it.
+/// A running program, seen by its user.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// Told apart from programs of others that had the user's slot.
+    /// Ticket that distinguishes this program from programs of earlier users of the same slot.
     ticket: u64,
     command: Arc<Command>,
     directory: String,
     timing: Timing,
-    /// Readable once the program is to be ended.
+    /// Becomes readable when the program must be ended.
     cancel: Arc<OwnedFd>,
 }
 
 impl crate::users::Part for Running {}
 
-/// Starts a program for a user's sample. False: it cannot be, and the core's result says so.
+/// Starts a program for a user's sample. Returns false if that fails; the core's current result shows the reason.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -83,7 +83,7 @@ pub(crate) fn begin(
     started
 }
 
-/// A program has ended.
+/// Handles the end of a program.
 pub(crate) fn end(cx: &mut Context<'_>, index: UserId, done: Done) {
     let user = &mut cx.users[index];
     let Wait::Job(id) = user.wait else { return };
@@ -102,7 +102,7 @@ pub(crate) fn end(cx: &mut Context<'_>, index: UserId, done: Done) {
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Fills the core's result.
+/// Fills the core's current result.
 fn show(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -158,7 +158,7 @@ fn show(
     outcome
 }
 
-/// The run ends at once: so does the user's program, and the sample with it.
+/// Ends a user's program and its sample, because the run ends at once.
 pub(crate) fn cut(cx: &mut Context<'_>, index: UserId) {
     if let Some(running) = cx.users[index].extra().parts.get::<Running>() {
         let _ = rustix::io::write(&running.cancel, &1u64.to_ne_bytes());
@@ -232,7 +232,7 @@ fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, 
             "java.io.IOException: Cannot run program \"{program}\" (in directory \"{directory}\"): error={number}, {words}"
         ))
     })?;
-    // The writing ends that this process still has would keep the pipe open.
+    // This process still holds the write ends of the pipe, which would keep it open.
     drop(spawn);
     let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
     if ended.is_err() {
@@ -264,10 +264,11 @@ fn attend(
             events.push(PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
         }
         let left = match limit {
-            // Only the program's own end is in time or not; whoever holds its output then is waited for.
+            // The time limit applies only to the program itself. If another process holds its output open, that is
+            // waited for.
             Some(limit) if code.is_none() => {
                 let left = limit.saturating_duration_since(Instant::now());
-                // It may have ended in time, and this process have stood still since.
+                // This process may have been suspended, and the program may have ended in time.
                 late = left.is_zero();
                 Some(if late { left } else { left + Duration::from_millis(1) })
             }
@@ -306,7 +307,7 @@ fn attend(
     code.ok_or(Failure::Cut)
 }
 
-/// Ends a program: asked to at first, unless it must be `now`.
+/// Ends a program: with a request first, unless `now` is true.
 fn end_child(child: &mut Child, now: bool) {
     if !now {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);
@@ -319,13 +320,13 @@ fn end_child(child: &mut Child, now: bool) {
     let _ = child.wait();
 }
 
-/// The exit code as Java gives it: 128 and the signal for those that one ended.
+/// Returns the exit code as Java does: 128 plus the signal for a program that a signal ended.
 fn exit_code(status: std::process::ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
-/// The system's own words for an error.
+/// Returns the system's own text for an error.
 fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

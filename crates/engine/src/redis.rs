@@ -1,7 +1,7 @@
-//! Redis Data Sets: a value for each iteration, on connections that users of a core share.
+//! Redis Data Sets: a value for each iteration, over connections that the users of a core share.
 //!
-//! An iteration that needs values waits before it begins: the user asks for one after the other, and goes on when it has all of
-//! them. They are kept until the iteration sets its variables. There is no sample.
+//! An iteration that needs values waits before it begins. The user requests one value after another, and continues when
+//! it has all of them. The values are kept until the iteration sets its variables. There is no sample.
 
 use plan::element::RedisCall;
 use plan::plan::{Controller, OnIteration};
@@ -18,16 +18,16 @@ use crate::session::line::{LineId, Place};
 use crate::time::clock::{MS, Nanos};
 use crate::users::{User, Wait};
 
-/// Values that a user has fetched for an iteration that has not begun.
+/// Values that a user has fetched for an iteration that has not begun yet.
 #[derive(Debug, Default)]
 struct Fetched(Vec<(u32, Result<String, String>)>);
 
 impl crate::users::Part for Fetched {}
 
-/// The reason for which users end that find no value.
+/// The reason with which users end if there is no value for them.
 const NO_DATA: &str = "End of redis data detected";
 
-/// The first of the values that an iteration needs which is not there: the user is to wait for it.
+/// Returns the first value that an iteration needs and that is missing: the user must wait for it.
 pub(crate) fn missing(cx: &Context<'_>, index: UserId, controller: &Controller) -> Option<u32> {
     controller.on_iteration.iter().find_map(|event| match event {
         OnIteration::Redis(at) if !has_fetched(&cx.users[index], *at) => Some(*at),
@@ -40,7 +40,8 @@ fn has_fetched(user: &User, at: u32) -> bool {
     known.is_some_and(|all| all.0.iter().any(|(of, _)| *of == at))
 }
 
-/// Sets the variables of a value that was fetched. An error: there was none, which is the reason for which the user ends.
+/// Sets the variables from a fetched value. `Err`: there was no value; the error is the reason with which the user
+/// ends.
 pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(), String> {
     let known = &mut cx.users[index].extra().parts.or_default::<Fetched>().0;
     let Some(place) = known.iter().position(|(of, _)| *of == at) else { return Ok(()) };
@@ -50,7 +51,7 @@ pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(
     Ok(())
 }
 
-/// Asks for a value; the user waits for it.
+/// Requests a value; the user waits for it.
 pub(crate) fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId, at: u32) {
     let ticket = sessions.exchange(index, None);
     let exchange = &mut sessions.exchanges[ticket];
@@ -86,7 +87,7 @@ fn start_fetch(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// A value has come, or none. False: the run has ended before, and so does the user.
+/// Handles the answer to a request for a value. Returns false if the run has ended before; then the user ends too.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, ended, head) = (exchange.user, exchange.ended, exchange.answer.head);
@@ -117,16 +118,16 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     };
     let line = sessions.exchanges[ticket].line;
     if line != LineId::NONE {
-        // Without a sample it counts as an exchange with its address.
+        // There is no sample, so the exchange is counted for its address.
         let took = (ended - sessions.exchanges[ticket].start).max(0) as u64;
         cx.recorder.exchanged(sessions.lines[line].class, took, !kept || got.is_err());
     }
     sessions.leave_pool(&mut cx.around(), ticket, kept);
     let user = &mut cx.users[index];
-    // The iteration is late by no fault of this process.
+    // The wait for the server is not a delay of this process.
     user.intended = user.intended.max(ended);
     let value = match (got, call.back.take(), call.take.puts_back()) {
-        // It is there again.
+        // The value has been put back.
         (Ok(_), Some(value), _) => Ok(value),
         (Ok(value), None, Some(command)) => {
             sessions.exchanges.end(ticket);
@@ -151,19 +152,19 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     true
 }
 
-/// The reason for which a user ends that got no value; `kept`: its connection is good still.
+/// Returns the reason with which a user without a value ends. `kept`: its connection is still usable.
 fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> String {
     let name = cx.plan.redis[at as usize].name();
     let reason = format!("Failed to retrieve data from redis key {key}: {words} ({name})");
     if kept {
-        // The server has no such data: to JMeter that is their end.
+        // The server has no such data: JMeter treats this as the end of the data.
         cx.log(reason);
         return NO_DATA.to_owned();
     }
     reason
 }
 
-/// A failure of an exchange, in words.
+/// Returns the text of a failure of an exchange.
 fn words(failure: &Failure, route: &Route) -> String {
     let words = match failure {
         Failure::Tls(error) => error.to_string(),

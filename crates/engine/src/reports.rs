@@ -1,4 +1,4 @@
-//! Reports of cores, and of what works for them, to the coordinator of a run.
+//! Reports of cores, and of threads that work for them, to the coordinator of a run.
 
 pub(crate) mod figures;
 pub(crate) mod line;
@@ -21,18 +21,18 @@ pub(crate) enum Report {
     },
     GroupDone {
         group: GroupId,
-        /// The last change of its load that the core has heard of.
+        /// Number of the last change of the group's load that the core has applied.
         change: u32,
     },
     StopTest {
         now: bool,
     },
-    /// Of a share of a run, for a Backend Listener.
+    /// Samples of one process of the run, for a Backend Listener.
     Figures(Box<Figures>),
     Log(Line),
-    /// From a handle.
+    /// A request of a [`Handle`](crate::run::Handle).
     Told(Told),
-    /// A core's thread has ended, by an error if there is one.
+    /// A core's thread has ended, with an error if there was one.
     CoreEnded(Option<String>),
 }
 

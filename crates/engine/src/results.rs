@@ -1,4 +1,4 @@
-//! Where a core's figures and rows go: result files, Backend Listeners, snapshots.
+//! Outputs of a core: result files, Backend Listeners, snapshots.
 
 pub(crate) mod backlog;
 pub(crate) mod feed;
@@ -12,17 +12,17 @@ use crate::results::feed::Feed;
 use crate::results::rows::Rows;
 
 #[allow(clippy::vec_box)] // Snapshots come and go by their pointer.
-/// Ways out of a core.
+/// The outputs of a core.
 pub(crate) struct Sinks {
     pub(crate) rows: Rows,
-    /// Ends of Backend Listeners.
+    /// Feeds to Backend Listeners.
     pub(crate) feeds: Vec<(ListenerId, Feed)>,
-    /// Snapshots that have come back, to be filled again.
+    /// Returned snapshots that can be reused.
     pub(crate) snapshots: Vec<Box<Snapshot>>,
 }
 
 impl Sinks {
-    /// Whether results are written, saved or sent anywhere.
+    /// Returns true if results are written, saved or sent anywhere.
     pub(crate) fn tells_results(&self) -> bool {
         !self.rows.is_idle() || !self.feeds.is_empty()
     }

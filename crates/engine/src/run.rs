@@ -1,7 +1,7 @@
-//! A run: cores on their threads, and the coordinator that starts groups in order, gathers snapshots and ends it all.
+//! A run: cores on their threads, and the coordinator that starts groups in order, collects snapshots and ends the run.
 //!
-//! The coordinator only passes messages; it never looks into a core. A run may be one of several shares of a larger
-//! one, each in a process of its own; then somebody else says when groups start ([`Handle`]).
+//! The coordinator only passes messages and never reads a core's state. A run may be one of several processes of a
+//! larger run. Then the caller decides when groups start, through a [`Handle`]; such a run is called paced.
 
 pub(crate) mod asked;
 pub(crate) mod backend;
@@ -43,30 +43,30 @@ use crate::time::clock::{Clock, MS, Nanos};
 /// An event of a run while it goes on.
 #[derive(Debug)]
 pub enum Event {
-    /// The measurements of one core in a second; hand them back by [`Run::recycle`].
+    /// The measurements of one core in one second; return the memory by [`Run::recycle`].
     Snapshot(Box<Snapshot>),
-    /// Paced: samples for a Backend Listener.
+    /// In a paced run: samples for a Backend Listener.
     Figures(Box<Figures>),
-    /// Something to be told to the user.
+    /// A message for the person who runs the test.
     Log(Line),
-    /// Paced: all users of the groups that were started have ended.
+    /// In a paced run: all users of the started groups have ended.
     BatchDone,
-    /// Paced: a user asked to stop the test, which stops here by itself.
+    /// In a paced run: a user asked to stop the test. Other runs stop themselves.
     StopAsked {
-        /// At once, cutting samples.
+        /// True: at once, cutting samples in flight.
         now: bool,
     },
-    /// Nothing happened within the time asked for.
+    /// Nothing happened within the given time.
     Idle,
-    /// The run is over; all snapshots and rows have been handed over.
+    /// The run is over. All snapshots and rows have been handed over.
     Finished,
 }
 
-/// Between setUp groups and the groups after them, where Java does something for the plan: JMeter collects its garbage then, and scripts that have started
-/// a server on a thread of its own rely on the time that takes.
+/// Delay between setUp groups and the groups after them, if Java runs elements of the plan. JMeter runs a garbage
+/// collection there. Scripts that have started a server in a thread of its own rely on that delay.
 const SETTLE: Nanos = 100 * MS;
 
-/// Numbers of users.
+/// Counts of users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Users {
     /// Running now.
@@ -77,7 +77,7 @@ pub struct Users {
     pub finished: u32,
 }
 
-/// A run that goes on.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<RunShared>,
@@ -89,28 +89,28 @@ pub struct Run {
     backlog: Arc<Backlog>,
     /// Threads of Backend Listeners.
     senders: Vec<JoinHandle<()>>,
-    /// The way to Backend Listeners elsewhere.
+    /// State of the samples sent to the coordinator's Backend Listeners.
     relay: Relay,
-    /// Groups yet to be started; `None` when somebody else tells which.
+    /// Groups still to be started; `None` in a paced run.
     batches: Option<Batches>,
     told: Sender<Report>,
-    /// Groups that run, with the number of cores that are not done with them.
+    /// Groups that run, with the number of cores that have not finished them.
     open: HashMap<GroupId, u32>,
-    /// The last change of each group's load, and the groups that were started last.
+    /// Number of the last change of each group's load, and the groups that were started last.
     changes: HashMap<GroupId, u32>,
     batch: Vec<GroupId>,
-    /// Changes of the load so far.
+    /// Number of changes of the load so far.
     changed: u32,
     stopped: bool,
     ended: bool,
     ends: u32,
     aborted: Option<String>,
-    /// A user, by what the plan says, has asked to stop the test.
+    /// True if an element of the plan has stopped the test.
     stopped_by_plan: bool,
 }
 
 impl Run {
-    /// A run whose threads are yet to be told of.
+    /// Creates a run whose threads are added later.
     pub(crate) fn new(
         plan: &Plan,
         shared: Arc<RunShared>,
@@ -141,11 +141,11 @@ impl Run {
         }
     }
 
-    /// Waits for the next event, for `patience` at most.
+    /// Waits for the next event, for at most `patience`.
     pub fn next_event(&mut self, patience: Duration) -> Event {
         loop {
             if self.ended && self.ends == self.shared.cores {
-                // What ends at the same moment is seen, too.
+                // A request to end that arrives at the same moment is included.
                 let offload = self.java.offload.as_ref().filter(|_| self.aborted.is_none());
                 self.aborted = offload.and_then(|offload| offload.ending()).or(self.aborted.take());
                 self.join();
@@ -179,7 +179,7 @@ impl Run {
         }
     }
 
-    /// Heeds a report; the event that it is for the caller, if it is one.
+    /// Processes a report. Returns its event for the caller, if it has one.
     fn take(&mut self, report: Report) -> Option<Event> {
         match report {
             Report::Snapshot { core, mut snapshot } => {
@@ -213,7 +213,7 @@ impl Run {
         Event::Figures(figures)
     }
 
-    /// Gives a snapshot's memory back to its core.
+    /// Returns a snapshot's memory to its core.
     pub fn recycle(&self, snapshot: Box<Snapshot>) {
         let core = snapshot.core;
         if let Some(inbox) = self.shared.inboxes.get(core as usize) {
@@ -231,23 +231,24 @@ impl Run {
         self.halt(true);
     }
 
-    /// For whoever paces the run.
+    /// Returns a handle, with which a paced run is controlled.
     pub fn handle(&self) -> Handle {
         Handle { shared: Arc::clone(&self.shared), told: self.told.clone() }
     }
 
-    /// Properties that users have set so far, unless none has been set since the given version; 0 is the start's.
+    /// Returns the properties that users have set so far; `None` if no property has changed since the given version. 0
+    /// is the version at the start.
     pub fn properties_since(&self, version: u64) -> Option<(u64, Vec<(String, String)>)> {
         self.shared.shared.written_since(version)
     }
 
-    /// Users of each group of the plan that run now, in this process.
+    /// Returns the active users of each group of the plan in this process.
     pub fn active_by_group(&self) -> impl Iterator<Item = u32> + '_ {
         use std::sync::atomic::Ordering::Relaxed;
         self.shared.counts.groups.iter().map(|group| group.load(Relaxed))
     }
 
-    /// Numbers of users in this process, as of now.
+    /// Returns the current numbers of users in this process.
     pub fn users(&self) -> Users {
         use std::sync::atomic::Ordering::Relaxed;
         let counts = &self.shared.counts;
@@ -258,7 +259,7 @@ impl Run {
         }
     }
 
-    /// The resources that this process has used so far, with those of its Java machine and its writer of rows.
+    /// Returns the resource usage of this process, including its Java machine and its writer of rows.
     pub fn usage(&self) -> Usage {
         let memory = self.java.offload.as_ref().and_then(|offload| offload.memory());
         Usage {
@@ -274,22 +275,22 @@ impl Run {
         }
     }
 
-    /// Threads that run users.
+    /// Returns the number of threads that run users.
     pub fn cores(&self) -> u32 {
         self.shared.cores
     }
 
-    /// Whether the run was told to stop before its plan was through.
+    /// Returns true if the run was stopped before the end of its plan.
     pub fn was_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Why the run ended before its time, if it did so by an error.
+    /// Returns the error that ended the run early, if there was one.
     pub fn aborted(&self) -> Option<&str> {
         self.aborted.as_deref()
     }
 
-    /// Whether the plan has stopped the test: an element of it, or what it says of failed samples.
+    /// Returns true if the plan has stopped the test: by one of its elements, or by its setting for failed samples.
     pub fn stopped_by_plan(&self) -> bool {
         self.stopped_by_plan
     }
@@ -307,12 +308,12 @@ impl Run {
         }
     }
 
-    /// Whether a core that reports a group as done has heard of the last change of its load.
+    /// Returns true if a core that reports a group as done has applied the last change of its load.
     fn is_current(&self, group: GroupId, change: u32) -> bool {
         self.changes.get(&group).copied().unwrap_or(0) == change
     }
 
-    /// Changes the load from now on. False: the group does not run, and nothing is changed.
+    /// Changes the load. Returns false, without any change, if the group does not run.
     pub fn change(&mut self, live: Live) -> bool {
         let (group, message): (_, Box<dyn Fn(u32) -> Message>) = match live {
             Live::Pause(paused) => {
@@ -330,7 +331,7 @@ impl Run {
                 (group, Box::new(move |change| Message::Rate { group, rate, change }))
             }
         };
-        // Who paces the run knows whether others still run it.
+        // In a paced run, the caller knows whether the group still runs in other processes.
         let runs =
             self.open.contains_key(&group) || self.batches.is_none() && self.batch.contains(&group);
         self.changed += 1;
@@ -339,7 +340,7 @@ impl Run {
         }
         let number = self.changes.entry(group).or_default();
         *number += 1;
-        // Each core says anew that it is done.
+        // Each core reports once more that it has finished the group.
         self.open.insert(group, self.shared.cores);
         for inbox in &self.shared.inboxes {
             inbox.send(message(*number));
@@ -347,12 +348,12 @@ impl Run {
         true
     }
 
-    /// Changes of the load that have been heard of.
+    /// Returns the number of changes of the load so far.
     pub fn changes(&self) -> u32 {
         self.changed
     }
 
-    /// Whether no group is open any more.
+    /// Counts a core that has finished a group. Returns true if no group is running.
     fn group_done(&mut self, group: GroupId) -> bool {
         let Some(left) = self.open.get_mut(&group) else { return false };
         *left -= 1;
@@ -367,7 +368,7 @@ impl Run {
         through
     }
 
-    /// Does what a [`Handle`] asked for; whether a batch is done by that already.
+    /// Carries out a request of a [`Handle`]. Returns true if this already completes a batch of groups.
     fn obey(&mut self, told: Told) -> bool {
         match told {
             Told::Start { groups, at } => {
@@ -393,7 +394,7 @@ impl Run {
         }
     }
 
-    /// Starts the next groups, or ends the run when there are none.
+    /// Starts the next groups, or ends the run if there are none.
     fn start_next(&mut self) {
         let before = self.batches.as_ref().and_then(Batches::phase);
         match self.batches.as_mut().and_then(Batches::start_next) {
@@ -420,8 +421,8 @@ impl Run {
                 self.shared.ends[group.at()].store(end, std::sync::atomic::Ordering::Relaxed);
             }
             self.open.insert(*group, self.shared.cores);
-            // The core that keeps a schedule hears of it last: whoever it sends somebody to, or tells that nobody comes, knows
-            // of the group already.
+            // The owner core of a schedule is notified last. Its messages about arrivals then find the group known on
+            // the other cores.
             let owner = owner_of(*group, self.shared.cores) as usize;
             let (before, from) = self.shared.inboxes.split_at(owner);
             for inbox in from.iter().skip(1).chain(before).chain(from.first()) {
@@ -459,7 +460,7 @@ impl Run {
     }
 }
 
-/// The way to a run from another thread.
+/// Access to a run from another thread.
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<RunShared>,
@@ -467,12 +468,12 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Starts groups, by their index in the plan, at a moment of the run's clock in nanoseconds.
+    /// Starts groups, by their index in the plan, at a time of the run's clock in nanoseconds.
     pub fn start(&self, groups: Vec<GroupId>, at: i64) {
         self.tell(Told::Start { groups, at });
     }
 
-    /// Ends users after the samples in flight, or at once.
+    /// Ends users after their current sample, or at once.
     pub fn stop(&self, now: bool) {
         self.tell(if now { Told::StopNow } else { Told::Stop });
     }
@@ -487,7 +488,7 @@ impl Handle {
         self.tell(Told::End);
     }
 
-    /// Sets properties, as a user of another process has.
+    /// Sets properties that users of another process have set.
     pub fn set_properties(&self, properties: &[(String, String)]) {
         for (name, value) in properties {
             if self.shared.shared.property(name).as_deref() != Some(value) {
@@ -496,7 +497,7 @@ impl Handle {
         }
     }
 
-    /// Says how many users of each group run in other processes, for those who count all users of the run.
+    /// Sets the number of users of each group in other processes, for elements that count all users of the run.
     pub fn users_elsewhere(&self, groups: &[u32]) {
         self.shared.counts.set_elsewhere(groups);
         for (group, users) in (0..).zip(groups) {
@@ -509,7 +510,7 @@ impl Handle {
     }
 }
 
-/// The moment that was so many nanoseconds since 1970.
+/// Converts nanoseconds since 1970 to an `Instant`.
 fn instant(wall: i64) -> Instant {
     let now = stats::clock::system_ns();
     let ago = Duration::from_nanos((now - wall).unsigned_abs());
@@ -522,9 +523,9 @@ fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Passes what the plan's functions log on to the run's events.
+/// Forwards log lines of the plan's functions to the run's events.
 fn forward_log(log: Receiver<plan::function::Said>, reports: Sender<Report>) {
-    // The thread ends with the run's shared state, which holds the other end.
+    // The thread ends when the run's shared state, which holds the sender, is dropped.
     let _ = std::thread::Builder::new().name("log".into()).spawn(move || {
         for said in log {
             if reports.send(Report::Log(said.into())).is_err() {

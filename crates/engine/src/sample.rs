@@ -1,24 +1,25 @@
-//! One sample from its pre-processors to its listeners, in JMeter's order: pre-processors, timers, sampler,
-//! post-processors, assertions, listeners, then what its outcome asks of the user. Hot.
+//! One sample, in JMeter's order: pre-processors, timers, sampler, post-processors, assertions, listeners, then the
+//! action that its outcome asks for. Hot.
 //!
-//! Each phase is a method of [`samples::Samples`], or a function, that gets the parts of a core it works on and gives the [`step::Step`] that comes next.
-//! Where the next step is of another room (a protocol, a barrier, the tree of controllers, a user's end), the core takes it.
+//! Each phase is a method of [`samples::Samples`] or a function. It gets the parts of a core that it works on, and
+//! returns the next [`step::Step`]. If the next step belongs to another room (a protocol, a barrier, the tree of
+//! controllers, a user's end), the core takes it.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `step` | what comes next |
+//! | `step` | the next step of a sample |
 //! | `prepare` | pre-processors |
 //! | `delay` | timers |
 //! | `begin` | the sampler's name, texts and time limit, before it begins |
-//! | `instant` | samplers that make up their result within a turn, or sleep |
+//! | `instant` | samplers that compute their result within a turn, or sleep |
 //! | `action` | Flow Control Actions |
 //! | `close`, `finish` | a sample's end: processors and assertions; recording and listeners |
-//! | `outcome` | the requests of an outcome to its user |
+//! | `outcome` | the actions that an outcome asks of its user |
 //! | `exceptions` | samples that are lost because a function has thrown |
 //! | `interrupt` | Sample Timeouts |
 //! | `names` | names that are expressions |
-//! | `record`, `save`, `reporting` | rows of result files, files of responses, and the order of those that hear of a result |
-//! | `branches`, `transaction` | samples that are part of another |
+//! | `record`, `save`, `reporting` | rows of result files, files of responses, and the order in which listeners get a result |
+//! | `branches`, `transaction` | samples that are part of another sample |
 //! | `samples` | state of a core's samples |
 
 pub(crate) mod action;

@@ -1,7 +1,8 @@
 //! Tunnels through proxies, which TLS needs.
 //!
-//! Plain requests name the server in their request line and the proxy passes them on. For TLS the proxy is asked for a
-//! tunnel (`CONNECT`), with credentials if it wants some; what it answers instead of making one is the sample's answer.
+//! Plain requests name the server in their request line, and the proxy forwards them. For TLS, the proxy is asked for a
+//! tunnel (`CONNECT`), with credentials if it requires them. If the proxy creates no tunnel, its response is the
+//! sample's response.
 
 use plan::http::show_lines;
 use plan::plan::SamplerKind;
@@ -17,14 +18,14 @@ use crate::session::Sessions;
 use crate::session::exchange::Call;
 use crate::session::http1::HttpCall;
 
-/// The connection of an exchange stands to a proxy, which is asked for a tunnel.
+/// Asks the proxy of an exchange's connection for a tunnel.
 pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let random = cx.random.bits().to_be_bytes();
     let exchange = &mut sessions.exchanges[ticket];
     let (index, route) = (exchange.user, exchange.route);
     let Some(tunnel) = &cx.net.routes[route].tunnel else { return };
     let authority = format!("{}:{}", tunnel.host, tunnel.port);
-    // JMeter's URLs do not show the usual port.
+    // JMeter's URLs omit the default port.
     let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
     let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
     let agent = match cx.plan.kind_of(exchange.sampler()) {
@@ -37,12 +38,12 @@ pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, tick
     let message = Message { method: "CONNECT", uri: &authority, body: None, random };
     credentials::talk(cx, index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
     request.extend_from_slice(b"\r\n");
-    // Should the proxy answer instead of the server, this was the request.
+    // If the proxy answers instead of the server, the sample shows this request.
     show_request(&mut exchange.call, &request);
     sessions.ask_proxy(&mut cx.around(), ticket, &request);
 }
 
-/// Shows a request in place of the one shown before, if one is.
+/// Replaces the request that the result shows, if it shows one.
 fn show_request(call: &mut Call, request: &[u8]) {
     if let Call::Http(HttpCall { stash: Some(stash), .. }) = call
         && !stash.request_headers.is_empty()
@@ -52,17 +53,17 @@ fn show_request(call: &mut Call, request: &[u8]) {
     }
 }
 
-/// The outcome of asking a proxy for a tunnel.
+/// The outcome of a `CONNECT` request.
 #[derive(Debug)]
 pub(super) enum Tunnelled {
-    /// The exchange goes on: TLS is next, or the proxy is asked once more.
+    /// The exchange continues: with TLS, or with another `CONNECT` request.
     GoesOn,
-    /// The words of the proxy are the sample's answer.
+    /// The proxy's response is the sample's response.
     Answer,
     Failed(Failure),
 }
 
-/// A proxy has answered the request for a tunnel.
+/// Handles the proxy's response to a `CONNECT` request.
 pub(super) fn end_tunnelling(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -88,13 +89,14 @@ pub(super) fn end_tunnelling(
     sessions.secure(&mut cx.around(), ticket, settings, now);
     let exchange = &sessions.exchanges[ticket];
     if closing != Closing::No && sessions.is_on(exchange.line, ticket) {
-        // The end of the stream lies there, and is told once only.
+        // The end of the stream is already in the socket, and edge-triggered events do not report it a second time.
         cx.net.unfinished.push_back((sessions.lines.token(exchange.line), true));
     }
     Tunnelled::GoesOn
 }
 
-/// The proxy has made no tunnel. It may want credentials; else its answer is the sample's.
+/// Handles a proxy that has created no tunnel: answers its authentication challenge, or takes its response as the
+/// sample's.
 fn end_refused(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -122,13 +124,13 @@ fn end_refused(
         }
         return Tunnelled::GoesOn;
     }
-    // Whatever it says, it is not talked to any more.
+    // This connection is not used any more, whatever the proxy's headers say.
     (facts.want_keep_alive, facts.challenges) = (false, false);
     exchange.arrival = exchange.ended;
     Tunnelled::Answer
 }
 
-/// Whether a proxy that has made no tunnel wants credentials that the user has, and has not tried.
+/// Returns true if a proxy without tunnel demands credentials that the user has and has not tried.
 fn asks_again(
     cx: &mut Context<'_>,
     (index, route): (UserId, RouteId),

@@ -1,19 +1,19 @@
-//! Results of other threads that work for a core: addresses, programs, files.
+//! Results of threads that work for a core: addresses, programs, files.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The answer of the system to the question for a name.
+/// The system resolver's answer for a host name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// At least one.
+    /// One or more addresses.
     Addresses(Vec<SocketAddr>),
     Unknown,
-    /// Not asked for again: it was unknown a moment ago. Java words that differently.
+    /// The name was unknown a moment ago and was not looked up. Java words this differently.
     StillUnknown,
 }
 
-/// The result of a program.
+/// The result of a program that the plan ran.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) ticket: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Done {
     pub(crate) elapsed: Duration,
 }
 
-/// The output of a program, as far as it is kept.
+/// The kept part of a program's output.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) kept: Vec<u8>,
@@ -32,17 +32,17 @@ pub(crate) struct Output {
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It could not be started, or its files not be opened.
+    /// The program could not be started, or its files could not be opened.
     Io(String),
     Timeout(u64),
     /// The run ended at once.
     Cut,
 }
 
-/// The content of a file, as far as it was read.
+/// The part of a file that was read.
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) ticket: u64,
-    /// The bytes that are kept, and how many there are; or JMeter's exception with its message.
+    /// The kept bytes and the total size; or JMeter's exception with its message.
     pub(crate) result: Result<(Vec<u8>, u64), (&'static str, String)>,
 }

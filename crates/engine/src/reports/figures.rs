@@ -1,4 +1,4 @@
-//! Samples on their way to a Backend Listener, and the form they have between processes.
+//! Samples for a Backend Listener, and their encoding between processes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use plan::plan::ListenerId;
 use serde::{Deserialize, Serialize};
 use stats::backend::Taken;
 
-/// Samples on their way.
+/// A batch of samples for a Backend Listener.
 #[derive(Debug)]
 pub(crate) enum Batch {
-    /// For figures by interval: label and sample.
+    /// Samples for statistics per interval, with their labels.
     Samples(Vec<(Arc<str>, Taken)>),
-    /// Lines, each a sample.
+    /// Text with one line per sample.
     Lines(String),
 }
 
-/// Samples of a core for a Backend Listener of a run of several processes.
+/// Samples of a core for a Backend Listener, in a run of several processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// The listener's place in the plan.
+    /// The listener's index in the plan.
     pub(crate) listener: u32,
     labels: Vec<String>,
-    /// Samples with the places of their labels.
+    /// Samples with the indices of their labels.
     pub(crate) samples: Vec<(u32, Taken)>,
-    /// Lines, each a sample.
+    /// Text with one line per sample.
     lines: String,
 }
 

@@ -1,53 +1,53 @@
-//! Lines that a run has for its user: typed by their kind, so that no reader takes a text apart.
+//! Messages of a run for its user, typed by kind, so that no reader has to parse text.
 
 use std::fmt;
 
 use plan::function::{Level, Said};
 use serde::{Deserialize, Serialize};
 
-/// Something that a run has to say.
+/// A message of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Line {
-    /// A line of the log, by the plan's functions and scripts, by classes in Java, or about users and samples.
+    /// A log line: of the plan's functions and scripts, of classes in Java, or about users and samples.
     Log {
-        /// Its level.
+        /// Level of the line.
         level: LogLevel,
-        /// Its logger; `None`: the plan.
+        /// Logger of the line; `None`: the plan.
         logger: Option<String>,
-        /// Milliseconds since 1970; `None`: now.
+        /// Time in milliseconds since 1970; `None`: now.
         at_ms: Option<i64>,
-        /// Its text.
+        /// Text of the line.
         text: String,
     },
     /// A line that the plan prints to standard output.
     Printed(String),
     /// A line that the plan prints to standard error.
     PrintedAsError(String),
-    /// An `Error` of Java's has ended a user: its words, and where it was thrown.
+    /// A Java `Error` has ended a user: its text, and where it was thrown.
     UserEnded(String),
     /// Rows or responses that could not be written.
     Lost {
-        /// Rows or responses; 0: something that is not counted.
+        /// Number of rows or responses; 0: something that is not counted.
         count: u64,
-        /// Their kind, and the reason.
+        /// Kind of the lost data, and the reason.
         what: String,
     },
-    /// A message of the engine's own, which concerns the user at once.
+    /// A message of the engine itself that the person running the test needs at once.
     Engine(String),
 }
 
 /// The level of a line of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LogLevel {
-    /// All details.
+    /// Fine details.
     Trace,
-    /// Details.
+    /// Details for debugging.
     Debug,
-    /// Worth knowing.
+    /// Normal events.
     Info,
-    /// Something may not be as meant.
+    /// Something may not be as intended.
     Warn,
-    /// Something does not work.
+    /// Something has failed.
     Error,
 }
 

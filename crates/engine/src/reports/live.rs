@@ -1,14 +1,14 @@
-//! A change of the load of a run that goes on.
+//! A change of the load during a run.
 
 use serde::{Deserialize, Serialize};
 
 /// A change of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Live {
-    /// A group, by its index in the plan, has so many users in all of the run.
+    /// Sets the number of users of a group, by its index in the plan, in the whole run.
     Users { group: u32, users: u32 },
-    /// Iterations of a group start so often a second, in all of the run.
+    /// Sets the rate of a group's iterations per second in the whole run.
     Rate { group: u32, rate: f64 },
-    /// No sample begins, or samples begin again.
+    /// Pauses or resumes the start of samples.
     Pause(bool),
 }

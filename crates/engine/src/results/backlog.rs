@@ -1,18 +1,19 @@
-//! The chunks of rows that wait for the writer, and the time that it spends in writing: whether the disk keeps up.
+//! Chunks of rows that wait for the writer, and the time that the writer spends writing: both show whether the disk
+//! keeps up.
 //!
 //! Counted per chunk of 64 KiB, never per row.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-/// The work that lies before the writer, shared by cores, writer and coordinator.
+/// The writer's backlog, shared by cores, writer and coordinator.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     chunks: AtomicUsize,
     rows: AtomicU64,
-    /// Nanoseconds spent in writes that have ended.
+    /// Nanoseconds spent in completed writes.
     written: AtomicU64,
-    /// The start of the write that goes on, in nanoseconds from `origin`, plus one; 0: none does.
+    /// The start of the current write, in nanoseconds since `origin`, plus one; 0: no write is running.
     writing: AtomicU64,
     origin: Instant,
 }
@@ -30,23 +31,23 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Chunks that wait or are being written.
+    /// Returns the number of chunks that wait or are being written.
     pub(crate) fn chunks(&self) -> usize {
         self.chunks.load(Relaxed)
     }
 
-    /// Rows in them; a response that is to be a file of its own counts as a row.
+    /// Returns the number of rows in these chunks. A response that becomes a file of its own counts as a row.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
 
-    /// A chunk with so many rows is handed over.
+    /// Counts a chunk with this number of rows that is handed to the writer.
     pub(crate) fn add(&self, rows: u64) {
         self.chunks.fetch_add(1, Relaxed);
         self.rows.fetch_add(rows, Relaxed);
     }
 
-    /// Writes a chunk with so many rows, which is done with then.
+    /// Writes a chunk with this number of rows, and removes it from the backlog.
     pub(crate) fn write<T>(&self, rows: u64, write: impl FnOnce() -> T) -> T {
         let begun = self.now();
         self.writing.store(begun + 1, Relaxed);
@@ -58,7 +59,7 @@ impl Backlog {
         written
     }
 
-    /// Seconds spent in writing so far, those of the write that goes on among them.
+    /// Returns the seconds spent writing so far, including the current write.
     pub(crate) fn write_s(&self) -> f64 {
         let open = self.writing.load(Relaxed).checked_sub(1);
         let open = open.map_or(0, |begun| self.now().saturating_sub(begun));

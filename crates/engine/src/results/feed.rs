@@ -1,7 +1,7 @@
-//! The end of a Backend Listener on a core.
+//! A core's feed to a Backend Listener.
 //!
-//! A core notes a finished sample in a batch and gives the batch away once a second, or when it is full; nothing of
-//! the sending happens on it. A server that does not keep up lets batches pile up to a bound; what is beyond is lost,
+//! A core adds finished samples to a batch, and hands the batch over once a second or when it is full. The core does no
+//! part of the sending. If a server does not keep up, batches pile up to a limit. Samples beyond the limit are lost,
 //! counted and reported.
 
 use std::collections::HashMap;
@@ -15,19 +15,19 @@ use stats::backend::Taken;
 use crate::reports::Report;
 use crate::reports::figures::{Batch, Figures};
 
-/// Samples in a batch.
+/// Maximum number of samples in a batch.
 const BATCH: usize = 4096;
-/// Batches that may wait.
+/// Maximum number of waiting batches.
 const WAITING: usize = 1024;
-/// Labels that a core remembers as shared texts; where there are more, it starts afresh.
+/// Maximum number of labels that a core keeps as shared texts; above this the table is cleared.
 const LABELS: usize = 1000;
 
-/// One Backend Listener of a run, its parameters evaluated.
+/// One Backend Listener of a run, with its evaluated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct BackendSettings {
     pub(crate) name: String,
     pub(crate) kind: BackendKind,
-    /// The first of a name counts.
+    /// Names and values. If a name occurs twice, the first counts.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -38,16 +38,16 @@ impl BackendSettings {
     }
 }
 
-/// Where a core's batches go.
+/// Destination of a core's batches.
 #[derive(Clone, Debug)]
 enum Outlet {
-    /// To the listener's thread.
+    /// The listener's thread in this process.
     Thread(Sender<Batch>),
-    /// To who coordinates the processes of the run, by this one's reports.
+    /// The coordinator of all processes, through this process's reports.
     Away(ListenerId, Sender<Report>),
 }
 
-/// Batches of a share of a run that are on their way to its coordinator.
+/// State of the batches that a process of a run sends to its coordinator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relay {
     pub(crate) waiting: Arc<AtomicUsize>,
@@ -55,7 +55,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// A core's end.
+    /// Returns a core's feed to the coordinator.
     pub(crate) fn feed(
         &self,
         settings: &BackendSettings,
@@ -66,23 +66,23 @@ impl Relay {
         Feed::new(settings, outlet, &self.waiting, &self.lost)
     }
 
-    /// The complaint to be told at the end.
+    /// Returns the complaint about lost samples at the end of the run.
     pub(crate) fn complaint(&self) -> Option<String> {
         too_slow(&self.lost, "the way to the coordinator")
     }
 }
 
-/// The complaint about samples that were lost on a way.
+/// Returns the complaint about lost samples; `what` names the receiver that is too slow.
 pub(crate) fn too_slow(lost: &AtomicU64, what: &str) -> Option<String> {
     let lost = lost.load(Ordering::Relaxed);
     (lost > 0).then(|| format!("{lost} samples were not sent: {what} is too slow"))
 }
 
-/// A core's end of one Backend Listener.
+/// A core's feed to one Backend Listener.
 #[derive(Debug)]
 pub(crate) struct Feed {
     pub(crate) kind: BackendKind,
-    /// The measurement of single samples.
+    /// The measurement name for single samples.
     pub(crate) measurement: String,
     samples: Vec<(Arc<str>, Taken)>,
     lines: String,
@@ -93,7 +93,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// An end from which batches go to the listener's thread.
+    /// Returns a feed to the listener's thread.
     pub(crate) fn to_thread(
         settings: &BackendSettings,
         to: Sender<Batch>,
@@ -121,7 +121,7 @@ impl Feed {
         }
     }
 
-    /// Adds a sample for figures by interval.
+    /// Adds a sample for statistics per interval.
     pub(crate) fn add(&mut self, label: &str, taken: Taken) {
         let label = match self.labels.get(label) {
             Some(label) => Arc::clone(label),
@@ -148,7 +148,7 @@ impl Feed {
         }
     }
 
-    /// Hands everything over.
+    /// Hands over all samples.
     pub(crate) fn flush(&mut self) {
         if !self.samples.is_empty() {
             let room = Vec::with_capacity(self.samples.len());
@@ -163,7 +163,7 @@ impl Feed {
         }
     }
 
-    /// Hands a batch over, with so many samples.
+    /// Hands over a batch with this number of samples.
     pub(crate) fn send(&self, batch: Batch, samples: usize) {
         if self.waiting.load(Ordering::Relaxed) >= WAITING {
             self.lost.fetch_add(samples as u64, Ordering::Relaxed);

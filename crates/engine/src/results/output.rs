@@ -1,8 +1,9 @@
-//! A result file as the writer thread sees it: opened as JMeter opens it, and appended to by whole chunks.
+//! A result file of the writer thread: opened as JMeter opens it, then appended to in whole chunks.
 //!
-//! Chunks are whole rows or whole elements. Of a chunk that does not fit on the disk the rows that fit are kept, and the
-//! others counted. A document (XML) gets its one end tag at the end, as in JMeter. Processes that append to the same
-//! file take turns by a lock of the file, and the next one cuts off what a killed one has left unfinished.
+//! A chunk consists of whole rows (CSV) or whole elements (XML). If a chunk does not fit on the disk, the rows that fit
+//! are kept and the others counted. An XML document gets its single end tag at the end, as in JMeter. Processes that
+//! append to the same file take turns with a file lock, and each one removes the incomplete row that a killed process
+//! may have left.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,11 +19,11 @@ pub(crate) struct Output {
     path: PathBuf,
     file: File,
     form: Form,
-    /// Other processes append to it, too.
+    /// True if other processes append to the file too.
     shared: bool,
-    /// It can be cut: it is neither a pipe nor a device.
+    /// True if the file can be truncated: it is neither a pipe nor a device.
     regular: bool,
-    /// A place where a row ends: the one before the last chunk of this process.
+    /// Offset of a row's end: the one before the last chunk of this process.
     known: u64,
 }
 
@@ -30,32 +31,32 @@ pub(crate) struct Output {
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) error: io::Error,
-    /// Rows that are not in the file because of it.
+    /// Number of rows that are missing in the file because of the failure.
     pub(crate) lost: u64,
 }
 
-/// JMeter takes a shorter file for none of its own.
+/// JMeter does not accept a shorter file as an XML result file.
 const SHORTEST: u64 = 65;
-/// How far from the end JMeter looks for the end tag: its length and ten bytes.
+/// Distance from the end within which JMeter searches for the end tag: the length of the tag plus ten bytes.
 const TAIL: u64 = END_TAG.len() as u64 + 10;
 const END_TAG: &[u8] = b"</testResults>";
-/// Bytes that are read at once where a file is searched for its last whole row.
+/// Number of bytes read at once during the search for the last whole row.
 const BLOCK: u64 = 256 * 1024;
-/// Elements that may give way to the end tag, which has 17 bytes.
+/// Maximum number of elements that may be removed to make room for the end tag, which has 17 bytes.
 const GIVE_WAY: usize = 8;
 
 impl Output {
-    /// Opens the file of a run that is the only one to write to it.
+    /// Opens the file of a run that alone writes to it.
     pub(crate) fn alone(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<Self> {
         let (file, made) = create(path, columns, variables)?;
         Self::of(file, made, false)
     }
 
-    /// Opens a file that was made by [`create`] and that several processes append to.
+    /// Opens a file that [`create`] has made and to which several processes append.
     pub(crate) fn shared(path: &Path, columns: &Columns) -> io::Result<Self> {
         let made = Made { path: path.to_owned(), form: Form::of(columns), from: 0 };
         let mut out = Self::of(append(path)?, made, true)?;
-        // While nobody writes, it ends with a whole row.
+        // Under the lock, no process is writing, so the file ends with a whole row.
         let _ = flock(&out.file, FlockOperation::LockExclusive);
         out.known = out.length().unwrap_or(0);
         let _ = flock(&out.file, FlockOperation::Unlock);
@@ -72,14 +73,14 @@ impl Output {
         &self.path
     }
 
-    /// Appends a chunk of whole rows; of one that does not fit, the rows that do.
+    /// Appends a chunk of whole rows. If it does not fit, appends the rows that do.
     pub(crate) fn write(&mut self, chunk: &[u8]) -> Result<(), Failed> {
         self.in_turn(|out| {
             let before = out.length().unwrap_or(0);
             let (written, result) = write_all(&mut out.file, chunk);
             let mut kept = written;
             if result.is_err() && out.regular {
-                // Half a row would spoil the first one after it that finds room again; and cutting needs none.
+                // Half a row would damage the first row written after it. Truncating needs no disk space.
                 kept = out.form.ends(&chunk[..written]).last().unwrap_or(0);
                 let _ = out.file.set_len(before + kept as u64);
             }
@@ -91,14 +92,14 @@ impl Output {
         })
     }
 
-    /// Nothing more comes from this process: ends the document, unless others append to it. Returns how many elements
-    /// gave way to the end tag.
+    /// Ends the document after the last chunk of this process, unless other processes append to it. Returns the number
+    /// of elements that were removed to make room for the end tag.
     pub(crate) fn end(&mut self) -> Result<u64, Failed> {
         if self.shared { Ok(0) } else { self.close() }
     }
 
-    /// Writes the end tag of a document. On a full disk the last elements give way to it: a document without it is none
-    /// to most of those who read it.
+    /// Writes the end tag of a document. On a full disk the last elements are removed to make room for it, because most
+    /// readers reject a document without it.
     fn close(&mut self) -> Result<u64, Failed> {
         self.in_turn(|out| {
             if out.form == Form::Rows {
@@ -129,12 +130,12 @@ impl Output {
         })
     }
 
-    /// Does something with the file while no other process of the run does, and behind its last whole row.
+    /// Runs `act` while no other process of the run uses the file, which then ends with a whole row.
     fn in_turn<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         if !self.shared {
             return act(self);
         }
-        // Where there are no locks, appending is all there is.
+        // Without file locks, appending is the only protection.
         let locked = flock(&self.file, FlockOperation::LockExclusive).is_ok();
         if locked && self.regular {
             let _ = self.mend();
@@ -146,7 +147,7 @@ impl Output {
         done
     }
 
-    /// Cuts off what is no whole row at the end: a process was killed while it wrote.
+    /// Removes an incomplete row at the end, which a process left that was killed while writing.
     fn mend(&mut self) -> io::Result<()> {
         let length = self.length()?;
         if length <= self.known {
@@ -163,7 +164,7 @@ impl Output {
         if end < length { self.file.set_len(end) } else { Ok(()) }
     }
 
-    /// Finds where rows end from the place known on.
+    /// Finds the ends of rows after the known one.
     fn search(&self, length: u64, mut found: impl FnMut(u64)) -> io::Result<()> {
         let (mut text, mut start) = (Vec::new(), self.known);
         while start + (text.len() as u64) < length {
@@ -187,17 +188,18 @@ impl Output {
     }
 }
 
-/// A file that was made for several processes to append to.
+/// A file that was created for several processes to append to.
 #[derive(Clone, Debug)]
 pub struct Made {
     path: PathBuf,
     form: Form,
-    /// Where the rows of this run begin.
+    /// Offset of the first row of this run.
     from: u64,
 }
 
 impl Made {
-    /// Ends it when no process appends to it any more. Returns how many elements gave way to the end tag.
+    /// Ends the file after the last process has stopped appending. Returns the number of elements that were removed to
+    /// make room for the end tag.
     pub(crate) fn close(self) -> Result<u64, Failed> {
         let file = append(&self.path);
         let opened = file.and_then(|file| Output::of(file, self, true));
@@ -208,13 +210,13 @@ impl Made {
         &self.path
     }
 
-    /// Whether it has rows, and no elements of XML.
+    /// Returns true if the file has CSV rows, not XML elements.
     pub fn has_rows(&self) -> bool {
         self.form == Form::Rows
     }
 }
 
-/// The key that tells files apart, whatever way their names go.
+/// Returns a path that is equal for all names of the same file.
 pub(crate) fn key(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -224,13 +226,13 @@ pub(crate) fn key(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file of its own; one of that name is overwritten.
+/// Writes a separate file, replacing an existing one.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     make_folder(path)?;
     std::fs::write(path, bytes)
 }
 
-/// Makes a file with its header, or gets one that is there ready for more.
+/// Creates a file with its header, or prepares an existing one for appending.
 pub(crate) fn create(
     path: &Path,
     columns: &Columns,
@@ -246,12 +248,12 @@ pub(crate) fn create(
     Ok((file, Made { path: path.to_owned(), form: Form::of(columns), from }))
 }
 
-/// Refuses what no rows can be written to: a folder, a disk, the memory of the machine.
+/// Refuses files that cannot hold rows: folders, disks, and memory devices.
 fn refuse_special(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let Ok(data) = std::fs::metadata(path) else { return Ok(()) };
     let kind = data.file_type();
-    // Devices of memory (major 1) are endless or end the machine, but for /dev/null and /dev/full.
+    // Memory devices (major 1) are endless or crash the machine, except /dev/null and /dev/full.
     let (major, minor) = (rustix::fs::major(data.rdev()), rustix::fs::minor(data.rdev()));
     let is_memory = kind.is_char_device() && major == 1 && !matches!(minor, 3 | 7);
     let what = match () {
@@ -263,7 +265,7 @@ fn refuse_special(path: &Path) -> io::Result<()> {
     Err(io::Error::other(what))
 }
 
-/// Opens a file to append to. One that is a file is read, too, to find its last row.
+/// Opens a file for appending. A regular file is also opened for reading, to find its last row.
 fn append(path: &Path) -> io::Result<File> {
     let special = std::fs::metadata(path).is_ok_and(|data| !data.is_file());
     let mut how = OpenOptions::new();
@@ -282,8 +284,8 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that was there gets no heading, not even an empty one; a pipe or a device does. One that ends within a row, as
-/// a kill leaves it, goes on with a new line.
+/// Opens a file of rows. A new file, a pipe or a device gets a header; an existing file gets none, even if it is empty.
+/// If an existing file ends within a row, as after a kill, a line end is added.
 fn open_rows(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<File> {
     make_folder(path)?;
     let new = !path.is_file();
@@ -303,14 +305,14 @@ fn open_rows(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<F
     Ok(file)
 }
 
-/// Opens a document without its end tag. One that has an end tag where JMeter looks for it goes on; anything else that
-/// was there is overwritten, as JMeter does.
+/// Opens a document and removes its end tag. A file with an end tag where JMeter searches for it is continued. Any
+/// other existing file is overwritten, as in JMeter.
 fn open_document(path: &Path, columns: &Columns) -> io::Result<File> {
     make_folder(path)?;
     let mut file = append(path)?;
     let place = if file.metadata()?.is_file() { place_of_end_tag(&mut file)? } else { Some(0) };
     match place {
-        // A pipe or a device begins anew.
+        // An empty file, a pipe or a device gets a new document.
         Some(0) => start_document(&mut file, columns)?,
         Some(end) => file.set_len(end)?,
         None => {
@@ -339,7 +341,7 @@ fn place_of_end_tag(file: &mut File) -> io::Result<Option<u64>> {
     Ok(found.map(|at| from + at as u64))
 }
 
-/// Writes as much as finds room, and says how much that is.
+/// Writes as much as fits. Returns the number of written bytes.
 fn write_all(out: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {
@@ -394,7 +396,7 @@ mod tests {
         assert_eq!(text(&path), "a,b\n1\n2,3\n");
     }
 
-    /// A process was killed while it wrote; the next that writes cuts off what is no row.
+    /// A process was killed while writing; the next one that writes removes the incomplete row.
     #[test]
     fn what_a_killed_process_left_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();

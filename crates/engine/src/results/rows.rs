@@ -1,8 +1,8 @@
-//! Result rows on their way to files: rendered on the core into chunks, written by one thread.
+//! Result rows: rendered on the core into chunks, and written to files by one thread.
 //!
-//! A chunk that is full, or a second old, goes to the writer and comes back empty. A slow disk lets chunks pile up
-//! to a bound; beyond it rows are dropped, counted and reported: a core never waits for a disk. What a file is to the
-//! writer is in `output`.
+//! A chunk goes to the writer when it is full or a second old, and returns empty. On a slow disk, chunks pile up to a
+//! limit. Beyond it rows are dropped, counted and reported, because a core never waits for a disk. The writer's side of
+//! a file is in `output`.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,43 +17,43 @@ use crate::reports::line::Line;
 use crate::results::backlog::Backlog;
 use crate::results::output::{self, Failed, Made, Output};
 
-/// Bytes at which a chunk is handed over.
+/// Size in bytes at which a chunk is handed over.
 const CHUNK: usize = 64 * 1024;
-/// Chunks that may wait for the writer at once, all cores together: 64 MiB.
+/// Maximum number of chunks of all cores that may wait for the writer: 64 MiB.
 const IN_FLIGHT: usize = 1024;
-/// Empty chunks that wait for a core; those beyond are freed.
+/// Maximum number of empty chunks kept for a core; others are freed.
 const SPARE: usize = 4;
 
 /// One result file.
 #[derive(Clone, Debug)]
 pub struct ResultFile {
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Which columns, and how they are written.
+    /// The columns, and their format.
     pub columns: Columns,
-    /// Only failed samples.
+    /// True if only failed samples are written.
     pub errors_only: bool,
-    /// Only passed samples.
+    /// True if only passed samples are written.
     pub successes_only: bool,
 }
 
-/// A core's end of the result files.
+/// A core's access to the result files.
 #[derive(Debug)]
 pub(crate) struct Rows {
     sinks: Vec<Sink>,
-    /// Sinks that get every sample.
+    /// Indices of sinks that receive every sample.
     roots: Vec<usize>,
-    /// The sink of each listener of the plan that has one.
+    /// Index of the sink of each listener of the plan, if it has one.
     listeners: Vec<Option<usize>>,
     to_writer: Sender<Job>,
     backlog: Arc<Backlog>,
     back: Receiver<Vec<u8>>,
-    /// Which of the writer's ways back leads here.
+    /// Index of the writer's channel that returns chunks to this core.
     core: usize,
     dropped: u64,
-    /// Bodies of sub-results are written.
+    /// True if bodies of sub-results are written.
     bodies: bool,
-    /// Some listener saves responses.
+    /// True if a listener saves responses.
     saves: bool,
     pub(crate) variables: Arc<[String]>,
 }
@@ -65,38 +65,38 @@ struct Sink {
     successes_only: bool,
     file: usize,
     chunk: Vec<u8>,
-    /// Samples in the chunk.
+    /// Number of samples in the chunk.
     samples: u64,
 }
 
-/// A chunk or a file that a core hands over.
+/// A chunk or a file that a core hands to the writer.
 #[derive(Debug)]
 enum Job {
-    /// A part of a result file, from the core of that number.
+    /// A part of a result file, from the core with this number.
     Chunk { core: usize, file: usize, rows: u64, bytes: Vec<u8> },
-    /// A file of its own.
+    /// The content of a separate file.
     Response { path: PathBuf, bytes: Vec<u8> },
-    /// A file that must not be: why.
+    /// A file that may not be written, with the reason.
     Refused(String),
 }
 
 impl Rows {
-    /// Whether there is no result file at all.
+    /// Returns true if there is no result file at all.
     pub(crate) fn is_idle(&self) -> bool {
         self.sinks.is_empty() && !self.saves
     }
 
-    /// The sink of a listener of the plan.
+    /// Returns the sink of a listener of the plan.
     pub(crate) fn of(&self, listener: plan::plan::ListenerId) -> Option<usize> {
         *self.listeners.get(listener.0 as usize)?
     }
 
-    /// Sinks that get every sample.
+    /// Returns the sinks that receive every sample.
     pub(crate) fn roots(&self) -> &[usize] {
         &self.roots
     }
 
-    /// Gives a response away that is to be a file of its own.
+    /// Hands over a response that becomes a separate file.
     pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
         if self.backlog.chunks() >= IN_FLIGHT {
             self.dropped += 1;
@@ -106,29 +106,29 @@ impl Rows {
         let _ = self.to_writer.send(Job::Response { path, bytes });
     }
 
-    /// Counts a response that must not be saved, and tells why once.
+    /// Counts a response that may not be saved. The reason is reported once.
     pub(crate) fn refuse(&mut self, why: String) {
         let _ = self.to_writer.send(Job::Refused(why));
     }
 
-    /// Whether bodies of sub-results are written.
+    /// Returns true if bodies of sub-results are written.
     pub(crate) fn with_bodies(&self) -> bool {
         self.bodies
     }
 
-    /// Whether a sink takes samples of that success.
+    /// Returns true if a sink accepts samples with this success.
     pub(crate) fn takes(&self, sink: usize, success: bool) -> bool {
         let sink = &self.sinks[sink];
         let all = !sink.errors_only && !sink.successes_only;
         all || if success { sink.successes_only } else { sink.errors_only }
     }
 
-    /// Which file a sink writes to.
+    /// Returns the index of the file that a sink writes to.
     pub(crate) fn file(&self, sink: usize) -> usize {
         self.sinks[sink].file
     }
 
-    /// How a sink writes its samples.
+    /// Returns the columns of a sink and their format.
     pub(crate) fn columns(&self, sink: usize) -> Arc<Columns> {
         Arc::clone(&self.sinks[sink].columns)
     }
@@ -143,7 +143,7 @@ impl Rows {
         }
     }
 
-    /// Hands everything over.
+    /// Hands over all rows.
     pub(crate) fn flush(&mut self) {
         for at in 0..self.sinks.len() {
             if !self.sinks[at].chunk.is_empty() {
@@ -167,24 +167,24 @@ impl Rows {
         let _ = self.to_writer.send(Job::Chunk { core, file, rows: samples, bytes });
     }
 
-    /// Rows dropped since the last call.
+    /// Returns the number of rows dropped since the last call.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
 }
 
-/// The writer thread and what cores need to reach it.
+/// The writer thread before it starts, and what cores need to reach it.
 #[allow(clippy::struct_field_names)] // `to_writer` says where the chunks go.
 #[derive(Debug)]
 pub(crate) struct Writer {
     sinks: Vec<(ResultFile, usize)>,
     roots: usize,
     listeners: Vec<Option<usize>>,
-    /// Some listener saves responses.
+    /// True if a listener saves responses.
     saves: bool,
     to_writer: Sender<Job>,
     backlog: Arc<Backlog>,
-    /// Where each core gets its chunks back.
+    /// Channels that return chunks to each core.
     backs: Vec<SyncSender<Vec<u8>>>,
     jobs: Option<Receiver<Job>>,
     files: Vec<Output>,
@@ -192,8 +192,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the files. A run by itself writes headers into new ones; for a share of one, whoever started it has done so
-    /// by [`create`]. `roots` get every sample; `listeners` are those of the plan.
+    /// Opens the files. A run in one process writes headers into new files; for several processes, their coordinator
+    /// has done so with [`create`]. `roots` receive every sample; `listeners` are those of the plan.
     pub(crate) fn open(
         roots: &[ResultFile],
         listeners: &[Option<ResultFile>],
@@ -239,12 +239,12 @@ impl Writer {
         })
     }
 
-    /// The work that lies before the thread.
+    /// Returns the backlog of the thread.
     pub(crate) fn backlog(&self) -> Arc<Backlog> {
         Arc::clone(&self.backlog)
     }
 
-    /// A core's end.
+    /// Returns a core's access to the files.
     pub(crate) fn rows(&mut self) -> Rows {
         let (back_sender, back) = sync_channel(SPARE);
         let core = self.backs.len();
@@ -271,12 +271,13 @@ impl Writer {
             core,
             dropped: 0,
             saves: self.saves,
-            // A copy of its own: cores count references to it with every sample.
+            // A separate copy per core, because cores change its reference count with every sample.
             variables: self.variables.iter().cloned().collect(),
         }
     }
 
-    /// Starts the thread; it ends when the last core's end is dropped. Failures to write go to `complain`, once per file, and how much was lost at the end.
+    /// Starts the thread, which ends when the last core drops its access. The first write failure of each file is
+    /// reported to `complain` at once, the amount of lost data at the end.
     pub(crate) fn start(
         mut self,
         complain: impl Fn(Line) + Send + 'static,
@@ -320,7 +321,7 @@ impl Writer {
                     );
                 }
                 bytes.clear();
-                // A core that has enough of them, or a chunk that one huge row has blown up, costs memory for nothing.
+                // A core with enough empty chunks, or a chunk enlarged by one huge row, would only waste memory.
                 if let Some(back) = backs.get(core).filter(|_| bytes.capacity() <= 2 * CHUNK) {
                     let _ = back.try_send(bytes);
                 }
@@ -341,17 +342,17 @@ impl Writer {
     }
 }
 
-/// The content that could not be written to a file.
+/// Data that could not be written to a file.
 #[derive(Debug, Default)]
 struct Loss {
-    /// Rows, or files of their own.
+    /// Number of lost rows or separate files.
     lost: u64,
     /// The first reason.
     why: String,
 }
 
 impl Loss {
-    /// Counts a failure. True: it is the first.
+    /// Counts a failure. Returns true if it is the first.
     fn is_first(&mut self, lost: u64, error: &io::Error) -> bool {
         self.lost += lost;
         let first = self.why.is_empty();
@@ -361,7 +362,7 @@ impl Loss {
         first
     }
 
-    /// Takes over how the end went. False: the file has no end.
+    /// Adds the result of ending the file. Returns false if the end tag is missing.
     fn ended(&mut self, end: Result<u64, Failed>) -> bool {
         match end {
             Ok(lost) => {
@@ -375,7 +376,7 @@ impl Loss {
         }
     }
 
-    /// The last words about a file; `ended`: it has its end.
+    /// Reports what was lost of a file; `ended` is true if its end was written.
     fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
         let path = path.display();
         let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
@@ -389,7 +390,7 @@ impl Loss {
     }
 }
 
-/// Makes result files with their headers, for a run of several processes.
+/// Creates result files with their headers, for a run of several processes.
 pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<Vec<Made>> {
     let names: Vec<&str> = variables.iter().map(String::as_str).collect();
     let mut seen = Vec::new();
@@ -404,7 +405,7 @@ pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<V
     Ok(made)
 }
 
-/// Ends the result files of a run of several processes. Returns what was lost in doing so, in words.
+/// Ends the result files of a run of several processes. Returns messages about data that was lost then.
 pub(crate) fn close(files: Vec<Made>) -> Vec<Line> {
     let lost = std::cell::RefCell::new(Vec::new());
     for file in files {

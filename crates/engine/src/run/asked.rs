@@ -1,8 +1,8 @@
-//! The load that a run asks for in all: users, starts per second, length.
+//! The total load that a run asks for: users, starts per second, length.
 //!
-//! A rate by timers is that of samples. It is reckoned on the low side: a group keeps the lowest of its rates, and samples in
-//! branches that may never run do not count. What is not known before samples run is left out. A rate that changes by a
-//! schedule is known where its group has no other.
+//! A rate from timers is a rate of samples, and a conservative estimate. A group keeps the lowest of its rates, and
+//! samples in branches that may never run do not count. Values that are unknown before samples run are omitted. A rate
+//! that changes by a schedule is known only if its group has no other rate.
 
 use plan::load::{self, Rate};
 use plan::plan::{Group, Phase, Plan, Profile};
@@ -15,27 +15,28 @@ use crate::time::clock::MS;
 /// The load of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// Users at once of all main groups.
+    /// Number of concurrent users of all main groups.
     pub users: u64,
-    /// Starts per second: of iterations where the load is open, else of samples; the most at one time.
+    /// Starts per second at the highest point: of iterations if the load is open, otherwise of samples.
     pub rate: Option<f64>,
-    /// How the rate of samples changes from the start of the run on; empty: it does not.
+    /// Changes of the rate of samples since the start of the run; empty if it is constant.
     pub schedule: Vec<load::Phase>,
-    /// From the start of the run to the planned end of the last group. `None` where some group ends by its loops, or where set-up
-    /// groups run first: when they are done is not known before.
+    /// Time from the start of the run to the planned end of the last group, in milliseconds. `None` if some group ends
+    /// by its loop count, or if setUp groups run first, whose end is not known in advance.
     pub length_ms: Option<i64>,
-    /// The same from the start of the main groups on, which is known with set-up groups too.
+    /// Time from the start of the main groups to the planned end of the last group, in milliseconds. It is also known
+    /// with setUp groups.
     pub main_length_ms: Option<i64>,
-    /// Iterations start whatever the answers do.
+    /// True if iterations start independently of the responses.
     pub open: bool,
-    /// Users of a main group loop until somebody ends them.
+    /// True if users of a main group loop until the run is stopped.
     pub endless: bool,
-    /// Users at once of the groups that a rate starts or keeps, where there are others as well.
+    /// Number of concurrent users of groups with a rate, if there are also groups without one.
     pub rate_users: Option<u64>,
 }
 
 impl Evaluated {
-    /// The load that the run asks for.
+    /// Returns the load that the run asks for.
     pub fn asked(&self, plan: &Plan) -> Asked {
         let groups = plan.groups.iter().zip(&self.groups).zip(&self.paces);
         let groups: Vec<Loaded<'_>> = groups
@@ -59,7 +60,7 @@ impl Evaluated {
             group.phase == Phase::Setup && numbers.at_once > 0
         };
         let later = plan.groups.iter().zip(&self.groups).any(is_setup);
-        // A schedule that begins at a time that is not known can be held against no second.
+        // If the start of the schedule is not known, no second can be compared with it.
         let schedule = if open || later { Vec::new() } else { schedule(&groups) };
         let most = Rate::new(schedule.clone()).most();
         let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
@@ -89,7 +90,7 @@ impl Evaluated {
     }
 }
 
-/// A group that makes load.
+/// A main group with its load.
 struct Loaded<'a> {
     numbers: &'a Numbers,
     paces: &'a Paces,
@@ -102,7 +103,7 @@ impl Loaded<'_> {
         f64::from(self.numbers.at_once)
     }
 
-    /// Samples per second that its timers ask for.
+    /// Returns the samples per second that the group's timers ask for.
     fn rate(&self, all: &[Self]) -> Option<f64> {
         let users = |with: &dyn Fn(&Self) -> bool| -> f64 {
             all.iter().filter(|group| with(group)).map(Self::users).sum()
@@ -118,7 +119,7 @@ impl Loaded<'_> {
     }
 }
 
-/// The rates of all groups together, where one changes.
+/// Returns the rates of all groups together, if one changes.
 fn schedule(groups: &[Loaded<'_>]) -> Vec<load::Phase> {
     let of = |group: &Loaded<'_>| {
         let rate = group.rate(groups)?;
@@ -137,7 +138,7 @@ fn schedule(groups: &[Loaded<'_>]) -> Vec<load::Phase> {
     sum(&groups.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-/// Rates added up, up to the end of the last that changes. One that has ended is none.
+/// Adds up rates, until the last changing one ends. A rate that has ended counts as 0.
 fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
     let ends = |phases: &[load::Phase]| -> Vec<i64> {
         let add = |at: &mut i64, phase: &load::Phase| {
@@ -151,7 +152,7 @@ fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
     cuts.sort_unstable();
     cuts.dedup();
     let between = |(from, to): (i64, i64)| {
-        // At both ends of a part no line breaks within it.
+        // At both ends of a part, because no line breaks within it.
         let at = |phases: &Vec<load::Phase>, time: i64| {
             let ends = ends(phases);
             let Some(nth) = ends.iter().position(|end| *end > from) else { return 0.0 };
@@ -172,11 +173,11 @@ fn is_open(group: &Group, numbers: &Numbers) -> bool {
         || !numbers.given && matches!(group.profile, Profile::Open { .. })
 }
 
-/// Parts of a schedule in which its starts are counted.
+/// Number of parts of a schedule in which its starts are counted.
 const PARTS: i64 = 20;
 
 impl Numbers {
-    /// Starts per second, the most at one time, of a schedule.
+    /// Returns the highest number of starts per second of a schedule.
     pub(super) fn most_starts(&self) -> f64 {
         if let Some(phases) = &self.rate {
             return Rate::new(phases.clone()).most();
@@ -185,7 +186,7 @@ impl Numbers {
         let end = spans.iter().map(|(start, _)| *start + 1).max().unwrap_or(1).max(1000);
         let part = (end / PARTS).max(1000);
         let mut starts = vec![0_u32; (end / part) as usize + 1];
-        // What is left over at the end is too short for a rate.
+        // The rest at the end is too short for a rate.
         let whole = (end / part) as usize;
         for (start, _) in spans {
             starts[(start / part).max(0) as usize] += 1;
@@ -218,7 +219,7 @@ mod tests {
         let of = |sharing| rates(&[(30, &[(10.0, sharing)]), (10, &[])]);
         assert_eq!(of(Sharing::User), [Some(300.0), None]);
         assert_eq!(of(Sharing::Group), [Some(10.0), None]);
-        // Each of all 40 users keeps a part of the rate, and 10 of them do not come here.
+        // The rate is shared by all 40 users, and 10 of them never run this timer.
         assert_eq!(of(Sharing::All), [Some(7.5), None]);
         assert_eq!(of(Sharing::Shared(None)), [Some(10.0), None]);
     }

@@ -1,7 +1,7 @@
-//! Backend Listeners: the thread of each that sends figures away, which cores hand over ([`Feed`]).
+//! Backend Listeners: a thread for each, which sends the samples that cores hand over ([`Feed`]).
 //!
-//! In a run of several processes, batches go to the coordinator instead ([`Figures`]): it has the threads ([`Backends`]), so that
-//! a server hears of one run.
+//! In a run of several processes, batches go to the coordinator instead ([`Figures`]), which has the threads
+//! ([`Backends`]), so that a server sees a single run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Makes it ready; nothing is sent yet.
+    /// Prepares a Backend Listener; nothing is sent yet.
     pub(crate) fn open(
         settings: &BackendSettings,
         property: &impl Fn(&str) -> Option<String>,
@@ -42,13 +42,13 @@ impl Backend {
         Ok(Self { settings, client, to, jobs, waiting, lost })
     }
 
-    /// A core's end.
+    /// Returns a core's feed to the listener.
     pub(crate) fn feed(&self) -> Feed {
         Feed::to_thread(&self.settings, self.to.clone(), &self.waiting, &self.lost)
     }
 
-    /// Starts the thread; it ends when the last core's end is dropped, after it has sent what is left. `users`: started
-    /// and ended so far.
+    /// Starts the thread. It ends when the last feed is dropped, after sending the rest. `users` returns the number of
+    /// users started and ended so far.
     pub(crate) fn start(
         self,
         users: impl Fn() -> (u32, u32) + Send + 'static,
@@ -68,7 +68,8 @@ impl Backend {
                     }
                     Err(RecvTimeoutError::Timeout) => {
                         client.send(users(), &complain);
-                        // As a clock goes, whatever the sending took; but never more than one at a time.
+                        // Intervals follow the clock, however long sending takes, but a missed interval is not made up
+                        // for.
                         next = (next + client.interval())
                             .max(Instant::now() + Duration::from_millis(1));
                     }
@@ -92,7 +93,7 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Starts them; what is wrong with them, and later with their servers, is said by `complain`.
+    /// Starts the listeners. `complain` receives problems with them, and later with their servers.
     pub fn start(
         plan: &Plan,
         evaluated: &Evaluated,
@@ -125,7 +126,7 @@ impl Backends {
         backends
     }
 
-    /// Takes what a process sent.
+    /// Adds samples that a process sent.
     pub fn take(&mut self, figures: Figures) {
         if let Some(feed) = self.feeds.get(&figures.listener) {
             let count = figures.samples.len();
@@ -133,13 +134,13 @@ impl Backends {
         }
     }
 
-    /// Says how many users have started and ended so far.
+    /// Sets the number of users that have started and ended so far.
     pub fn set_users(&self, started: u32, finished: u32) {
         self.users.0.store(started as usize, Ordering::Relaxed);
         self.users.1.store(finished as usize, Ordering::Relaxed);
     }
 
-    /// Sends what is left.
+    /// Sends the remaining samples and ends the threads.
     pub fn end(&mut self) {
         self.feeds.clear();
         for thread in self.threads.drain(..) {

@@ -1,24 +1,24 @@
-//! The order of a plan's groups: which run together, and what comes next. Pure data.
+//! The order of a plan's thread groups: which run together, and which come next. Pure data.
 //!
 //! setUp groups come first, then the main groups (together, or one after another), then the tearDown groups. A batch
-//! starts when all users of the one before have ended. A run that is stopped starts nothing more but, if the plan
-//! wants it, its tearDown groups.
+//! starts when all users of the previous batch have ended. A stopped run starts no further groups, except its tearDown
+//! groups if the plan says so.
 
 use std::collections::VecDeque;
 
 use plan::plan::{GroupId, Phase, Plan};
 
-/// Groups that are still to be started.
+/// Groups that have not been started yet.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rest: VecDeque<(Phase, Vec<GroupId>)>,
-    /// Phase of the batch handed out last.
+    /// Phase of the last returned batch.
     phase: Option<Phase>,
     teardown_on_stop: bool,
 }
 
 impl Batches {
-    /// All batches of a plan.
+    /// Returns all batches of a plan.
     pub fn new(plan: &Plan) -> Self {
         let of = |phase: Phase| -> Vec<GroupId> {
             let groups = plan.groups.iter().enumerate().filter(|(_, group)| group.phase == phase);
@@ -37,30 +37,31 @@ impl Batches {
         Self { rest, phase: None, teardown_on_stop: plan.teardown_on_shutdown }
     }
 
-    /// The groups that start next, by their index in the plan; `None` when the plan is through.
+    /// Returns the groups that start next, by their index in the plan; `None` at the end of the plan.
     pub fn start_next(&mut self) -> Option<Vec<GroupId>> {
         let (phase, groups) = self.rest.pop_front()?;
         self.phase = Some(phase);
         Some(groups)
     }
 
-    /// Whether all were handed out.
+    /// Returns true if all batches were returned.
     pub fn is_through(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The phase of the batch handed out last.
+    /// Returns the phase of the last returned batch.
     pub fn phase(&self) -> Option<Phase> {
         self.phase
     }
 
-    /// Without what is left.
+    /// Drops the remaining batches.
     #[must_use]
     pub fn dropped(self) -> Self {
         Self { rest: VecDeque::new(), ..self }
     }
 
-    /// The run is stopped: what is left are the tearDown groups, unless the plan does without or was still setting up.
+    /// Stops the run: only tearDown groups remain, unless the plan disables them on a stop or setUp groups were still
+    /// running.
     pub fn stop(&mut self) {
         let keep = self.teardown_on_stop && self.phase != Some(Phase::Setup);
         self.rest.retain(|(phase, _)| keep && *phase == Phase::Teardown);

@@ -1,6 +1,6 @@
-//! The far side of a Backend Listener: JMeter's clients for InfluxDB and Graphite, by their parameters.
+//! Clients of Backend Listeners: JMeter's clients for InfluxDB and Graphite, configured by their parameters.
 //!
-//! Runs on the listener's own thread and may block there, for as long as JMeter's time limits allow.
+//! A client runs on the listener's own thread and may block it, up to JMeter's time limits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::reports::figures::Batch;
 use crate::results::feed::BackendSettings;
 use crate::run::sender::{Carbon, Lines, Unusable};
 
-/// A client.
+/// A client of a Backend Listener.
 #[derive(Debug)]
 pub(crate) struct Client {
     interval: Duration,
@@ -29,7 +29,7 @@ enum Form {
 }
 
 impl Client {
-    /// Makes the client that the listener names.
+    /// Creates the client that the listener names.
     pub(crate) fn new(
         settings: &BackendSettings,
         property: &impl Fn(&str) -> Option<String>,
@@ -59,7 +59,7 @@ impl Client {
         let interval = match settings.kind {
             BackendKind::Graphite => number("backend_graphite.send_interval", 1),
             BackendKind::Influx => number("backend_influxdb.send_interval", 5),
-            // Single samples go as they come.
+            // Single samples are sent as they arrive.
             BackendKind::InfluxRaw => 3600,
         };
         Ok(Self { interval: Duration::from_secs(interval.max(1)), form })
@@ -69,7 +69,7 @@ impl Client {
         self.interval
     }
 
-    /// InfluxDB hears of the start at once.
+    /// Returns the delay before the first sending. InfluxDB gets the start of the test at once.
     pub(crate) fn first_wait(&self) -> Duration {
         match self.form {
             Form::Influx { .. } => Duration::ZERO,
@@ -77,14 +77,14 @@ impl Client {
         }
     }
 
-    /// The run starts.
+    /// Reports the start of the run.
     pub(crate) fn begin(&mut self) {
         if let Form::Influx { figures, text, .. } = &mut self.form {
             figures.event(true, now_ms(), text);
         }
     }
 
-    /// Takes samples.
+    /// Adds samples.
     pub(crate) fn take(&mut self, batch: Batch, complain: &impl Fn(String)) {
         match (&mut self.form, batch) {
             (Form::Influx { figures, filter, .. }, Batch::Samples(samples)) => {
@@ -102,7 +102,7 @@ impl Client {
         }
     }
 
-    /// Sends the figures of the interval. `users`: started and ended so far.
+    /// Sends the statistics of an interval. `users`: number of users started and ended so far.
     pub(crate) fn send(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
         match &mut self.form {
             Form::Influx { figures, to, text, .. } => {
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// The run is over.
+    /// Sends the rest at the end of the run.
     pub(crate) fn end(&mut self, users: (u32, u32), complain: &impl Fn(String)) {
         if let Form::Influx { figures, text, .. } = &mut self.form {
             figures.event(false, now_ms(), text);
@@ -133,10 +133,10 @@ impl Client {
     }
 }
 
-/// Labels whose verdict is remembered; where there are more, they are asked anew.
+/// Maximum number of labels whose filter result is cached; above this the table is cleared.
 const KNOWN: usize = 1000;
 
-/// Which labels are told by themselves.
+/// Selects the labels that get statistics of their own.
 #[derive(Debug)]
 struct Filter {
     rule: Rule,
@@ -146,9 +146,9 @@ struct Filter {
 #[derive(Debug)]
 enum Rule {
     None,
-    /// Those in which the pattern is found.
+    /// Labels that contain a match of the pattern.
     Found(Regexp),
-    /// Those that it matches as a whole.
+    /// Labels that match the pattern as a whole.
     Whole(Regexp),
     Listed(Vec<String>),
 }
@@ -204,7 +204,7 @@ fn pattern(text: &str) -> Result<Regexp, Unusable> {
     Regexp::new(text).map_err(|error| Unusable(error.to_string().replace('\n', ": ")))
 }
 
-/// Percentiles separated by semicolons; what is no number is left out.
+/// Parses percentiles separated by semicolons; text that is no number is skipped.
 fn percentiles(text: &str) -> Vec<f32> {
     let numbers = text.split(';').filter_map(|text| text.trim().parse::<f32>().ok());
     numbers.filter(|percent| *percent > 0.0 && *percent <= 100.0).collect()

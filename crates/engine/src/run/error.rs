@@ -1,17 +1,17 @@
-//! Why a run does not start.
+//! Reasons why a run does not start.
 
 use std::io;
 
-/// Why a run could not start.
+/// Reason why a run could not start.
 #[derive(Debug)]
 pub enum StartError {
     /// A result file cannot be written.
     Results(String),
-    /// A setting that makes no sense.
+    /// A setting is invalid.
     Setting(String),
-    /// The Java machine cannot do its part.
+    /// The Java machine failed.
     Java(String),
-    /// The system refused threads or descriptors.
+    /// The system refused threads or file descriptors.
     System(io::Error),
 }
 

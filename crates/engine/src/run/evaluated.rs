@@ -1,4 +1,4 @@
-//! A plan once its texts have been evaluated for a run; processes of one run send this to each other.
+//! A plan's texts as evaluated for a run. The processes of a run exchange this data.
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
@@ -13,26 +13,27 @@ use crate::run::paces::Paces;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluated {
     pub(super) groups: Vec<Numbers>,
-    /// Rates of the groups' timers.
+    /// Rates of each group's timers.
     pub(super) paces: Vec<Paces>,
-    /// Starting values of variables, by slot.
+    /// Initial values of variables, by slot.
     pub(super) variables: Vec<(u32, String)>,
-    /// Values for the whole run of texts that Java has evaluated, by their numbers.
+    /// Values that Java has evaluated for the whole run, by the number of the text.
     pub(super) java: Vec<(u32, String)>,
-    /// Texts for the plan's listeners: a file name, digits of a number, or values of parameters.
+    /// Texts of the plan's listeners: a file name, digits of a number, or values of parameters.
     pub(super) listeners: Vec<Vec<String>>,
-    /// Texts for the plan's PerfMon collectors.
+    /// Texts of the plan's PerfMon collectors.
     pub(super) monitors: Vec<Vec<String>>,
-    /// First and last key of the key store, and the variable that chooses one; or why not.
+    /// First and last key of the key store, and the variable that selects one; or (`keys_refused`) the reason why they
+    /// are invalid.
     pub(super) keys: (i64, i64, String),
     pub(super) keys_refused: Option<String>,
-    /// Properties that evaluating has set.
+    /// Properties that functions have set during evaluation.
     pub(crate) properties: Vec<(String, String)>,
-    /// Complaints for the user.
+    /// Messages about invalid values.
     pub(super) complaints: Vec<Line>,
 }
 
-/// Numbers of a group; times in nanoseconds.
+/// Load of a group; times in nanoseconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers {
     pub(super) name: String,
@@ -40,43 +41,43 @@ pub(super) struct Numbers {
     pub(super) step: i64,
     pub(super) delay: i64,
     pub(super) duration: Option<i64>,
-    /// Of users with moments of their own, milliseconds.
+    /// Start and end of users with individual times, in milliseconds.
     pub(super) spans: Option<Vec<Span>>,
-    /// Bounds of arrivals, if the spans are such: users, arrivals, and the end.
+    /// Limits of arrivals, if the spans are arrivals: users, arrivals, and the end in milliseconds.
     pub(super) arrivals: Option<(u32, u64, i64)>,
-    /// Most users at once.
+    /// Maximum number of concurrent users.
     pub(super) at_once: u32,
-    /// Users that end before the group does are replaced.
+    /// True if users that end before the group does are replaced.
     pub(super) replaces: bool,
-    /// The load was given beside the plan.
+    /// True if the load was set outside the plan.
     pub(super) given: bool,
-    /// Arrivals come at this rate, not at the spans.
+    /// Rate of arrivals, in place of the spans.
     pub(super) rate: Option<Vec<plan::load::Phase>>,
-    /// The rate of arrivals by the spans.
+    /// The rate of the arrivals in the spans.
     pub(super) course: Option<Vec<plan::load::Phase>>,
-    /// Iterations of each user, in place of the plan's: -1 is without end.
+    /// Iterations per user, in place of the plan's; -1 is infinite.
     pub(super) loops: Option<i32>,
-    /// The plan's iterations of each user are without end, as far as no sample has a hand in their number.
+    /// True if the plan's number of iterations per user is infinite, as far as samples do not influence it.
     pub(super) endless: bool,
 }
 
 impl Evaluated {
-    /// Number of users that the groups ask for at once, all together.
+    /// Returns the number of concurrent users that all groups ask for.
     pub fn users(&self) -> u64 {
         self.groups.iter().map(|group| u64::from(group.at_once)).sum()
     }
 
-    /// Number of users that each group of the plan asks for at once.
+    /// Returns the number of concurrent users that each group of the plan asks for.
     pub fn at_once_by_group(&self) -> impl Iterator<Item = u64> + '_ {
         self.groups.iter().map(|group| u64::from(group.at_once))
     }
 
-    /// Number of users of each group of the plan.
+    /// Returns the number of users of each group of the plan.
     pub fn users_by_group(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().map(|group| group.users)
     }
 
-    /// The keys that the plan selects.
+    /// Returns the keys that the plan selects.
     pub(crate) fn keys(&self) -> Result<KeySelection, StartError> {
         if let Some(problem) = &self.keys_refused {
             return Err(StartError::Setting(problem.clone()));
@@ -85,13 +86,13 @@ impl Evaluated {
         Ok(KeySelection { first, last, variable })
     }
 
-    /// Complaints that the user should be told; nobody else tells them then.
+    /// Takes the messages for the user out; the run will not report them then.
     pub fn take_complaints(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.complaints)
     }
 }
 
-/// A text's value, for the whole run.
+/// Returns the value of a text for the whole run.
 pub(super) fn value(text: &Template, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);

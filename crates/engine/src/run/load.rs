@@ -1,7 +1,7 @@
-//! Load given beside the plan, applied to what was evaluated: numbers of users, times of starts, iterations, rates.
+//! Load that is set outside the plan, applied to the evaluated plan: numbers of users, start times, iterations, rates.
 //!
-//! It happens once, before any user starts, so that all processes of a run get the same. setUp and tearDown groups stay
-//! as the plan has them.
+//! This happens once, before any user starts, so that all processes of a run get the same load. setUp and tearDown
+//! groups keep the plan's load.
 
 use std::time::Duration;
 
@@ -12,35 +12,35 @@ use plan::plan::{ControllerKind, Group, LoopCount, Phase, Plan, Profile};
 use crate::run::evaluated::{Evaluated, Numbers};
 use crate::time::clock::{MS, Nanos, SECOND};
 
-/// A time that never comes in a run, ms.
+/// A time that no run reaches, in milliseconds.
 pub(super) const NEVER_MS: i64 = 100 * 365 * 86_400_000;
-/// How long a user of a rate is taken to be busy, seconds, where it is reckoned how many there are at once.
+/// Assumed time in seconds for which a user is busy, to estimate the concurrent users of a rate.
 const STAY_S: f64 = 30.0;
 
-/// The load of a group, in words for the user, before and after.
+/// The load of a group before and after a change, as text for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub group: String,
     pub before: String,
-    /// `None`: the group is left out.
+    /// `None`: the group does not run.
     pub after: Option<String>,
 }
 
 /// The load of a main group at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// Its index in the plan.
+    /// Index of the group in the plan.
     pub group: u32,
     pub name: String,
     pub users: u32,
-    /// Starts per second, where they come at a rate that can be changed: the most at one time.
+    /// Starts per second at the highest point, if the group starts iterations at a rate that can be changed.
     pub rate: Option<f64>,
-    /// Its iterations start by a schedule of the plan, not as its users come round.
+    /// True if the plan schedules the starts of iterations, independently of its users.
     pub scheduled: bool,
 }
 
 impl Evaluated {
-    /// The load of each main group that makes some.
+    /// Returns the load of each main group that has any.
     pub fn levels(&self, plan: &Plan) -> Vec<Level> {
         let groups = (0..).zip(&plan.groups).zip(&self.groups);
         let main = groups
@@ -56,8 +56,8 @@ impl Evaluated {
         main.map(level).collect()
     }
 
-    /// Puts the given load in place of what the plan's main groups say; returns what that changed. The error is a sentence
-    /// for the user.
+    /// Replaces the load of the plan's main groups by the given load. Returns the changes. The error is a sentence for
+    /// the user.
     pub fn give(&mut self, plan: &Plan, given: &Given) -> Result<Vec<Changed>, String> {
         let main: Vec<usize> =
             (0..plan.groups.len()).filter(|at| plan.groups[*at].phase == Phase::Main).collect();
@@ -94,7 +94,7 @@ impl Evaluated {
         Ok(changed)
     }
 
-    /// The load asked of each main group by its name; of the others nothing yet.
+    /// Returns the load that is set for each main group by name; the other groups have none yet.
     fn asks_by_name(
         &self,
         main: &[usize],
@@ -121,7 +121,8 @@ impl Evaluated {
         Ok(main.iter().map(of).collect())
     }
 
-    /// Divides what is asked of all groups among those that have nothing of their own, as their own users are.
+    /// Divides the load that is set for all groups among those without a load of their own, in proportion to their
+    /// users in the plan.
     fn divide(&self, asks: &mut [(usize, Option<Ask>)], all: &Ask) -> Result<(), String> {
         if all.is_empty() {
             return Ok(());
@@ -166,7 +167,7 @@ fn nanos(time: Duration) -> Nanos {
 }
 
 impl Numbers {
-    /// Time in which users start, ns.
+    /// Returns the time in which users start, in nanoseconds.
     fn ramp(&self) -> Nanos {
         match &self.spans {
             Some(spans) => spans.iter().map(|(start, _)| *start).max().unwrap_or(0) * MS,
@@ -174,7 +175,7 @@ impl Numbers {
         }
     }
 
-    /// The length that the plan gives, ns.
+    /// Returns the group's length by the plan, in nanoseconds.
     pub(super) fn length(&self) -> Option<Nanos> {
         match (&self.spans, self.arrivals) {
             (_, Some((_, _, end))) => Some(end * MS),
@@ -183,18 +184,18 @@ impl Numbers {
         }
     }
 
-    /// Whether users of the group loop until somebody ends them.
+    /// Returns true if users of the group loop until the run is stopped.
     pub(super) fn is_endless(&self) -> bool {
         let is_without_end = self.loops.map_or(self.endless, |loops| loops == -1);
         is_without_end && self.length().is_none()
     }
 }
 
-/// Starts at a rate.
+/// Sets starts at a rate.
 fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     let ramp = ask.ramp.map_or(0, nanos);
     let length = ask.length().map(nanos).or_else(|| {
-        // A number of starts is an end, too.
+        // A number of starts also ends the group.
         if ask.iterations.is_some() { Some(NEVER_MS * MS) } else { numbers.length() }
     });
     let Some(length) = length else {
@@ -209,7 +210,7 @@ fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     if numbers.delay > 0 {
         phases.insert(0, (numbers.delay, 0.0, 0.0));
     }
-    // Whole milliseconds, of which none is cut off.
+    // Rounded up to whole milliseconds, so that no time is cut off.
     let end = (numbers.delay.saturating_add(length) + MS - 1) / MS;
     let starts = ask.iterations.map_or(0, u64::from);
     let none = rate <= 0.0 || length == 0 || ask.iterations == Some(0);
@@ -227,18 +228,18 @@ fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the plan starts iterations at times of its own, not as users come round.
+/// Returns true if the plan schedules the starts of iterations, independently of its users.
 fn is_scheduled(group: &Group) -> bool {
     matches!(group.profile, Profile::Open { .. } | Profile::Arrivals(_))
 }
 
-/// Users that start again when they are done.
+/// Sets a number of users that start their next iteration when they have finished one.
 fn with_users(numbers: &mut Numbers, ask: &Ask, group: &Group) {
     let own = numbers.at_once;
     let users = ask.users.unwrap_or(own);
     let is_rate = is_scheduled(group);
     let shaped = is_rate || ask.ramp.is_some() || ask.length().is_some();
-    // Users of a rate run one iteration for each start.
+    // In a group with a rate, a user runs one iteration per start.
     let forever = (is_rate || ask.length().is_some()).then_some(-1);
     numbers.loops = ask.iterations.map(|n| i32::try_from(n).unwrap_or(i32::MAX)).or(forever);
     numbers.replaces &= ask.iterations.is_none();
@@ -272,7 +273,7 @@ fn with_users(numbers: &mut Numbers, ask: &Ask, group: &Group) {
     };
 }
 
-/// A table of users for another number of users: the same shape.
+/// Stretches a table of users to another number of users, keeping its shape.
 fn stretched(spans: &[Span], users: u32) -> Vec<Span> {
     let own = spans.len() as u64;
     if own == 0 {
@@ -281,7 +282,7 @@ fn stretched(spans: &[Span], users: u32) -> Vec<Span> {
     (0..u64::from(users)).map(|nth| spans[(nth * own / u64::from(users)) as usize]).collect()
 }
 
-/// Users that start in equal steps: the first at once, the last one step before the ramp ends.
+/// Returns users that start in equal steps: the first step at once, the last one step before the ramp ends.
 fn in_steps(users: u32, ramp: Nanos, steps: u32, length: Option<Nanos>) -> Vec<Span> {
     let end = length.map_or(NEVER_MS, |length| length / MS);
     let steps = i64::from(steps);
@@ -289,7 +290,7 @@ fn in_steps(users: u32, ramp: Nanos, steps: u32, length: Option<Nanos>) -> Vec<S
     (0..users).map(|nth| (ramp / MS * step_of(nth) / steps, end)).collect()
 }
 
-/// How often the users of a group run it, where the plan says it in so many words.
+/// Returns the number of iterations per user, if it is constant in the plan.
 fn loops_of(plan: &Plan, group: &Group) -> Option<i64> {
     match &plan.controllers[group.main.0 as usize].kind {
         ControllerKind::Loop { count: LoopCount::Forever, .. } => Some(-1),
@@ -298,7 +299,7 @@ fn loops_of(plan: &Plan, group: &Group) -> Option<i64> {
     }
 }
 
-/// A group's load in words.
+/// Describes a group's load.
 fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     let mut out = Vec::new();
     let mut starts = None;
@@ -346,7 +347,7 @@ pub(super) fn plain(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// A time as it is given on the command line: `1h30m`, `2.5s`, `500ms`.
+/// Formats a time as on the command line: `1h30m`, `2.5s`, `500ms`.
 fn time(length: Nanos) -> String {
     if length > 0 && length < SECOND {
         return format!("{}ms", (length + MS / 2) / MS);

@@ -1,4 +1,4 @@
-//! PerfMon collectors of a plan, evaluated: hosts to watch, and files for what they say.
+//! PerfMon collectors of a plan after evaluation: hosts to watch, and files for their metrics.
 
 use plan::env::Env;
 use plan::plan::{FileWriter, Plan};
@@ -10,14 +10,14 @@ use crate::run::evaluated::{Evaluated, value};
 use crate::run::options::Options;
 use crate::shared::savers::place;
 
-/// A collector: rows of host, port, metric and parameters.
+/// A PerfMon collector: rows of host, port, metric and parameters.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     pub rows: Vec<[String; 4]>,
     pub file: Option<ResultFile>,
 }
 
-/// The texts of the collectors: file name, then four of each row.
+/// Returns the texts of the collectors: the file name, then four texts per row.
 pub(super) fn told(plan: &Plan, env: &mut Env<'_>) -> Vec<Vec<String>> {
     let of = |monitor: &plan::element::PerfMon, env: &mut Env<'_>| {
         let file = monitor.file.as_ref().map_or(String::new(), |file| value(&file.file, env));
@@ -31,7 +31,7 @@ pub(super) fn told(plan: &Plan, env: &mut Env<'_>) -> Vec<Vec<String>> {
 }
 
 impl Evaluated {
-    /// The plan's PerfMon collectors.
+    /// Returns the plan's PerfMon collectors.
     pub fn monitors(&self, plan: &Plan, options: &Options) -> Result<Vec<Monitor>, StartError> {
         let prefix = crate::settings::base_prefix(|key| options.properties.get(key).cloned());
         let of = |(monitor, texts): (&plan::element::PerfMon, &Vec<String>)| {
@@ -54,7 +54,7 @@ impl Evaluated {
     }
 }
 
-/// The columns of a listener's file.
+/// Returns the columns of a listener's file.
 pub(super) fn columns(
     name: &str,
     file: &FileWriter,

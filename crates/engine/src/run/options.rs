@@ -1,4 +1,4 @@
-//! How a run is to be carried out.
+//! Options of a run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,36 +9,37 @@ use plan::state::Shard;
 use crate::results::rows::ResultFile;
 use crate::run::evaluated::Evaluated;
 
-/// How a run is to be carried out.
+/// Options of a run.
 #[derive(Debug, Default)]
 pub struct Options {
     /// Threads that run users; 0 is one per available processor.
     pub cores: u32,
     /// Properties of the run, as plans read them.
     pub properties: HashMap<String, String>,
-    /// Folder against which relative files of the plan are looked up.
+    /// Folder that relative paths of the plan refer to.
     pub base_dir: PathBuf,
-    /// Result files that get every sample.
+    /// Result files that receive every sample.
     pub results: Vec<ResultFile>,
     /// Seed of the random generators, the same in all processes of a run.
     pub seed: u64,
-    /// Which share of the run this is.
+    /// The share of the run that this process has.
     pub shard: Shard,
-    /// For a share of a run, also for one that is all of it: whoever started it has made the result files, with their
-    /// headers, and sends the samples of Backend Listeners on. `None` does this and starts all by itself.
+    /// For a process of a distributed run, even of only one process. Its coordinator has created the result files with
+    /// their headers, and forwards the samples of Backend Listeners. `None`: this process does both, and starts all
+    /// groups itself.
     pub paced: Option<Paced>,
-    /// Runs what only Java can, where the plan has such.
+    /// Runs elements and scripts that need Java, if the plan has any.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// Surroundings of the run that it is told of.
+    /// Data about the run for the Java machine.
     pub surroundings: crate::offload::Surroundings,
-    /// The findings of [`crate::evaluate`]; `None` evaluates at the start.
+    /// The result of [`crate::evaluate`]; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
-    /// For tests: the clocks of all cores go on by these, not by themselves.
+    /// For tests: a stepped clock for all cores.
     pub steps: Option<Arc<crate::time::steps::Steps>>,
 }
 
 impl Options {
-    /// The facts that a Java machine is told.
+    /// Returns the facts that a Java machine gets.
     pub(crate) fn facts(&self) -> crate::java::session::RunFacts<'_> {
         crate::java::session::RunFacts {
             properties: &self.properties,
@@ -48,9 +49,9 @@ impl Options {
     }
 }
 
-/// How a share of a run keeps step with the others: groups start only by `Handle::start`.
+/// Synchronises a process with the other processes of a run: groups start only by `Handle::start`.
 #[derive(Clone, Copy, Debug)]
 pub struct Paced {
-    /// Zero of the clock of all shares, nanoseconds since 1970.
+    /// Zero of the clock of all processes, in nanoseconds since 1970.
     pub zero: i64,
 }

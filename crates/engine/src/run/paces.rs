@@ -6,7 +6,7 @@ use plan::load;
 use plan::plan::{Child, ControllerKind, Group, Plan};
 use serde::{Deserialize, Serialize};
 
-/// The rates of a group's timers, as they travel to where the load is known.
+/// The rates of a group's timers, kept until the load is known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Paces(pub(super) Vec<(f64, Sharing)>, pub(super) Vec<load::Phase>);
 
@@ -19,7 +19,7 @@ pub(super) enum Sharing {
 }
 
 impl Paces {
-    /// The rates of a group's timers.
+    /// Returns the rates of a group's timers.
     pub(super) fn of(plan: &Plan, group: &Group, env: &mut Env<'_>) -> Self {
         let (mut paces, mut schedule) = (Vec::new(), Vec::new());
         let mut open = vec![Child::Controller(group.main)];
@@ -67,7 +67,7 @@ impl From<Of> for Sharing {
     }
 }
 
-/// Whether all children run, sooner or later, whenever the controller does.
+/// Returns true if all children run, sooner or later, whenever the controller does.
 fn runs_always(kind: &ControllerKind) -> bool {
     matches!(
         kind,

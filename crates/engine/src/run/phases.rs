@@ -7,32 +7,33 @@ use crate::run::evaluated::{Evaluated, Numbers};
 use crate::run::load::{NEVER_MS, plain};
 use crate::time::clock::{MS, Nanos};
 
-/// Phases of a run that are told; further ones are not.
+/// Maximum number of reported phases; later ones are dropped.
 const MOST: usize = 200;
-/// Starts that take less time than this are one step, ms.
+/// Starts within this time form one step, in milliseconds.
 const AT_ONCE_MS: i64 = 1000;
 
 /// A phase of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// Its begin, ms from the start of the main groups on.
+    /// Start of the phase, in milliseconds since the start of the main groups.
     pub at_ms: i64,
-    /// `ramp to 50 users`, `step 2 of 5: 20 users`, `hold 50 users`, behind the group's name where there are several.
+    /// Text such as `ramp to 50 users`, `step 2 of 5: 20 users` or `hold 50 users`, after the group's name if there are
+    /// several groups.
     pub words: String,
 }
 
 /// The phases of a run's load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// In the order of time. Empty: the load is one and the same from begin to end.
+    /// Phases in chronological order. Empty if the load is constant.
     pub list: Vec<Phase>,
-    /// Users of set-up groups. Where there are some, the main groups start when these have ended.
+    /// Number of users of setUp groups. If there are any, the main groups start when these users have ended.
     pub before: u32,
-    /// The first start of a user of the main groups, ms from their start on.
+    /// Time of the first start of a user in the main groups, in milliseconds since their start.
     pub first_ms: i64,
 }
 
-/// A level of the load, or a line between two.
+/// A level of the load, or a ramp between two levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Piece {
     at_ms: i64,
@@ -41,7 +42,7 @@ struct Piece {
 }
 
 impl Evaluated {
-    /// The phases of the load. Of groups that run one after another only the first one's are known.
+    /// Returns the phases of the load. If groups run one after another, only the phases of the first group are known.
     pub fn phases(&self, plan: &Plan) -> Phases {
         let of = |when: When| {
             let all = plan.groups.iter().zip(&self.groups).zip(&self.paces);
@@ -77,7 +78,7 @@ impl Evaluated {
     }
 }
 
-/// Pieces of a rate that changes in straight lines.
+/// Returns the pieces of a rate that changes linearly.
 fn of_rate(phases: &[load::Phase]) -> Vec<Piece> {
     let (mut at, mut pieces) = (0 as Nanos, Vec::new());
     for (length, begin, end) in phases {
@@ -88,7 +89,7 @@ fn of_rate(phases: &[load::Phase]) -> Vec<Piece> {
     pieces
 }
 
-/// Pieces of a number of users.
+/// Returns the pieces of a number of users.
 fn of_users(numbers: &Numbers) -> Vec<Piece> {
     let Some(spans) = &numbers.spans else {
         let ramp = (numbers.step.saturating_mul(numbers.users.into()) + MS / 2) / MS;
@@ -121,12 +122,13 @@ fn of_users(numbers: &Numbers) -> Vec<Piece> {
     pieces
 }
 
-/// Stretches of times without a gap: the first and the last of each.
+/// Groups times into stretches without a gap; returns the first and last time of each.
 fn stretches(times: &[i64]) -> Vec<(i64, i64)> {
     let mut gaps: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.retain(|gap| *gap > 0);
     gaps.sort_unstable();
-    // Where many start at the same time and others later, these are steps; else the usual gap is none.
+    // If many users start at the same time and others later, the starts form steps. Otherwise the usual gap does not
+    // separate stretches.
     let in_steps = (gaps.len() + 1) * 2 <= times.len();
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
     let most = if in_steps { AT_ONCE_MS - 1 } else { (2 * usual).max(AT_ONCE_MS - 1) };
@@ -140,7 +142,7 @@ fn stretches(times: &[i64]) -> Vec<(i64, i64)> {
     found
 }
 
-/// The phases in words; none where the load is the same from begin to end.
+/// Returns the phases as text; none if the load is constant.
 fn words(pieces: &[Piece], unit: &str) -> Vec<(i64, String)> {
     let mut level = 0.0;
     let mut changes: Vec<(Piece, f64)> = Vec::new();
@@ -153,7 +155,7 @@ fn words(pieces: &[Piece], unit: &str) -> Vec<(i64, String)> {
         after_ramp = piece.is_ramp;
         level = piece.to;
     }
-    // What ends with the group is no phase.
+    // The end of the group is not a phase.
     while changes.last().is_some_and(|(piece, _)| !piece.is_ramp && piece.to <= 0.0) {
         changes.pop();
     }
@@ -205,7 +207,7 @@ mod tests {
             (10_000, "step 3 of 3: 30 users"),
         ];
         assert_eq!(said(&users(&spans)), expected);
-        // One at a time is a ramp, however slow.
+        // Users that start one at a time form a ramp, however slow.
         let spans: Vec<Span> = (0..10).map(|nth| (nth * 5000, 90_000)).collect();
         assert_eq!(said(&users(&spans)), [(0, "ramp to 10 users"), (45_000, "hold 10 users")]);
     }

@@ -1,7 +1,7 @@
-//! Evaluation once, before any user starts: variables, the groups' numbers, the names of result files.
+//! Evaluation before any user starts: variables, the load of groups, the names of result files.
 //!
-//! It happens in one place even where the run is spread over several processes, which get the values: a number of
-//! users that is random, or a variable that holds the time, is the same in all of them.
+//! It happens once, even if the run is spread over several processes, which receive the values. So a random number of
+//! users, or a variable that holds the time, is the same in all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -36,11 +36,11 @@ use crate::shared::polling::Polls;
 use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
-/// The variable that says whether a user's last sample passed. All users start with it true, so that those whose
+/// The variable that tells whether a user's last sample passed. It starts as true for all users, so that users whose
 /// samples pass need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
-/// Evaluates what a run of the plan starts with. Nothing is opened or started.
+/// Evaluates the texts that a run needs before its start. Opens and starts nothing.
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let (to_log, log) = channel();
     let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
@@ -102,7 +102,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     }
 }
 
-/// The variables that users start with, in the plan's order; what Java must say is asked of it.
+/// Returns the variables that users start with, in the plan's order. Java evaluates those that need it.
 fn initial_variables(
     plan: &Plan,
     mut early: Option<&mut Early<'_>>,
@@ -112,7 +112,7 @@ fn initial_variables(
         let range = plan.java_backed.variables.get(block).copied().unwrap_or_default();
         let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
         if let Some(early) = early.as_deref_mut() {
-            // The Test Plan's own come first, before anything is there.
+            // The Test Plan's own variables are evaluated first, when no variable exists yet.
             early.evaluate(&texts, env, block == 0 && plan.java_backed.begins_blank);
         }
     });
@@ -125,7 +125,7 @@ fn initial_variables(
     initial
 }
 
-/// The properties that are not as they were given.
+/// Returns the properties that were changed during evaluation.
 fn changed_properties(shared: &Shared, options: &Options) -> Vec<(String, String)> {
     shared
         .properties()
@@ -135,7 +135,7 @@ fn changed_properties(shared: &Shared, options: &Options) -> Vec<(String, String
         .collect()
 }
 
-/// Makes the result files of a run of several processes, each with its header. They are ended by [`close_results`].
+/// Creates the result files of a run of several processes, each with its header. [`close_results`] ends them.
 pub fn create_results(
     plan: &Plan,
     options: &Options,
@@ -151,7 +151,8 @@ pub fn create_results(
         .map_err(|error| StartError::Results(error.to_string()))
 }
 
-/// Ends the result files of a run of several processes, when all of these have ended. Returns what was lost, in words.
+/// Ends the result files of a run of several processes, after all processes have ended. Returns messages about data
+/// that was lost.
 pub fn close_results(files: Vec<Made>) -> Vec<Line> {
     rows::close(files)
 }
@@ -167,7 +168,7 @@ pub(crate) struct Prepared {
     pub(crate) complaints: Vec<Line>,
 }
 
-/// Makes what the cores share of what was evaluated.
+/// Builds the state that cores share from the evaluated plan.
 pub(crate) fn prepare(
     plan: &Plan,
     options: &Options,
@@ -249,7 +250,7 @@ fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
     }
 }
 
-/// Backend Listeners with their parameters, by the place of the listener in the plan.
+/// Returns the Backend Listeners with their parameters, by the index of the listener in the plan.
 pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, BackendSettings)> {
     let told = &evaluated.listeners;
     let with = |(at, (listener, told)): (usize, (&Listener, &Vec<String>))| {
@@ -265,7 +266,7 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
     plan.listeners.iter().zip(told).enumerate().filter_map(with).collect()
 }
 
-/// The state of savers of responses at the start, by the place of the listener in the plan.
+/// Returns the initial state of listeners that save responses, by the index of the listener in the plan.
 fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let now = jiff::Timestamp::now().to_zoned(lang::zone::here());
     let get = |key: &str| options.properties.get(key).cloned();
@@ -289,7 +290,7 @@ fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<Sa
     plan.listeners.iter().zip(told).map(with).collect()
 }
 
-/// Result files that get every sample, as the plan wants them.
+/// Returns the result files that receive every sample, as the plan configures them.
 pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
     let mut files = files.to_vec();
     for file in &mut files {
@@ -298,13 +299,13 @@ pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
     files
 }
 
-/// In functional mode documents hold what was sent and received, whatever else is set.
+/// In functional mode, XML documents contain request and response data whatever the other settings are.
 fn functional(plan: &Plan, columns: &mut Columns) {
     columns.response_data |= plan.functional_mode;
     columns.sampler_data |= plan.functional_mode;
 }
 
-/// The numbers of a group, with what the plan says of its loops.
+/// Returns the load of a group, with the plan's setting of its loop.
 fn looping(
     plan: &Plan,
     group: &Group,
@@ -343,7 +344,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
             ..Numbers::default()
         };
     }
-    // As in JMeter, what is no number counts as 0.
+    // As in JMeter, text that is no number counts as 0.
     let mut odd = |what: Setting, text: &str| {
         let complaint = what.complaint(text);
         complaints.extend(complaint.map(|words| format!("{}: {words}", group.path).into()));
@@ -362,7 +363,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
         let text = value(&group.duration, env);
         odd(Setting::Duration, &text);
         let duration_s = parse_long(&text).unwrap_or(0);
-        // Where threads are made when they start, nobody polls whether the delay is one.
+        // With delayed thread creation, JMeter does not check for a negative delay.
         let invalid = if delay_s < 0 && !group.delayed_start {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
         } else if duration_s <= 0 {
@@ -371,7 +372,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
             None
         };
         if let Some(message) = invalid {
-            // As in JMeter, the group does nothing and the others run.
+            // As in JMeter, the group does nothing and the other groups run.
             complaints.push(message.into());
             users = 0;
         }
@@ -381,12 +382,12 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-/// Below this the step between two users is not rounded.
+/// Steps between two users below this are not rounded, in nanoseconds.
 const EXACT_BELOW: Nanos = 10 * MS;
 
-/// Time between the starts of two users: JMeter divides the ramp-up in single precision and rounds to milliseconds.
-/// Where that would change the rate by more than a twentieth (of 100 000 users in 40 seconds all would start at once), the
-/// step is exact.
+/// Returns the time between the starts of two users, in nanoseconds. JMeter divides the ramp-up in single precision and
+/// rounds to milliseconds. If rounding would change the rate by more than a twentieth, the step is exact: 100 000 users
+/// in 40 seconds would otherwise all start at once.
 pub(crate) fn ramp_step(ramp_s: i64, users: u32) -> Nanos {
     let exact = seconds(ramp_s.max(0)) / Nanos::from(users.max(1));
     if exact < EXACT_BELOW {
@@ -396,7 +397,7 @@ pub(crate) fn ramp_step(ramp_s: i64, users: u32) -> Nanos {
     step as Nanos * MS
 }
 
-/// Seconds as the clock counts them.
+/// Converts seconds to the clock's nanoseconds.
 pub(crate) fn seconds(s: i64) -> Nanos {
     s.saturating_mul(SECOND)
 }

@@ -1,7 +1,7 @@
-//! How the figures of Backend Listeners travel: lines by HTTP or UDP to InfluxDB, metrics by TCP to Graphite.
+//! Transport of Backend Listeners' data: lines over HTTP or UDP to InfluxDB, metrics over TCP to Graphite.
 //!
-//! Figures that cannot be sent are dropped, as in JMeter. The first failure is told when it happens, how many there were at the
-//! end. Time limits are JMeter's.
+//! Data that cannot be sent is dropped, as in JMeter. The first failure is reported at once, the number of failures at
+//! the end. Time limits are JMeter's.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
@@ -12,21 +12,21 @@ use ureq::Agent;
 
 use crate::results::feed::BackendSettings;
 
-/// Why nothing will be sent.
+/// Reason why nothing will be sent.
 #[derive(Debug)]
 pub(crate) struct Unusable(pub(crate) String);
 
 impl Unusable {
-    /// In words, for the listener of that name.
+    /// Returns the message for the listener of this name.
     pub(crate) fn told(&self, name: &str) -> String {
         format!("{name}: nothing will be sent: {}", self.0)
     }
 }
 
-/// JMeter's limits for Graphite.
+/// JMeter's time limit for Graphite.
 const GRAPHITE_LIMIT: Duration = Duration::from_secs(1);
 
-/// The way to InfluxDB.
+/// Sender of lines to InfluxDB.
 #[derive(Debug)]
 pub(crate) struct Lines {
     way: Way,
@@ -111,7 +111,7 @@ fn post(agent: &Agent, url: &str, token: Option<&str>, lines: &str) -> Result<()
     let mut answer = request.send(lines).map_err(failed)?;
     let status = answer.status().as_u16();
     if (200..400).contains(&status) {
-        // The connection is only kept when its answer was read.
+        // The connection is reused only if its response was read.
         let _ = answer.body_mut().read_to_vec();
         return Ok(());
     }
@@ -133,7 +133,7 @@ fn resolve(address: &str) -> std::io::Result<SocketAddr> {
     address.to_socket_addrs()?.next().ok_or_else(unknown)
 }
 
-/// The way to Graphite.
+/// Sender of metrics to Graphite.
 #[derive(Debug)]
 pub(crate) struct Carbon {
     address: String,
@@ -156,7 +156,7 @@ impl Carbon {
         Ok(Self { address, pickled, stream: None, failures: 0 })
     }
 
-    /// Sends metrics of a time in seconds.
+    /// Sends metrics for a time in seconds.
     pub(crate) fn send(&mut self, metrics: &[Metric], seconds: i64, complain: &impl Fn(String)) {
         let message = if self.pickled {
             pickle(metrics, seconds)
@@ -192,7 +192,7 @@ impl Carbon {
     }
 }
 
-/// The last part of a class's name.
+/// Returns the last part of a class name.
 fn class_name(full: &str) -> &str {
     full.rsplit('.').next().unwrap_or(full)
 }

@@ -1,4 +1,5 @@
-//! The start of a run: settings and what was evaluated become the state that cores share; listeners, Java and cores begin.
+//! The start of a run: builds the state that cores share from settings and evaluated texts, then starts listeners, Java
+//! and cores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,8 +34,8 @@ use crate::shared::group::Counts;
 use crate::shared::trust::Trust;
 use crate::time::clock::Nanos;
 
-/// Stack of a core's thread, and what it has beside for each level of controllers, bytes: the search for the next sampler
-/// goes down all of them.
+/// Stack size of a core's thread, and its addition for each level of controllers, in bytes. The search for the next
+/// sampler recurses through all levels.
 const STACK: usize = 2 << 20;
 const STACK_OF_LEVEL: usize = 16 << 10;
 
@@ -52,7 +53,7 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let settings = settings_of(&plan, &options, &evaluated)?;
     let mut prepared = prepare(&plan, &options, evaluated)?;
     let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
-    // What Java takes to read its part of the plan is no time of the run.
+    // The time that Java takes to read its part of the plan does not count as time of the run.
     let zero = match options.paced {
         Some(paced) => (instant(paced.zero), paced.zero),
         None => (Instant::now(), stats::clock::now_ns()),
@@ -101,7 +102,7 @@ fn settings_of(
     Ok(settings)
 }
 
-/// A core's end of its inbox.
+/// The receiving end of a core's inbox.
 type End = (Receiver<Message>, Arc<Wake>);
 
 fn inboxes(cores: u32) -> std::io::Result<(Vec<Inbox>, Vec<End>)> {
@@ -116,7 +117,7 @@ fn inboxes(cores: u32) -> std::io::Result<(Vec<Inbox>, Vec<End>)> {
     Ok((inboxes, ends))
 }
 
-/// The state that all cores see, from what was prepared, the settings, and what functions share.
+/// Builds the state that all cores share from the prepared plan, the settings, and the state of functions.
 fn shared_state(
     plan: &Plan,
     options: &Options,
@@ -150,14 +151,14 @@ fn shared_state(
         resolver: resolve::start(settings.connect.addresses).map_err(StartError::System)?,
         files: Reader::default(),
         names: names.map_err(StartError::System)?,
-        // A Keystore Configuration has JMeter set TLS up before the first user.
+        // With a Keystore Configuration, JMeter sets up TLS before the first user.
         trust: Trust::new(settings.connect.secure.accepts_all(), !plan.keystores.is_empty()),
         settings,
         inboxes,
     }))
 }
 
-/// Parts that every core is started with.
+/// The arguments with which every core is started.
 struct Cores<'a> {
     plan: &'a Arc<Plan>,
     run: &'a Arc<RunShared>,
@@ -171,7 +172,7 @@ impl Cores<'_> {
         ends: Vec<End>,
         listeners: &mut Listeners,
     ) -> std::io::Result<Vec<JoinHandle<()>>> {
-        // All have their rows before the first begins.
+        // All cores get their rows before the first core starts.
         let rows: Vec<_> = ends.iter().map(|_| listeners.writer.rows()).collect();
         let mut threads = Vec::new();
         let stack = STACK + levels(self.plan) * STACK_OF_LEVEL;
@@ -207,11 +208,11 @@ impl Cores<'_> {
     }
 }
 
-/// The thread that writes rows, those of Backend Listeners, and the ways to them.
+/// The writer of rows, the Backend Listeners, and the feeds to them.
 struct Listeners {
     writer: Writer,
     backends: Vec<(ListenerId, Backend)>,
-    /// Of a share of a run: Backend Listeners that another process has.
+    /// In a process of a distributed run: Backend Listeners that the coordinator runs.
     away: Vec<(ListenerId, BackendSettings)>,
     relay: Relay,
 }
@@ -247,7 +248,7 @@ impl Listeners {
         Ok(Self { writer, backends, away, relay: Relay::default() })
     }
 
-    /// A core's ends of Backend Listeners.
+    /// Returns a core's feeds to Backend Listeners.
     fn feeds(&self, reports: &Sender<Report>) -> Vec<(ListenerId, crate::results::feed::Feed)> {
         let here = self.backends.iter().map(|(id, backend)| (*id, backend.feed()));
         let away = self.away.iter();
@@ -255,7 +256,7 @@ impl Listeners {
             .collect()
     }
 
-    /// Starts the threads: that of rows, and those of Backend Listeners.
+    /// Starts the threads of the writer and of the Backend Listeners.
     fn start(
         self,
         run: &Arc<RunShared>,
@@ -284,11 +285,12 @@ impl Listeners {
     }
 }
 
-/// Has a Java machine read its part of the plan; gives what it finds wrong, and lines for the log. [`start`] does so too.
+/// Makes a Java machine read its part of the plan. Returns its findings, and lines for the log. [`start`] does this
+/// too.
 ///
 /// # Errors
 ///
-/// Why it cannot, in words.
+/// The reason why the plan cannot be read, in words.
 pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>), String> {
     match &options.offload {
         Some(offload) if !plan.java_backed.is_empty() => {
@@ -299,7 +301,7 @@ pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>
     }
 }
 
-/// Has Java read its part of the plan, where the plan has such, and start the test.
+/// Makes Java read its part of the plan, if the plan has any, and start the test.
 fn start_java(
     plan: &Plan,
     options: &Options,
@@ -318,11 +320,11 @@ fn start_java(
     Ok(Arc::new(crate::java::Shared::new(offload, begun.hearing)))
 }
 
-/// The depth of the deepest controller of a plan.
+/// Returns the depth of the deepest controller of a plan.
 fn levels(plan: &Plan) -> usize {
     let mut depths: Vec<usize> = Vec::with_capacity(plan.controllers.len());
     for controller in &plan.controllers {
-        // Parents come before their children.
+        // Parents precede their children.
         let above = controller.parent.and_then(|parent| depths.get(parent.0 as usize));
         depths.push(above.map_or(0, |above| above + 1));
     }

@@ -41,7 +41,7 @@ impl Samples {
         self.after_action(on, index, id)
     }
 
-    /// Goes on after an action that makes no result.
+    /// Continues after an action without a result.
     pub(crate) fn after_action(
         &mut self,
         on: &mut Reporting<'_, '_>,

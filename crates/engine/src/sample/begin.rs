@@ -1,4 +1,4 @@
-//! The last steps before a sampler itself begins: texts that only Java can evaluate, its time limit, its name. Hot.
+//! The last steps before a sampler begins: texts that only Java can evaluate, its time limit, its name. Hot.
 
 use plan::plan::SamplerId;
 
@@ -9,7 +9,7 @@ use crate::sample::names;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
-/// Begins a sampler, once its texts are known.
+/// Begins a sampler when its texts are evaluated.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
@@ -27,7 +27,7 @@ pub(crate) fn begin(
 }
 
 impl Samples {
-    /// Names a sampler that begins, and watches its time. False: a function has thrown.
+    /// Names a sampler and starts its Sample Timeouts. Returns false if a function has thrown.
     pub(crate) fn begin(&mut self, cx: &mut Context<'_>, index: UserId, id: SamplerId) -> bool {
         let timeouts = &cx.plan.samplers[id.0 as usize].timeouts;
         if !timeouts.is_empty() {

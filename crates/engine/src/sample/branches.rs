@@ -1,4 +1,4 @@
-//! Samples in branches, which may be only part of the sample around these.
+//! Samples in parallel branches, which may be only part of the controller's parent sample.
 
 use plan::result::SampleResult;
 
@@ -7,7 +7,7 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 
 impl Reporting<'_, '_> {
-    /// Moves the core's result into the sample around a branch.
+    /// Moves the core's current result into the parent sample of a branch.
     pub(crate) fn add_to_branches(&mut self, branch: UserId, timing: &Timing, success: bool) {
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
         let mut part = std::mem::replace(&mut self.cx.result, fresh);
@@ -15,7 +15,7 @@ impl Reporting<'_, '_> {
             std::mem::swap(&mut part.body, &mut self.cx.result.body);
             std::mem::swap(&mut part.text, &mut self.cx.result.text);
         }
-        // What the outcome asks of the branch is read from the core's result afterwards.
+        // The action that the result asks of the branch is read from the core's current result later.
         let request = part.request;
         if let Some(whole) = self.note_part(branch, &part, timing, success) {
             std::mem::swap(whole.add_sub(), &mut part);
@@ -25,7 +25,7 @@ impl Reporting<'_, '_> {
         (self.cx.result.success, self.cx.result.ignore) = (success, false);
     }
 
-    /// Puts a copy of the core's result into the sample around a branch.
+    /// Copies the core's current result into the parent sample of a branch.
     pub(crate) fn show_to_branches(&mut self, branch: UserId, timing: &Timing, success: bool) {
         let part = self.cx.lend_result();
         if let Some(whole) = self.note_part(branch, &part, timing, success) {
@@ -34,7 +34,7 @@ impl Reporting<'_, '_> {
         self.cx.return_result(part);
     }
 
-    /// Adds the figures of a part to those of the whole.
+    /// Adds the measurements of a branch's sample to those of the parent sample.
     fn note_part(
         &mut self,
         branch: UserId,
@@ -54,7 +54,7 @@ impl Reporting<'_, '_> {
         Some(whole)
     }
 
-    /// Notes that the run's end has cut a branch.
+    /// Notes that the end of the run has cut a branch.
     pub(crate) fn cut_branch(&mut self, branch: UserId) {
         let parent = self.cx.users[branch].branch_of;
         if let Some(branches) = self.cx.branches_mut(parent) {

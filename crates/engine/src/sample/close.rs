@@ -1,4 +1,4 @@
-//! A sample's end: post-processors and assertions, natively and in Java; then it is finished. Hot.
+//! The end of a sample: post-processors and assertions, natively and in Java; then the sample is finished. Hot.
 
 use plan::plan::SamplerId;
 use plan::result::Request;
@@ -17,8 +17,8 @@ use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 
 impl Samples {
-    /// Ends a sample: processors, assertions, listeners, and what the outcome asks of the user. Afterwards the user is
-    /// ready for its next operation, or has ended, or waits for what Java has to do with its result.
+    /// Ends a sample: runs processors, assertions and listeners, and the action that the outcome asks for. Afterwards
+    /// the user is ready for its next operation, has ended, or waits for Java to process its result.
     pub(crate) fn close(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -42,7 +42,7 @@ impl Samples {
         self.close_on(on, index, &mut closing)
     }
 
-    /// Goes on with a sample's end.
+    /// Continues with a sample's end.
     pub(crate) fn close_on(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -59,7 +59,7 @@ impl Samples {
             {
                 return close_lost(on, index, closing, asked);
             }
-            // Sub-results that processors add count as JMeter counts them.
+            // Sub-results that processors add count as in JMeter.
             closing.timing.received = on.cx.result.bytes;
             if !on.cx.result.success && closing.outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
@@ -76,7 +76,7 @@ impl Samples {
         self.finish(on, index, closing)
     }
 
-    /// The sampler gave nothing, which nobody is told of.
+    /// Ends a sampler without a result, which is not reported.
     pub(crate) fn close_without_result(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -90,7 +90,8 @@ impl Samples {
     }
 }
 
-/// Ends a sample whose post-processor has thrown: others see it as the previous one, and it is in no result.
+/// Ends a sample whose post-processor has thrown: it becomes the previous result for other elements, and is not
+/// reported.
 fn close_lost(
     on: &mut Reporting<'_, '_>,
     index: UserId,
@@ -106,7 +107,8 @@ fn close_lost(
     after_sample(on, (index, closing.id), true, asked)
 }
 
-/// Whether anything is done with the core's result, which gets its measurements.
+/// Copies the measurements into the core's current result. Returns true if processors, assertions or other elements use
+/// the result.
 fn is_processed(on: &mut Reporting<'_, '_>, id: SamplerId, timing: &Timing) -> bool {
     let plan = on.cx.plan;
     let sampler = &plan.samplers[id.0 as usize];
@@ -118,12 +120,12 @@ fn is_processed(on: &mut Reporting<'_, '_>, id: SamplerId, timing: &Timing) -> b
     !result.ignore && (is_noted(on.cx) || looked_at || on.jobs.observe())
 }
 
-/// Whether sessions or links of results are noted for other elements.
+/// Returns true if other elements use sessions or links of results.
 fn is_noted(cx: &Context<'_>) -> bool {
     !cx.plan.sessions.is_empty() || cx.plan.follows_links
 }
 
-/// Notes what other elements read of results.
+/// Stores what other elements use of results.
 fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     if is_noted(cx) {
         let plan = cx.plan;

@@ -1,4 +1,4 @@
-//! A sampler's timers: the delay before it begins. Hot.
+//! A sampler's timers: the delay before the sampler begins. Hot.
 
 use plan::element::{SyncTimer, Timer};
 use plan::java_backed::Job;
@@ -12,27 +12,27 @@ use crate::sample::step::{Arrival, Step};
 use crate::time::clock::{MS, Nanos, SECOND};
 use crate::users::Wait;
 
-/// The delay of timers so far.
+/// The summed delay of timers so far.
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     nanos: u64,
-    /// A Throughput Shaping Timer gave a turn, for which the user waits beyond its group's duration.
+    /// True if a Throughput Shaping Timer assigned a time, for which the user waits even beyond its group's duration.
     shaped: bool,
 }
 
-/// The end of a row of timers.
+/// The result of running several timers.
 enum Timed {
-    /// All have run.
+    /// All timers have run.
     All(Delay),
-    /// The next of them is Java's.
+    /// The next timer runs in Java.
     Java { at: usize, delay: u64, job: Job },
     /// The user arrives at a barrier.
     Barrier(Arrival),
-    /// There are no more turns, and the user does nothing until then.
+    /// The Throughput Shaping Timer has no more time slots; the user does nothing until this time.
     Until(Nanos),
 }
 
-/// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
+/// Runs a sampler's timers from index `from`, then the sampler. The timers before `from` took `delay`, in nanoseconds.
 #[inline]
 pub(crate) fn run_timers(
     cx: &mut Context<'_>,
@@ -79,7 +79,7 @@ fn run_rest(
     wait(cx, of, delay)
 }
 
-/// Runs timers from one on, up to the first for which a user has to wait.
+/// Runs timers from index `from` up to the first for which the user must wait.
 fn run_native(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -116,7 +116,7 @@ fn run_native(
     Timed::All(delay)
 }
 
-/// The arrival of a user at a Synchronizing Timer. None: it goes on at once.
+/// Returns the arrival of a user at a Synchronizing Timer. `None`: the user continues at once.
 fn arrival(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -126,12 +126,12 @@ fn arrival(
     let users = cx.run.groups[cx.users[index].group.at()].users;
     let env = &mut cx.env(index, "");
     let (size, timeout) = (sync.size(users, env), sync.timeout_ms(env));
-    // One that ends waits for nobody.
+    // A user that ends does not wait for others.
     let size = size.filter(|_| !cx.users[index].stopping)?;
     Some(Arrival { sampler: id, barrier: sync.at, size, timeout, timer, delay })
 }
 
-/// Asks Java for the delay of timers from one on.
+/// Asks Java for the delay of timers from index `at`.
 fn hand_over(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
@@ -151,15 +151,15 @@ fn hand_over(
     jobs.hand_over_run(cx, index, then, Act::Timer, runs);
 }
 
-/// The user waits until its timers' delay is over.
+/// Makes the user wait for the delay of its timers.
 fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) -> Step {
     let now = cx.clock.now();
     let user = &mut cx.users[index];
-    // Timers count from the end of what came before, not from when this process got round to them.
+    // Timers count from the end of the previous operation, not from the time at which this process handles the user.
     let from = user.intended.clamp(now - SECOND, now);
     let until = from.saturating_add(Nanos::try_from(delay.nanos).unwrap_or(Nanos::MAX));
     let ends_at = if user.parallel { None } else { cx.run.waits_until(user.group, user.number) };
-    // Who waits for a turn is not cut by the group's duration.
+    // A time assigned by a Throughput Shaping Timer is not cut by the group's duration.
     let is_over = !delay.shaped && ends_at.is_some_and(|end| until > end);
     if user.stopping || is_over {
         return Step::Stop { cut: is_over || cx.stop.asked };
@@ -169,7 +169,7 @@ fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) ->
     Step::Done
 }
 
-/// There are no more turns: the user does nothing until it ends then.
+/// Makes the user wait for its end, because the Throughput Shaping Timer has no more time slots.
 fn await_end(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), end: Nanos) -> Step {
     let now = cx.clock.now();
     if end <= now {

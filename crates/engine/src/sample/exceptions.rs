@@ -1,8 +1,9 @@
-//! Exceptions of functions: the end of a sample or of a user, by what JMeter's thread does when one is thrown.
+//! Exceptions of functions: they end a sample or a user, as they do in JMeter's threads.
 //!
-//! Evaluating leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]). On the way to the next sampler, and while a user begins,
-//! it ends the user; while a sampler is prepared or runs, its sample is lost and the user goes on. Assertions and HTTP samplers make it their
-//! result, extractors do nothing ([`plan::extract`]). Costs a comparison for each sample where nothing throws.
+//! An evaluation leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]). During the search for the
+//! next sampler, and at a user's start, the exception ends the user. While a sampler is prepared or runs, its sample is
+//! lost and the user continues. Assertions and HTTP samplers turn the exception into their result, extractors ignore it
+//! ([`plan::extract`]). The cost without an exception is one comparison per sample.
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
@@ -16,7 +17,7 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
 impl Samples {
-    /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on.
+    /// Drops the sample of a sampler in which a function has thrown: it has no result, and its user continues.
     pub(crate) fn lose(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -26,7 +27,7 @@ impl Samples {
         let cx = &mut *on.cx;
         let Some(thrown) = cx.texts.thrown.take() else { return Step::Done };
         let thread = cx.thread_name(index);
-        // JMeter names the sampler in its log, and its thread fails where that throws.
+        // JMeter evaluates the sampler's name for its log, and its thread fails if that throws.
         let text = &cx.plan.samplers[id.0 as usize].name;
         let mut name = cx.texts.take();
         cx.texts.naming = true;
@@ -52,15 +53,15 @@ impl Samples {
     }
 }
 
-/// Whether a function has thrown what ends its user, which the log says.
+/// Returns true if a function has thrown an exception that ends its user, and logs it.
 pub(crate) fn ends_user(cx: &mut Context<'_>, index: UserId) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
     cx.log(format!("user stopped: {}: {thrown}", cx.thread_name(index)));
     true
 }
 
-/// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
-/// first.
+/// Evaluates the names of transactions in a controller, as JMeter does for each user that begins, because functions in
+/// names have side effects. Inner transactions come first.
 pub(crate) fn read_names(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     let plan = cx.plan;
     let controller = cx.controller(id);

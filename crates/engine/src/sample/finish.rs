@@ -1,4 +1,5 @@
-//! The last phase of a sample: it is recorded, or becomes part of another, its listeners hear of it, and its outcome counts. Hot.
+//! The last phase of a sample: it is recorded or becomes part of another sample, listeners receive it, and its outcome
+//! takes effect. Hot.
 
 use std::num::NonZeroU32;
 
@@ -22,7 +23,7 @@ use crate::time::timing::TraceId;
 use crate::users::Given;
 
 impl Samples {
-    /// The end of a sample whose processors, assertions and listeners in Java are through.
+    /// Finishes a sample after its processors, its assertions and its listeners in Java.
     pub(super) fn finish(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -31,7 +32,7 @@ impl Samples {
     ) -> Step {
         let Closing { id, timing, outcome, observed, since, told, .. } = closing;
         let success = if *observed { on.cx.result.success } else { *outcome == Outcome::Ok };
-        // A listener that changes the result does so when all others have looked at it.
+        // Listeners in Java may change the result, but only after all other elements have read its status.
         if *told == 0 {
             on.cx.set_last_ok(index, success);
         }
@@ -42,7 +43,7 @@ impl Samples {
         let ignored = *observed && on.cx.result.ignore;
         let recorded = self.report(on, index, closing, (success, ignored));
         if cut {
-            // The recorder counts those it is given.
+            // The recorder itself counts the samples that it receives.
             on.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
             if on.cx.users[index].parallel {
                 on.cut_branch(index);
@@ -53,7 +54,7 @@ impl Samples {
         after_sample(on, (index, *id), success || cut, asked)
     }
 
-    /// Reports a sample: as one of its own, or as part of that around it. True: it has been recorded.
+    /// Reports a sample, on its own or as part of its parent sample. Returns true if the sample was recorded.
     fn report(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -62,7 +63,7 @@ impl Samples {
         (success, ignored): (bool, bool),
     ) -> bool {
         let Closing { id, timing, observed, told, .. } = closing;
-        // Reported to nobody.
+        // The sample is ignored and reported to no one.
         if ignored && *told == 0 {
             return false;
         }
@@ -75,7 +76,7 @@ impl Samples {
             if *observed {
                 on.write_part(index, sampler);
             }
-            // It may be a listener that has it ignored, too late for the others.
+            // A listener may have set the result to be ignored, too late for other listeners.
             if ignored {
                 return false;
             }
@@ -94,7 +95,7 @@ impl Samples {
         true
     }
 
-    /// Records a sample of its own, and gives it to those who hear of it.
+    /// Records a sample, and passes it to the listeners.
     fn record(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -108,14 +109,14 @@ impl Samples {
         if *observed {
             on.write_rows(index, &sampler.listeners, Part::From(*told), true);
         } else {
-            // It is another sample's.
+            // The thread name belongs to an earlier sample.
             on.cx.result.thread = None;
         }
         on.add_to_transactions(index, *id, timing, success);
     }
 
-    /// Adds a sample to the run's figures, also one that those who hear of samples get as a part of a transaction's: it is a
-    /// request like others.
+    /// Adds a sample to the run's statistics. This includes samples that listeners get only as part of a transaction:
+    /// they are requests like others.
     fn count(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -126,7 +127,7 @@ impl Samples {
         let Closing { id, timing, observed, since, .. } = closing;
         let sampler = &on.cx.plan.samplers[id.0 as usize];
         let mut sample = self.measured(on.cx, index, closing, success);
-        // What Java or a script has made may have another name.
+        // Results of Java or of a script may have another label.
         let foreign = *since != Nanos::MIN
             || sampler.needs.contains(Needs::LABEL)
             || matches!(sampler.kind, SamplerKind::JavaBacked(_));
@@ -160,7 +161,7 @@ impl Samples {
         }
     }
 
-    /// Counts samples in a row that got no connection, and stops the run at a number of them.
+    /// Counts consecutive samples without a connection, and stops the run at a limit.
     fn count_unconnected(&mut self, cx: &mut Context<'_>, outcome: Outcome, most: NonZeroU32) {
         if !outcome.is_without_connection() {
             self.unconnected = 0;
@@ -176,7 +177,7 @@ impl Samples {
         }
     }
 
-    /// The measurements of a sample, under its label.
+    /// Returns the measurements of a sample under its label.
     fn measured(
         &mut self,
         cx: &mut Context<'_>,
@@ -215,7 +216,7 @@ impl Samples {
         }
     }
 
-    /// The Sample Timeouts of a sampler apply no more.
+    /// Ends the Sample Timeouts of a sampler.
     #[inline]
     pub(crate) fn unwatch(&mut self, cx: &Context<'_>, index: UserId, id: SamplerId) {
         if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
@@ -224,7 +225,7 @@ impl Samples {
     }
 }
 
-/// Counts the numbers that a sample's post-processors have put into variables; of an answer alone.
+/// Records the series values that a sample's post-processors have put into variables, if the sample got a response.
 fn count_numbers(
     cx: &mut Context<'_>,
     index: UserId,
@@ -240,7 +241,7 @@ fn count_numbers(
     }
 }
 
-/// Returns the result of the assertions on the answer of a sample.
+/// Returns the result of the assertions on the response of a sample.
 #[inline]
 fn check(cx: &Context<'_>, closing: &Closing) -> Check {
     if !closing.observed || !closing.outcome.is_answered() {
@@ -253,20 +254,20 @@ fn check(cx: &Context<'_>, closing: &Closing) -> Check {
     }
 }
 
-/// Whether the user is one of a setUp or tearDown group, which are no part of the load.
+/// Returns true if the user belongs to a setUp or tearDown group, which are not part of the load.
 #[inline]
 fn is_aside(cx: &Context<'_>, index: UserId) -> bool {
     cx.plan.groups[cx.users[index].group.at()].phase != Phase::Main
 }
 
-/// The words on a failed sample: what an assertion found, but where there was no answer that it could be about.
+/// Returns the message of a failed sample: that of its assertion, unless there was no response to check.
 fn failure_words(result: &SampleResult, outcome: Outcome) -> &str {
     let found = result.failure_message().filter(|_| outcome.is_answered());
     found.unwrap_or(&result.message)
 }
 
-/// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
-/// `shown`: the core's result is that of the sample.
+/// Keeps the details of a sample for the report, with the requested parts of its result; a failed sample always has its
+/// messages. `shown`: the core's current result is that of the sample.
 #[cold]
 fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace): (bool, TraceId)) {
     let result = &*cx.result;
@@ -282,7 +283,8 @@ fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace):
     cx.recorder.keep(reasons, sample, &texts);
 }
 
-/// The requests of a sample that has been reported: its result's, those of scripts, and those of its sampler at a failure.
+/// Returns the actions that a reported sample asks for: those of its result, of scripts, and of its thread group at a
+/// failure.
 fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> Asked {
     let mut asked = Asked::default();
     if closing.observed {
@@ -297,7 +299,7 @@ fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -
     asked
 }
 
-/// Forgets what scripts have given a sample that has ended; gives what they asked for.
+/// Drops what scripts have set for a sample that has ended. Returns the action that they asked for.
 pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result::Request {
     if let Some(extra) = cx.users[index].extra.as_deref_mut()
         && let Some(java) = extra.parts.get_mut::<Java>()
@@ -308,7 +310,7 @@ pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result:
     plan::result::Request::Nothing
 }
 
-/// Logs a sample that has been recorded, where that was asked for.
+/// Logs a recorded sample, if the user asked for it.
 fn log_sample(cx: &Context<'_>, index: UserId, sample: &Sample, observed: bool) {
     let line = cx.run.diary.sample(cx.clock.now(), || {
         let label = cx.recorder.name(sample.label);

@@ -1,4 +1,4 @@
-//! Samplers that make up their result within a turn (Debug, scripts), or sleep meanwhile (Java Requests, Dummy).
+//! Samplers that compute their result within a turn (Debug, scripts), or sleep meanwhile (Java Requests, Dummy).
 
 use plan::env::Env;
 use plan::plan::{SamplerId, SamplerKind};
@@ -15,7 +15,7 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Samples {
-    /// Runs a sampler that makes up its result.
+    /// Runs a sampler that computes its result itself.
     pub(crate) fn run_instant(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -37,7 +37,7 @@ impl Samples {
         }
     }
 
-    /// Makes the result with `work`, which gives the nanoseconds for which the user sleeps.
+    /// Computes the result with `work`, which returns the nanoseconds for which the user sleeps.
     fn run(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -53,7 +53,7 @@ impl Samples {
         Step::Done
     }
 
-    /// A sampler that only took time is done.
+    /// Completes a sampler that only took time.
     pub(crate) fn wake(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -70,7 +70,7 @@ impl Samples {
         self.end_plain(on, (index, id), Timing { start, lag, ..Timing::default() })
     }
 
-    /// Ends the sample of a sampler that has made up its result, the core's.
+    /// Ends the sample of a sampler that has computed the core's current result.
     pub(crate) fn end_plain(
         &mut self,
         on: &mut Reporting<'_, '_>,
@@ -85,7 +85,7 @@ impl Samples {
             0 => on.cx.clock.now(),
             claimed => timing.start + claimed as Nanos,
         };
-        // Samplers that make up their own answer give latency and connect time with it.
+        // Samplers that compute their own response also set latency and connect time.
         (timing.latency, timing.connect) = (result.latency, result.connect);
         (timing.received, timing.sent) = (result.bytes, result.sent);
         let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
@@ -93,7 +93,7 @@ impl Samples {
     }
 }
 
-/// Keeps the core's result with its user, who sleeps for so many nanoseconds.
+/// Stores the core's current result with its user, which sleeps for this number of nanoseconds.
 fn fall_asleep(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),

@@ -1,8 +1,9 @@
-//! Names of samplers that are expressions: evaluated when JMeter reads them.
+//! Names of samplers that contain expressions: evaluated when JMeter reads them.
 //!
-//! That is when a sampler starts, behind its pre-processors and timers. HTTP samplers read theirs for each request, those of redirects and embedded
-//! resources included, and once more when all is received, which is the name that the sample has. Before that somebody may ask for it (`__samplerName`,
-//! scripts). It counts how often only where functions are called. A fixed name costs nothing.
+//! JMeter reads the name when the sampler starts, after its pre-processors and timers. HTTP samplers read it for each
+//! request, including redirects and embedded resources. They read it once more when all responses have arrived, and
+//! this value is the name of the sample. Other elements may read the name earlier (`__samplerName`, scripts). The
+//! number of evaluations matters only if the name calls functions. A constant name costs nothing.
 
 use plan::action::Action;
 use plan::plan::{Before, SamplerId, SamplerKind};
@@ -10,12 +11,13 @@ use plan::plan::{Before, SamplerId, SamplerKind};
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
+/// Evaluates the name of a sampler before it starts, for elements that read it. A name that calls functions is
+/// evaluated only when it is read.
 pub(crate) fn name_before(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
         cx.name_sampler(index, id);
-        // JMeter does not read it yet.
+        // JMeter does not read the name yet, so an exception is ignored.
         cx.forget_thrown();
     } else if let Some(extra) = &mut cx.users[index].extra {
         extra.sampler_name.clear();
@@ -29,7 +31,7 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
         return;
     }
     let unread = match &sampler.kind {
-        // It is read when the request is put together.
+        // The name is read when the request is built.
         SamplerKind::Http(_) => true,
         SamplerKind::Action(action) => matches!(action, Action::Pause(_)),
         _ => false,
@@ -39,14 +41,15 @@ pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) 
     }
 }
 
-/// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
+/// Sets the name of an HTTP sample after all responses have arrived. If it is `observed`, it is the core's current
+/// result.
 pub(crate) fn name_at_end(cx: &mut Context<'_>, index: UserId, id: SamplerId, observed: bool) {
     let sampler = &cx.plan.samplers[id.0 as usize];
     let is_http = matches!(sampler.kind, SamplerKind::Http(_));
     if !is_http || sampler.name.fixed().is_some() || cx.own_label(index).is_some() {
         return;
     }
-    // What failed before it had its URL has no name, or has it already.
+    // A sample that failed before it had a URL has no name, or already has it.
     let no_url = cx.result.url.is_empty();
     if observed && (no_url || cx.result.label != cx.sampler_name(index, id)) {
         return;

@@ -1,4 +1,4 @@
-//! The requests of a sample's outcome to its user: to stop, or to leave controllers. Hot.
+//! The actions that a sample's outcome asks of its user: to stop, or to leave controllers. Hot.
 
 use plan::plan::{ControllerId, OnError, SamplerId};
 use plan::result::Request;
@@ -10,7 +10,7 @@ use crate::sample::reporting::Reporting;
 use crate::sample::step::Step;
 use crate::users::LoopControl;
 
-/// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
+/// The actions that a sample asks of its user: to end, and to leave controllers. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     stop: Request,
@@ -23,7 +23,7 @@ impl Asked {
         *of = request.max(*of);
     }
 
-    /// Where a user leaves to.
+    /// Returns the loop control that the user carries out.
     fn leaves(self) -> Option<LoopControl> {
         match self.leave {
             Request::BreakLoop => Some(LoopControl::BreakLoop),
@@ -34,7 +34,7 @@ impl Asked {
     }
 }
 
-/// Carries out the requests of a sample's outcome to its user.
+/// Carries out the actions that a sample's outcome asks of its user.
 pub(crate) fn after_sample(
     on: &mut Reporting<'_, '_>,
     (index, id): (UserId, SamplerId),
@@ -43,7 +43,7 @@ pub(crate) fn after_sample(
 ) -> Step {
     let sampler = &on.cx.plan.samplers[id.0 as usize];
     let user = &on.cx.users[index];
-    // Of what a group does at a failure, JMeter's branches know nothing.
+    // In JMeter, the group's action on errors does not apply to parallel branches.
     if !ok && !user.parallel {
         asked.add(match on.cx.run.groups[user.group.at()].on_error {
             OnError::Continue => Request::Nothing,
@@ -74,14 +74,14 @@ pub(crate) fn after_sample(
     continue_or_stop(on, index, asked.leaves().map(|how| (sampler.controller, how)))
 }
 
-/// The step after a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
-/// sampler, as JMeter's thread does, unless it leaves where it is.
+/// Returns the step after a sample or an action: the user continues, leaves controllers, or ends. A user that must end
+/// still searches for its next sampler, like JMeter's thread, unless it leaves controllers.
 pub(crate) fn continue_or_stop(
     on: &mut Reporting<'_, '_>,
     index: UserId,
     leave: Option<(ControllerId, LoopControl)>,
 ) -> Step {
-    // The clock was read when the sample ended.
+    // The clock was read at the end of the sample.
     let time_is_up = on.cx.ends_at(index).is_some_and(|end| on.cx.clock.latest() >= end);
     let group = &on.cx.run.groups[on.cx.users[index].group.at()];
     let ends_here = time_is_up && group.ends_with_samples();
@@ -99,7 +99,7 @@ pub(crate) fn continue_or_stop(
     }
 }
 
-/// Stops a user before the sampler that it has; `cut` if that is because the run or the group ends.
+/// Stops a user before its next sampler; `cut` is true if the run or the group ends.
 pub(crate) fn stop_before(on: &mut Reporting<'_, '_>, index: UserId, cut: bool) -> Step {
     on.cx.users[index].stopping = true;
     on.cx.recorder.add(Counter::SamplersNotBegun, 1);

@@ -1,6 +1,6 @@
-//! From a result to what listeners make of it: in result files a row for it and each of its sub-results, or an element
-//! with all of them inside, as JMeter writes them, rendered on the core into the chunk of each file; for Backend
-//! Listeners what their figures need.
+//! Output of results to listeners. A CSV file gets a row for the result and for each sub-result; an XML file gets one
+//! element that contains them, as JMeter writes it. Both are rendered on the core into the chunk of each file. Backend
+//! Listeners get the values that their statistics need.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use stats::jtl::{Columns, Detail, Finding, Http, Printer, Row};
 use crate::ids::UserId;
 use crate::sample::reporting::Reporting;
 
-/// Sub-results deeper than this are not written.
+/// Maximum depth of written sub-results.
 const DEPTH: u32 = 10;
-/// Columns of `sample_variables` that a row can hold.
+/// Maximum number of `sample_variables` columns in a row.
 const VARIABLES: usize = 64;
 
 impl Reporting<'_, '_> {
-    /// Whether results are written, saved or sent anywhere.
+    /// Returns true if results are written, saved or sent anywhere.
     pub(crate) fn tells_results(&self) -> bool {
         self.sinks.tells_results()
     }
 
-    /// Gives the core's result to `listeners`, in JMeter's order. `named`: with the user's name; JMeter leaves it out where a
-    /// transaction saw no sample.
+    /// Passes the core's current result to `listeners`, in JMeter's order. `named`: with the user's thread name, which
+    /// JMeter omits if a transaction saw no sample.
     pub(crate) fn write_rows(
         &mut self,
         index: UserId,
@@ -46,7 +46,7 @@ impl Reporting<'_, '_> {
         for (at, id) in listeners.iter().enumerate().take(to) {
             match &self.cx.plan.listeners[id.0 as usize].kind {
                 ListenerKind::File(_) if at < from => {
-                    // It has the sample, and so has its file.
+                    // This listener has received the sample, so its file has it too.
                     if let Some(sink) = self.sinks.rows.of(*id)
                         && self.sinks.rows.takes(sink, self.cx.result.success)
                     {
@@ -72,7 +72,7 @@ impl Reporting<'_, '_> {
         self.cx.texts.give(thread_name);
     }
 
-    /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
+    /// Writes the JMeter thread name of a user. Returns the number of active users in its group and in the run.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
         self.cx.write_thread_name(index, out)
     }
@@ -117,7 +117,7 @@ impl Reporting<'_, '_> {
         });
     }
 
-    /// Gives the core's result to a Backend Listener.
+    /// Passes the core's current result to a Backend Listener.
     fn feed(&mut self, id: ListenerId, thread_name: &str, active: u32) {
         let Some(feed) = self.sinks.feeds.iter_mut().find(|feed| feed.0 == id) else { return };
         let (feed, result) = (&mut feed.1, &*self.cx.result);
@@ -154,18 +154,18 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Which of a sample's listeners get it.
+/// Selects the listeners that receive a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Those from one on, and then the result files of all samples: the file of the command line stands last.
+    /// Listeners from this index on, then the result files of all samples: the file of the command line comes last.
     From(usize),
-    /// Those from one to another, which is none of them.
+    /// Listeners from the first index up to, but without, the second.
     Between(usize, usize),
-    /// All of them, and nobody else.
+    /// All listeners, without the result files of all samples.
     Listeners,
 }
 
-/// Files that have got the sample: listeners that share a file write it once.
+/// Files that have received the sample: listeners that share a file write it once.
 #[derive(Default)]
 struct Written {
     files: [usize; 16],
@@ -173,7 +173,7 @@ struct Written {
 }
 
 impl Written {
-    /// Whether it is the first time.
+    /// Returns true if the file receives the sample for the first time.
     fn add(&mut self, file: usize) -> bool {
         if self.count >= self.files.len() || self.files[..self.count].contains(&file) {
             return false;
@@ -188,7 +188,8 @@ fn is_transaction(result: &SampleResult) -> bool {
     result.message.starts_with(plan::element::TRANSACTION)
 }
 
-/// Requests made for a result, by JMeter's count: all of its parts, and itself unless it only holds them together.
+/// Returns the number of requests in a result as JMeter counts them: those of its sub-results, plus one for itself
+/// unless it is only their container.
 fn hits(result: &SampleResult) -> u32 {
     let own = if is_transaction(result) && result.sub_count > 0 { 0 } else { result.count };
     own + result.subs().iter().map(hits).sum::<u32>()
@@ -198,22 +199,22 @@ fn errors(result: &SampleResult) -> u32 {
     if result.count > 1 { result.errors } else { u32::from(!result.success) }
 }
 
-/// The facts of a row beyond its result.
+/// Data of a row besides its result.
 struct About<'a> {
     thread_name: &'a str,
-    /// Active users of the group, and of all.
+    /// Active users of the group, and of the whole run.
     active: (u32, u32),
     variables: &'a [Option<&'a str>],
     /// Names of the variables.
     names: &'a [String],
     hostname: &'a str,
-    /// Time stamps are those of the end.
+    /// True if time stamps are end times.
     stamp_end: bool,
-    /// The encoding of results that name none.
+    /// Encoding of results without an encoding of their own.
     encoding: &'a str,
 }
 
-/// The time stamp of a result, ms.
+/// Returns the time stamp of a result, in milliseconds.
 fn stamp(result: &SampleResult, at_end: bool) -> i64 {
     let length = stats::sample::signed_millis(result.idle.saturating_add_unsigned(result.elapsed));
     result.start_ms + if at_end { length } else { 0 }

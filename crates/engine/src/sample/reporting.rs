@@ -1,4 +1,4 @@
-//! Results on their way to those who hear of them: result files and Backend Listeners on this core, listeners in Java, each in its turn.
+//! Delivery of results to listeners in order: result files and Backend Listeners on this core, and listeners in Java.
 
 use plan::plan::ListenerId;
 
@@ -8,7 +8,7 @@ use crate::java::{Closing, Ended, Java, Jobs, Then, listeners};
 use crate::results::Sinks;
 use crate::sample::record::Part;
 
-/// The parts of a core that a result passes on its way to those who hear of it.
+/// The parts of a core that deliver a result to listeners.
 pub(crate) struct Reporting<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) jobs: &'c mut Jobs,
@@ -16,13 +16,14 @@ pub(crate) struct Reporting<'c, 'p> {
 }
 
 impl Reporting<'_, '_> {
-    /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
+    /// Passes a sample to Java's listeners, and to other listeners before them in the order. Returns true if the user
+    /// waits for one.
     pub(crate) fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
         if !self.jobs.tells_of(self.cx, closing) {
             return false;
         }
         let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
-        // Those that hear of a transaction with a parent sample do not hear of its parts.
+        // Listeners of a transaction with a parent sample do not receive its sub-results.
         let heard = self.heard_around(index, sampler.controller);
         let plan = self.cx.plan;
         let Some(places) = listeners::next_told(plan, closing, heard) else { return false };
@@ -34,14 +35,15 @@ impl Reporting<'_, '_> {
         true
     }
 
-    /// Checks a transaction's sample, the core's result, and reports it.
+    /// Runs the assertions on a transaction's sample, which is the core's current result, and reports it.
     pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
         if let Some(ended) = self.jobs.check_in_turn(self.cx, index, ended, from) {
             self.report_complete(index, &ended);
         }
     }
 
-    /// Gives a transaction's sample, the core's result, to its listeners: at once, or if there are some in Java before the user's next sampler.
+    /// Passes a transaction's sample, the core's current result, to its listeners: at once, or before the user's next
+    /// sampler if some listeners are in Java.
     pub(crate) fn tell_of_transaction(
         &mut self,
         index: UserId,
@@ -53,7 +55,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Tells listeners of what they have not been told of yet. True: the user waits for them.
+    /// Delivers results that listeners have not received yet. Returns true if the user waits for listeners.
     pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
         while let Some(untold) = listeners::next_untold(self.cx, index) {
             let (next, named) = (untold.next(), untold.is_named());
@@ -68,7 +70,7 @@ impl Reporting<'_, '_> {
         false
     }
 
-    /// Tells listeners of all that is left; the user ends, and does not wait.
+    /// Delivers all remaining results to listeners when the user ends, without waiting.
     pub(crate) fn tell_the_rest(&mut self, index: UserId) {
         let extra = self.cx.users[index].extra.as_ref();
         if extra.is_none_or(|extra| extra.parts.get::<Java>().is_none()) {

@@ -1,4 +1,4 @@
-//! State of a core's samples: labels, branches, time limits.
+//! State of a core's samples: labels, series, time limits.
 
 use plan::plan::{Needs, Plan, Sampler, SamplerKind};
 use stats::{LabelId, Recorder};
@@ -7,18 +7,18 @@ use crate::sample::interrupt::Watch;
 use crate::settings::series::{Series, Source};
 use crate::time::clock::Nanos;
 
-/// Places of series and the variables that these are of.
+/// Series whose values are variables: index of the series, and name of the variable.
 type Extracted = Box<[(usize, String)]>;
 
 /// State of a core's samples.
 pub(crate) struct Samples {
-    /// Labels of samplers whose name is fixed.
+    /// Labels of samplers with a constant name.
     pub(crate) labels: Vec<Option<LabelId>>,
-    /// The series whose variables a sampler's post-processors set: place and variable, by sampler. Empty without series.
+    /// Per sampler, the series whose variables its post-processors set. Empty without such series.
     pub(crate) series: Box<[Extracted]>,
-    /// Samples that a Sample Timeout may interrupt, by user.
+    /// Users whose samples a Sample Timeout may interrupt.
     pub(crate) watch: Watch,
-    /// Samples in a row that got no connection, where the run is stopped after a number of them.
+    /// Number of consecutive samples without a connection, if the run stops at a limit.
     pub(crate) unconnected: u32,
 }
 
@@ -34,7 +34,7 @@ impl Samples {
     }
 }
 
-/// The series whose variables each sampler's post-processors set.
+/// Returns, per sampler, the series whose variables its post-processors set.
 fn extracted(plan: &Plan, series: &Series) -> Box<[Extracted]> {
     let variables = || {
         series.0.iter().enumerate().filter_map(|(at, source)| match source {
@@ -54,7 +54,8 @@ fn extracted(plan: &Plan, series: &Series) -> Box<[Extracted]> {
     plan.samplers.iter().map(of).collect()
 }
 
-/// Whether anybody looks at results beyond their measurements, by sampler. `all`: somebody looks at those of whatever samplers.
+/// Returns, per sampler, whether anything reads its results beyond the measurements. `all`: the results of all samplers
+/// are read.
 pub(crate) fn observed(plan: &Plan, all: bool) -> Box<[bool]> {
     let looked_at = |sampler: &Sampler| {
         all || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
@@ -66,7 +67,8 @@ pub(crate) fn observed(plan: &Plan, all: bool) -> Box<[bool]> {
     plan.samplers.iter().map(looked_at).collect()
 }
 
-/// Whether an answer of a mobile gateway fails the sample where it cannot be decrypted, whoever reads it.
+/// Returns true if a response of a mobile gateway fails the sample when it cannot be decrypted, whether or not its body
+/// is read.
 fn decrypts_always(plan: &Plan, sampler: &Sampler) -> bool {
     let SamplerKind::Http(http) = &sampler.kind else { return false };
     http.gateway.is_some_and(|at| plan.gateways[at as usize].may_decrypt_always())

@@ -1,7 +1,8 @@
-//! Save Responses to a file: names and variables are made on the core, files by the thread that writes results.
+//! Save Responses to a file: the core evaluates names and variables; the writer thread of result files writes the
+//! files.
 //!
-//! Parts of a name may come from a server: what an extractor found, and the kind of content that is the suffix. They
-//! never lead out of the folder that the plan and the properties name.
+//! Parts of a name may come from a server: values of extractors, and the content type that becomes the suffix. They
+//! never lead out of the folder that the plan and the properties set.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +15,7 @@ use crate::sample::reporting::Reporting;
 use crate::shared::savers::place;
 
 impl Reporting<'_, '_> {
-    /// Saves the core's result and its sub-results.
+    /// Saves the core's current result and its sub-results.
     pub(crate) fn save_response(&mut self, index: UserId, id: ListenerId, saver: &ResponseSaver) {
         let mut result = self.cx.lend_result();
         let mut nth = 0;
@@ -33,7 +34,7 @@ impl Reporting<'_, '_> {
         let run = self.cx.run;
         let Some(start) = run.savers.get(id.0 as usize).and_then(Option::as_ref) else { return };
         let number = || {
-            // Processes of a run take turns.
+            // The processes of a run use interleaved numbers.
             let number = start.numbers.fetch_add(1, Ordering::Relaxed);
             number * u64::from(run.shard.count.max(1)) + u64::from(run.shard.index) + 1
         };

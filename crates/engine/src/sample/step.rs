@@ -1,4 +1,4 @@
-//! The step of a sample that comes next.
+//! The next step of a sample.
 
 use plan::plan::{BarrierId, ControllerId, SamplerId};
 
@@ -7,19 +7,19 @@ use crate::users::LoopControl;
 /// The next step of a user's sample, which the core takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// None: the user waits, or is ready for its next operation.
+    /// No step: the user waits, or is ready for its next operation.
     Done,
-    /// It waits at the barrier of a Synchronizing Timer.
+    /// The user waits at the barrier of a Synchronizing Timer.
     Arrive(Arrival),
     /// The sampler itself begins.
     Begin(SamplerId),
     /// A function has thrown: the sample is lost.
     Lose(SamplerId),
-    /// The user stops before the sampler that it has; `cut` if that is because the run or the group ends.
+    /// The user stops before its next sampler; `cut` is true if the run or the group ends.
     Stop { cut: bool },
-    /// The user leaves controllers from one on; it `ends` behind that.
+    /// The user leaves controllers, starting with `from`. If `ends` is true, it ends afterwards.
     LoopControl { from: ControllerId, how: LoopControl, ends: bool },
-    /// The user has run all that there is for it.
+    /// The user has run its whole plan.
     EndOfPlan,
 }
 
@@ -28,11 +28,11 @@ pub(crate) enum Step {
 pub(crate) struct Arrival {
     pub(crate) sampler: SamplerId,
     pub(crate) barrier: BarrierId,
-    /// The users of all processes that it waits for.
+    /// Number of users of all processes that the barrier waits for.
     pub(crate) size: u32,
-    /// Milliseconds; 0: for ever.
+    /// Timeout in milliseconds; 0 is unlimited.
     pub(crate) timeout: i64,
-    /// The timer behind it, and the delay of those before.
+    /// Index of the next timer, and the summed delay of the earlier timers in nanoseconds.
     pub(crate) timer: usize,
     pub(crate) delay: u64,
 }

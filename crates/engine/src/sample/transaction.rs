@@ -1,7 +1,8 @@
-//! Transaction controllers: several samples measured as one.
+//! Transaction Controllers: several samples measured as one.
 //!
-//! Two modes, as in JMeter. Without a parent sample, children are reported as they come and the transaction's own
-//! sample follows with their sums. With one, children become its sub-results and only it is reported.
+//! There are two modes, as in JMeter. Without a parent sample, children are reported as they end, and the transaction's
+//! own sample follows with their sums. With a parent sample, children become its sub-results, and only the parent
+//! sample is reported.
 
 mod ending;
 
@@ -16,7 +17,8 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// Whether a transaction hears of samples in a controller: of those inside of it, and of those beside it, as a listener would.
+/// Returns true if a transaction counts samples of the controller `inside`. Like a listener, it counts those inside of
+/// it and those beside it.
 fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bool {
     let around = plan.controllers[transaction.0 as usize].parent;
     let mut at = Some(inside);
@@ -36,7 +38,7 @@ impl<'p> Reporting<'_, 'p> {
         let start = self.cx.clock.now();
         let plan = self.cx.plan;
         let name = &plan.controllers[id.0 as usize].name;
-        // JMeter asks for its name when it begins.
+        // JMeter reads the transaction's name at its start.
         let label = name.fixed().is_none().then(|| {
             let mut label = self.cx.texts.take();
             name.eval(&mut self.cx.env(index, ""), &mut label);
@@ -76,7 +78,8 @@ impl<'p> Reporting<'_, 'p> {
         open.push(transaction);
     }
 
-    /// The end of the run, or of the group, cuts what a user does: the open transactions have no end of their own, and are in no figure.
+    /// Marks the open transactions as cut by the end of the run or of the group. They have no end of their own, and
+    /// count in no statistics.
     pub(crate) fn cut_transactions(&mut self, index: UserId) {
         for open in self.cx.users[index].transactions() {
             open.cut = true;
@@ -86,13 +89,14 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Adds to what a transaction's message says of samples.
+    /// Adds to the number of samples in a transaction's message.
     pub(crate) fn count_calls(&mut self, index: UserId, id: ControllerId, calls: u32) {
         let open = self.cx.users[index].transactions().iter_mut();
         open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
     }
 
-    /// The innermost transaction with a parent sample around what stands in a controller: its position among the open ones.
+    /// Returns the innermost transaction with a parent sample around a controller, as its index among the open
+    /// transactions.
     pub(crate) fn parent_around(&self, index: UserId, inside: ControllerId) -> Option<usize> {
         let open = &self.cx.users[index].extra.as_ref()?.transactions;
         if open.iter().all(|open| open.parent.is_none()) {
@@ -109,7 +113,8 @@ impl<'p> Reporting<'_, 'p> {
         None
     }
 
-    /// The listeners that hear of the transaction around what stands in a controller, in place of its parts.
+    /// Returns the listeners of the transaction with a parent sample around a controller. They receive its sample
+    /// instead of the sub-results.
     pub(crate) fn heard_around(
         &self,
         index: UserId,
@@ -124,7 +129,8 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Adds a reported sample to the sums of the open transactions that hear of it: those around it, and those beside what is around it.
+    /// Adds a reported sample to the sums of open transactions that count it: those around it, and those beside its
+    /// controllers.
     pub(crate) fn add_to_transactions(
         &mut self,
         index: UserId,
@@ -133,15 +139,15 @@ impl<'p> Reporting<'_, 'p> {
         success: bool,
     ) {
         let user = &self.cx.users[index];
-        // A branch's transactions are others' as well.
+        // The transactions of a branch may belong to other branches too.
         if user.extra.is_some() || user.parallel {
             let inside = self.cx.plan.samplers[id.0 as usize].controller;
             self.add_below(index, inside, timing, success, None);
         }
     }
 
-    /// The same for a sample that becomes part of a transaction with a parent sample: those hear of it that JMeter does not count among that
-    /// one's own listeners, which are inside of it but not right inside.
+    /// Adds a sub-result of a parent sample to the sums of other open transactions. JMeter's parent sample excludes
+    /// transactions that are directly inside it; those further inside count the sample.
     pub(crate) fn add_inside_parent(
         &mut self,
         index: UserId,
@@ -168,7 +174,7 @@ impl<'p> Reporting<'_, 'p> {
     ) {
         let plan = self.cx.plan;
         let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
-        // What a branch does is heard of around its Parallel Controller as well.
+        // Transactions around a Parallel Controller count the samples of its branches too.
         if self.cx.users[index].parallel {
             let around = self.cx.users[index].branch_of;
             self.add_below(around, inside, timing, success, parent);
@@ -186,7 +192,7 @@ impl<'p> Reporting<'_, 'p> {
             while parent.is_some() && above.is_some() && above != parent {
                 above = above.and_then(around);
             }
-            // Right inside of the parent, or outside of it.
+            // This transaction is directly inside the parent, or outside of it.
             if parent.is_some() && (around(open.controller) == parent || above.is_none()) {
                 continue;
             }
@@ -209,7 +215,8 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Writes the core's result, which becomes part of a transaction's sample, where that is not heard of.
+    /// Writes the core's current result, a sub-result of a transaction, for listeners that do not receive the
+    /// transaction's sample.
     pub(crate) fn write_part(&mut self, index: UserId, sampler: &Sampler) {
         let heard = self.heard_around(index, sampler.controller).unwrap_or_default();
         if !sampler.listeners.iter().all(|id| heard.contains(id)) {
@@ -219,7 +226,7 @@ impl<'p> Reporting<'_, 'p> {
         }
     }
 
-    /// Makes the core's result a sub-result of a transaction with a parent sample.
+    /// Makes the core's current result a sub-result of a transaction with a parent sample.
     pub(crate) fn add_to_parent(
         &mut self,
         index: UserId,
@@ -229,7 +236,7 @@ impl<'p> Reporting<'_, 'p> {
         success: bool,
     ) {
         if !self.cx.observes(id) {
-            // Nobody keeps the parts, but the whole needs the code and the times.
+            // Nothing reads this sub-result, but the parent sample needs its code and times.
             self.cx.result.clear();
             self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
             (self.cx.result.elapsed, self.cx.result.success) = (timing.elapsed(), success);
@@ -237,13 +244,13 @@ impl<'p> Reporting<'_, 'p> {
         self.nest(index, around, &timing, success);
     }
 
-    /// Moves the core's result into a transaction with a parent sample.
+    /// Moves the core's current result into a transaction with a parent sample.
     pub(super) fn nest(&mut self, index: UserId, around: usize, timing: &Timing, success: bool) {
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
         let mut child = std::mem::replace(&mut self.cx.result, fresh);
         let read = self.reads_parts(index, around);
         if !self.sinks.rows.with_bodies() && !read {
-            // Bodies are of no use to a sub-result; their buffers are, to the next sample.
+            // A sub-result does not need the body, so the next sample gets its buffers.
             std::mem::swap(&mut child.body, &mut self.cx.result.body);
             std::mem::swap(&mut child.text, &mut self.cx.result.text);
         }
@@ -265,7 +272,7 @@ impl<'p> Reporting<'_, 'p> {
         open.lag += timing.lag;
         open.phases.add(&timing.all_phases());
         open.previous_end = timing.end.max(open.previous_end);
-        // What the outcome asks of the user is read from the core's result afterwards.
+        // The action that the outcome asks of the user is read from the core's current result later.
         let request = child.request;
         let slot = parent.add_sub();
         std::mem::swap(slot, &mut child);
@@ -275,7 +282,7 @@ impl<'p> Reporting<'_, 'p> {
         self.cx.result.ignore = false;
     }
 
-    /// Whether assertions of a transaction, or of one around it, look at what its parts received.
+    /// Returns true if assertions of a transaction, or of one around it, read the bodies of its sub-results.
     fn reads_parts(&self, index: UserId, around: usize) -> bool {
         let open =
             self.cx.users[index].extra.as_ref().map(|extra| extra.transactions[around].controller);

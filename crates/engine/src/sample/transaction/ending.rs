@@ -1,4 +1,4 @@
-//! The ends of transactions: complete, left, or with their user; and what is reported of them.
+//! The ends of transactions (complete, left, or with their user), and the reports of their samples.
 
 use std::fmt::Write;
 
@@ -12,21 +12,21 @@ use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// How a transaction with a parent sample ends.
+/// The way in which a transaction with a parent sample ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// All of it has run, or it was left.
+    /// All children have run, or the transaction was left.
     Complete,
-    /// It was left together with the one around it, whose part it becomes.
+    /// The transaction was left together with the transaction around it, and becomes its sub-result.
     Inside,
-    /// Its user ends.
+    /// The transaction's user ends.
     Cut,
-    /// It does not: a loop inside of it was left.
+    /// The transaction does not end: a loop inside of it was left.
     GoesOn,
 }
 
 impl Reporting<'_, '_> {
-    /// The normal end of a transaction.
+    /// Ends a transaction after its last child.
     pub(crate) fn finish_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(open) = self.take_open(index, id) {
             let now = self.cx.clock.now();
@@ -38,7 +38,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// The end of a transaction without a parent sample whose body was left.
+    /// Ends a transaction without a parent sample that a sampler inside has left.
     pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(mut open) = self.take_open(index, id) {
             open.success = self.cx.users.of(index).last_ok;
@@ -46,8 +46,9 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first, were left with it; of
-    /// others around them, whose parts go on, JMeter reports the outermost as it is, and nothing of what ended inside.
+    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first,
+    /// end with it. Among the others around them, which continue, JMeter reports the outermost as it is, and nothing
+    /// that ended inside.
     pub(crate) fn report_left(
         &mut self,
         index: UserId,
@@ -81,7 +82,8 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
+    /// Ends the transactions with a parent sample around a user's last sampler when the user stops. They are still
+    /// reported, as in JMeter.
     pub(crate) fn end_transactions(&mut self, index: UserId) {
         let mut at = self.cx.users[index]
             .last_sampler
@@ -97,7 +99,7 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Forgets a transaction as though it had never begun.
+    /// Drops a transaction as if it had never begun.
     pub(crate) fn drop_transaction(&mut self, index: UserId, id: ControllerId) {
         if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
             self.cx.spare_results.push(unused);
@@ -115,7 +117,7 @@ impl Reporting<'_, '_> {
         let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
-        // Before any sampler has begun, JMeter has nobody to tell.
+        // Before the first sampler has begun, JMeter has no listeners to report to.
         let Some(last) = self.cx.users[index].last_sampler else { return };
         let mut pause = open.pause;
         if !settings.include_timers && complete {
@@ -153,13 +155,13 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports a transaction that its children are sub-results of.
+    /// Reports a transaction with a parent sample.
     fn report_parent(&mut self, index: UserId, mut open: Transaction, now: i64, how: End) {
         let plan = self.cx.plan;
         let controller = &plan.controllers[open.controller.0 as usize];
         let ControllerKind::Transaction(settings) = &controller.kind else { return };
         let Some(parent) = open.parent.take() else { return };
-        // JMeter ends such a transaction with its last child when timers count, else when it is left.
+        // If timers count, JMeter ends such a transaction with its last child, otherwise when it is left.
         let end = if settings.include_timers { open.previous_end.max(open.start) } else { now };
         let idle = if settings.include_timers {
             0
@@ -184,7 +186,7 @@ impl Reporting<'_, '_> {
         self.cx.result.start_ms = open.start_ms;
         self.fill_transaction(&open, &timing);
         if matches!(how, End::Cut | End::GoesOn) {
-            // It has come to no verdict of its own.
+            // A transaction that has not ended has no verdict of its own.
             self.cx.result.message.clear();
         } else if open.success {
             self.cx.result.code.clear();
@@ -198,7 +200,7 @@ impl Reporting<'_, '_> {
         if !settings.checks.is_empty() && how != End::Inside {
             let mut result = self.cx.lend_result();
             let mut env = self.cx.env(index, "");
-            // What Java checks is checked of transactions that come to their end.
+            // Assertions in Java run only on transactions that are complete.
             for check in settings.checks.iter().filter(|check| check.job().is_none()) {
                 check.run(&mut result, &mut env);
             }
@@ -219,13 +221,13 @@ impl Reporting<'_, '_> {
         }
     }
 
-    /// Reports a complete transaction with the core's result, once that has been checked.
+    /// Reports a complete transaction, whose sample is the core's current result, after its assertions.
     pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
         let success = self.cx.result.success;
         self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
     }
 
-    /// Reports the core's result, that of a transaction which has been checked.
+    /// Reports a transaction, whose sample is the core's current result, after its assertions.
     fn report_checked(
         &mut self,
         index: UserId,
@@ -245,7 +247,7 @@ impl Reporting<'_, '_> {
             self.show_to_branches(index, timing, success);
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);
-            // Those right inside of it are its listeners, too; they are open when its user stops.
+            // Transactions directly inside count it like listeners; they are still open when their user stops.
             self.add_below(index, open.controller, timing, success, None);
         }
     }
@@ -309,7 +311,7 @@ impl Reporting<'_, '_> {
     }
 }
 
-/// Returns the result of the assertions of a transaction itself. Those on its requests count with the requests.
+/// Returns the result of a transaction's own assertions. Assertions on its requests count with the requests.
 fn own_check(result: &SampleResult) -> Check {
     match result.assertions() {
         [] => Check::Unchecked,
