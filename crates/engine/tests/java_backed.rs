@@ -1,5 +1,5 @@
-//! Jobs of users: which go out and when, what their replies change, and what becomes of users whose jobs fail, are cut, or come too late. The Java machine
-//! is one of threads that answer by functions of the tests.
+//! Jobs of users: which jobs are submitted and when, what their replies change, and what happens to users whose jobs
+//! fail, are cut, or reply too late. The Java machine consists of threads that answer by functions of the tests.
 
 #[path = "java_backed/asked.rs"]
 mod asked;
@@ -45,7 +45,7 @@ fn plan(users: u32, loops: i32, body: &str) -> Plan {
     compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
 }
 
-/// A sampler that answers itself, whose label is made of variables.
+/// A sampler that computes its own result and whose label consists of variables.
 fn sampler(name: &str) -> String {
     format!(
         r#"<DebugSampler testclass="DebugSampler" testname="{name}" enabled="true"><boolProp name="displayJMeterProperties">false</boolProp>
@@ -53,7 +53,7 @@ fn sampler(name: &str) -> String {
     )
 }
 
-/// Adds an element to what is Java-backed.
+/// Adds an element to the Java-backed elements.
 fn host(plan: &mut Plan, role: Role, reads: Reads) -> JavaBackedId {
     let elements = &mut plan.java_backed.elements;
     let name = format!("{role:?} {}", elements.len());
@@ -64,7 +64,7 @@ fn host(plan: &mut Plan, role: Role, reads: Reads) -> JavaBackedId {
 }
 
 struct Outcome {
-    /// Columns label, code, message, success, failure message.
+    /// Columns: label, code, message, success, failure message.
     rows: Vec<[String; 5]>,
     log: Vec<engine::Line>,
     samples: u64,
@@ -128,7 +128,7 @@ fn run_with(
     Outcome { rows: rows.collect(), log, samples, cut }
 }
 
-/// The cells of a row, of which some are in quotes.
+/// Splits a row into cells, some of which are quoted.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;
@@ -146,26 +146,26 @@ fn run(plan: Plan, machine: &Arc<Machine>) -> Outcome {
     run_with(plan, machine, |_| {})
 }
 
-/// A controller around others.
+/// A controller with children.
 fn controller(class: &str, properties: &str, inside: &str) -> String {
     format!(
         r#"<{class} testclass="{class}" testname="{class}" enabled="true">{properties}</{class}><hashTree>{inside}</hashTree>"#
     )
 }
 
-/// The place of the controller of a kind.
+/// Returns the index of the first controller of a kind.
 fn find(plan: &Plan, kind: impl Fn(&ControllerKind) -> bool) -> usize {
     plan.controllers.iter().position(|controller| kind(&controller.kind)).unwrap()
 }
 
-/// Whether a line of the log is about a user's start or end.
+/// Returns true if a line of the log is about a user's start or end.
 fn is_of_users(line: &engine::Line) -> bool {
     let of_users = "org.apache.jmeter.threads.JMeterThread";
     matches!(line, engine::Line::Log { level: engine::LogLevel::Info, logger: Some(logger), .. }
         if logger == of_users)
 }
 
-/// Answers every request with what it was: its first line, body and some headers. Gives them to `seen`.
+/// Answers every request with its first line, its body and some headers, and adds these texts to `seen`.
 fn serve(seen: Arc<Mutex<Vec<String>>>) -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -286,7 +286,7 @@ fn what_scripts_change_is_seen_by_what_follows() {
     for told in seen.iter() {
         assert_eq!(told.thread, format!("users 1-{}", told.number + 1));
         assert_eq!(told.first, told.act == 1);
-        // What Java wrote is not told to it.
+        // Values that Java wrote are not sent to Java.
         assert!(told.properties.is_empty());
         let made = told.variables.get("made").map(String::as_str);
         assert_eq!(
@@ -332,7 +332,7 @@ fn samplers_in_java_make_samples() {
     plan.samplers[0].kind = SamplerKind::JavaBacked(id);
     let machine = Machine::new(|told| {
         assert_eq!((told.act, &*told.label), (3, "s"));
-        // The second gives no result.
+        // The second job returns no result.
         let made = (told.iteration != 2).then(|| result("by java", "77", told.iteration == 1, 3));
         Answer { result: made, ..Answer::default() }.to(told)
     });
@@ -345,7 +345,7 @@ fn samplers_in_java_make_samples() {
 #[test]
 fn what_scripts_ask_for_is_done() {
     for (act, ask, labels) in [
-        // Before a sampler, a user that is to stop does not run it; other requests count behind it.
+        // Before a sampler, a user that must stop does not run it; other requests take effect after it.
         (1, 4, vec![]),
         (1, 3, vec!["a", "a", "a"]),
         (4, 4, vec!["a"]),

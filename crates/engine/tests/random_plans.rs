@@ -1,6 +1,8 @@
-//! Random plans run to their end, with a stepped clock and without sockets: the run ends, on a small stack; rows, samples and sums are the same; no user is lost.
+//! Random plans run to their end, with a stepped clock and without sockets. Each run must end, on a small stack; rows,
+//! samples and sums must agree; no user may be lost.
 //!
-//! A seed is a plan: `RANDOM_PLANS_SEED=n` runs that one alone. The fuzz target `run_plan` makes plans of bytes by the same grammar.
+//! A seed determines a plan: `RANDOM_PLANS_SEED=n` runs only that plan. The fuzz target `run_plan` creates plans from
+//! bytes by the same grammar.
 
 #[path = "random_plans/grammar.rs"]
 mod grammar;
@@ -9,14 +11,14 @@ mod trial;
 
 use std::process::Command;
 
-/// Plans in an ordinary run of the tests.
+/// Number of plans in an ordinary test run.
 const PLANS: u64 = 300;
-/// The stack that a core may have, though its code is not optimized here.
+/// Maximum stack size of a core in bytes, although the code is not optimised here.
 const STACK: &str = "1048576";
-/// Set where the stack is small.
+/// Seed of the only plan to run, if it is set.
 const SEED: &str = "RANDOM_PLANS_SEED";
 
-/// Bytes from a seed (splitmix64).
+/// Returns random bytes from a seed (splitmix64).
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -29,7 +31,7 @@ fn bytes(seed: u64) -> Vec<u8> {
     (0..64).flat_map(|_| next().to_le_bytes()).collect()
 }
 
-/// Runs a test of this file again where threads have a small stack.
+/// Reruns a test of this file in a process whose threads have a small stack.
 fn on_a_small_stack(test: &str) -> bool {
     if std::env::var_os("RUST_MIN_STACK").is_some_and(|stack| stack == STACK) {
         return true;
@@ -55,7 +57,7 @@ fn random_plans_end_and_add_up() {
     }
 }
 
-/// One user whose samplers never wait, in a body of controllers.
+/// A plan with one user whose samplers never wait, with `body` as its controllers.
 fn busy(loops: u32, body: &str) -> String {
     format!(
         r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="plan"/><hashTree>
@@ -74,7 +76,7 @@ fn depth_and_length_take_no_stack() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // As many samples as would fill any stack, were each a call within the one before.
+    // If each sample were a call within the previous one, this number of samples would overflow any stack.
     let long = busy(20_000, FAILING);
     trial::run(&long, 1, 1, 1, &folder.path().join("long.csv"));
     for class in [

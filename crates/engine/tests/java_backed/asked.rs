@@ -1,4 +1,4 @@
-//! Controllers, transactions and branches around jobs: what is asked when, and with which texts.
+//! Controllers, transactions and branches with jobs: which texts are evaluated, and when.
 
 use super::*;
 
@@ -31,15 +31,16 @@ fn conditions_are_asked_with_fresh_texts_each_time() {
         let at = told.ids[0] as usize;
         let mut counts = counts.lock().unwrap();
         counts[at] += 1;
-        // What the texts would be is put into the variables that these plans read. The outer one is asked at the start and at the
-        // end of each pass, and ends at the end of the second; the inner one is not asked again once it is false.
+        // The values of the texts are put into variables that these plans read. The outer condition is evaluated at the
+        // start and at the end of each pass, and ends at the end of the second pass. The inner condition is not
+        // evaluated in a pass after it was false.
         let holds = if at == 0 { counts[0] < 4 } else { counts[1] != 2 };
         let name = if at == 0 { "outer" } else { "inner" };
         Answer { texts: vec![String::new()], ..Answer::variable(name, &holds.to_string()) }.to(told)
     });
     let outcome = run(plan, &machine);
     assert_eq!(outcome.labels(), ["a", "c", "a", "b", "c"], "{:?}", machine.seen());
-    // Before a, before b (false), before a, before b, and behind b.
+    // Evaluated before a, before b (false), before a, before b, and after b.
     assert_eq!(*asked.lock().unwrap(), [4, 5]);
 }
 
@@ -53,7 +54,7 @@ fn elements_are_told_of_iterations_before_anything_else() {
         Answer::variable("it", &format!("i{}", told.iteration)).to(told)
     });
     let outcome = run(plan, &machine);
-    // A third begins and finds that the loop is over only where JMeter's does.
+    // A third iteration begins, and notices that the loop is over only where JMeter does.
     assert_eq!(outcome.labels(), ["i1", "i2"]);
     assert!(machine.seen().iter().filter(|what| *what == "job 17 [0]").count() >= 2);
 }
@@ -111,7 +112,7 @@ fn listeners_hear_of_transactions_and_assertions_of_them_are_asked() {
     for row in transactions {
         assert_eq!((&*row[3], &*row[4]), ("false", "bad"));
     }
-    // The part is not told of: its listener hears of the whole.
+    // The sub-result is not reported: its listener receives the transaction's sample.
     for (_, (label, ..)) in seen.lock().unwrap().iter() {
         assert_eq!(label, "TransactionController");
     }
@@ -133,7 +134,7 @@ fn branches_have_jobs_of_their_own() {
             sampler.before.push(Before::Job(Job::Run(before)));
         }
     }
-    // Neither is answered before both are asked.
+    // Neither job is answered before both are submitted.
     let (arrived, arrivals) = channel();
     let (arrived, arrivals) = (Mutex::new(arrived), Mutex::new(arrivals));
     let machine = Machine::new(move |told| {

@@ -1,4 +1,5 @@
-//! Controllers that their own classes are: what they are asked and told, what they ask for, and what becomes of users whose controllers fail.
+//! Controllers that their Java class runs: the calls that they receive and make, and what happens to users whose
+//! controllers fail.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -14,7 +15,7 @@ const INITIALIZE: u32 = 1;
 const END_OF_LOOP: u32 = 2;
 const NEXT_LOOP: u32 = 3;
 
-/// Makes the plan's first Simple Controller one of a class of its own.
+/// Makes the plan's first Simple Controller a Java-backed one.
 fn own(plan: &mut Plan) -> (u32, u32) {
     let element = host(plan, Role::Controller, Reads::empty());
     let at = find(plan, |kind| matches!(kind, ControllerKind::Simple));
@@ -91,7 +92,7 @@ fn children_are_asked_in_the_middle_of_a_question() {
             [_, sampler] => gives(told, sampler),
         }
     });
-    // It asks its loop for ever, so it is done behind the second time that the loop has nothing.
+    // The controller asks its loop endlessly. So it is done the second time that the loop has no sampler.
     let outcome = run(plan, &machine);
     assert_eq!(outcome.labels()[..3], ["in", "in", "out"], "{:?}", machine.seen());
     assert_eq!(answers.lock().unwrap()[..3], [[1, 0], [1, 0], [0, 0]]);
@@ -123,7 +124,7 @@ fn leaving_tells_the_controllers_around() {
             assert_eq!(asked[1][5..], [0, told_of, 0]);
             assert_eq!(outcome.labels(), ["a", "end"]);
         } else {
-            // The next iteration of the loop around, which is the group's, and there is none.
+            // The target is the next iteration of the loop around, the group's main loop; there is none.
             assert_eq!((asked.len(), outcome.labels().len()), (1, 0));
         }
     }
@@ -137,7 +138,7 @@ fn a_user_whose_controller_fails_ends() {
         own(&mut plan);
         let machine = Machine::new(move |told| match broken {
             0 => Err("on purpose".into()),
-            // A sampler that there is not, a child that is none of its, another kind of reply.
+            // A sampler that does not exist, a child of another controller, another kind of reply.
             1 => gives(told, 7),
             2 => asks(told, 0, 0),
             _ => Answer::default().to(told),
@@ -178,7 +179,7 @@ fn runs_end_while_controllers_are_asked() {
             }
         });
         drop(go);
-        // Whoever is asked then runs nothing more.
+        // A user whose controller is being asked runs nothing more.
         assert!(outcome.rows.is_empty(), "{:?}", outcome.rows);
         let seen = machine.seen();
         let told = seen.iter().filter(|what| *what == if now { "interrupt" } else { "bye" });

@@ -1,4 +1,4 @@
-//! State that lasts longer than one job: headers that scripts have changed, and what elements do when users start.
+//! State that lasts longer than one job: headers that scripts have changed, and actions of elements when users start.
 
 use std::sync::{Arc, Mutex};
 
@@ -29,7 +29,7 @@ fn samplers_are_named_by_scripts_and_ask_for_headers_once_they_were_changed() {
             asks_for_headers,
         });
     }
-    // The second is asked for only behind the first that was changed.
+    // The second sampler asks for headers only after a script has changed the first.
     let script = Before::Job(Job::Run(before));
     plan.samplers[0].before.push(script);
     let machine = Machine::new(move |told| {

@@ -1,6 +1,7 @@
-//! Listeners in Java: what they are told of transactions, and that what they change is in the rows behind them.
+//! Listeners in Java: the transactions that they receive, and their changes to results, which appear in the rows of
+//! later listeners.
 //!
-//! Runs against the machine of these tests, which answers as each asks for.
+//! The tests run with the test machine, which answers as each test defines.
 
 use super::*;
 
@@ -45,6 +46,6 @@ fn listeners_act_at_their_places_and_those_of_transactions_before_the_user_ends(
         Answer { result, ..Answer::default() }.to(told)
     });
     let outcome = run(plan, &machine);
-    // The file of the command line stands last.
+    // The file of the command line is last.
     assert_eq!(outcome.labels(), ["part heard", "TransactionController heard"]);
 }

@@ -1,4 +1,5 @@
-//! A Java machine for tests: threads that answer jobs by a function of the test, in the words of the messages' description.
+//! A Java machine for tests: threads that answer jobs by a function of the test, encoded by the description of the
+//! messages.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use engine::offload::{Job, Offload};
 
-/// A job as the machine reads it.
+/// A job as decoded by the machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) user: u64,
@@ -16,16 +17,16 @@ pub(crate) struct Told {
     pub(crate) first: bool,
     pub(crate) thread: String,
     pub(crate) label: String,
-    /// By slot in front, or by name.
+    /// Variables by name, or by slot.
     pub(crate) variables: HashMap<String, String>,
     pub(crate) properties: Vec<(String, Option<String>)>,
     pub(crate) sample: u32,
     /// Label, code and success of the result, if there is one.
     pub(crate) result: Option<(String, String, bool)>,
-    /// Label of the result before, where that is told.
+    /// Label of the previous result, if it was sent.
     pub(crate) before: Option<String>,
     pub(crate) sampler_before: Option<u32>,
-    /// The result as it was told.
+    /// The encoded result.
     pub(crate) raw_result: Vec<u8>,
     pub(crate) sampler: Option<u32>,
     /// Names and values of cookies.
@@ -47,13 +48,13 @@ pub(crate) struct Answer {
     pub(crate) cookies: Option<Vec<[String; 3]>>,
     pub(crate) delay: i64,
     pub(crate) texts: Vec<String>,
-    /// Name, failure, error, message.
+    /// Name, failure, error, and message.
     pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
-    /// The words of a controller.
+    /// The encoded answer of a controller.
     pub(crate) said: Vec<u8>,
 }
 
-/// A reply, or why there is none.
+/// A reply, or the reason why there is none.
 pub(crate) type Reply = Result<Vec<u8>, String>;
 type Work = dyn Fn(&Told) -> Reply + Send + Sync;
 
@@ -67,9 +68,9 @@ pub(crate) struct Machine {
     work: Arc<Work>,
     interrupted: Mutex<Option<Sender<u64>>>,
     start: Vec<u8>,
-    /// Elements that are to hear of the start of users.
+    /// Elements that are notified of the start of users.
     pub(crate) hearing: Mutex<Vec<u32>>,
-    /// Controllers that can be broken out of.
+    /// Controllers that are loops and can be left.
     pub(crate) breaking: Mutex<Vec<u32>>,
 }
 
@@ -84,7 +85,7 @@ impl Machine {
         Self::starting(started(&[]), None, work)
     }
 
-    /// With what it answers to the start, and somebody who hears of interruptions.
+    /// Creates a machine with its answer to the start message, and a receiver of interruptions.
     pub(crate) fn starting(
         start: Vec<u8>,
         interrupted: Option<Sender<u64>>,
@@ -180,7 +181,7 @@ impl Offload for Machine {
                 let hearing = self.hearing.lock().unwrap();
                 reply.extend((hearing.len() as u32).to_le_bytes());
                 reply.extend(hearing.iter().flat_map(|id| id.to_le_bytes()));
-                // All listen to iterations that may.
+                // All elements that can listen to iterations do so.
                 reply.extend(1000u32.to_le_bytes());
                 reply.extend((0..1000u32).flat_map(u32::to_le_bytes));
                 let breaking = self.breaking.lock().unwrap();
@@ -333,7 +334,7 @@ fn maybe(out: &mut Vec<u8>, value: Option<&String>) {
     }
 }
 
-/// Variables, by their names.
+/// Encodes variables by name.
 fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     out.extend((pairs.len() as u32).to_le_bytes());
     for (name, value) in pairs {
@@ -343,7 +344,7 @@ fn named(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     }
 }
 
-/// Properties, each with the number of its change.
+/// Encodes properties, each with the number of its change.
 fn numbered(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     static CHANGES: AtomicU64 = AtomicU64::new(1);
     out.extend((pairs.len() as u32).to_le_bytes());
@@ -354,7 +355,7 @@ fn numbered(out: &mut Vec<u8>, pairs: &[(String, Option<String>)]) {
     }
 }
 
-/// The reply to the start of a test that sets variables.
+/// Returns the reply to the start of a test that sets variables.
 pub(crate) fn started(variables: &[(&str, &str)]) -> Vec<u8> {
     let own = |(name, value): &(&str, &str)| (name.to_string(), Some(value.to_string()));
     let variables: Vec<_> = variables.iter().map(own).collect();
@@ -370,7 +371,7 @@ impl Answer {
         Self { variables: vec![(name.into(), Some(value.into()))], ..Self::default() }
     }
 
-    /// The reply to a job.
+    /// Returns the reply to a job.
     pub(crate) fn to(&self, told: &Told) -> Result<Vec<u8>, String> {
         let mut out = vec![0];
         named(&mut out, &self.variables);
@@ -420,8 +421,8 @@ impl Answer {
     }
 }
 
-/// A request for a path and a body of one argument's value, with a header. `name`: of the sampler, if that was changed; others are to
-/// ask for headers then.
+/// Encodes a request for a path, with a body of one argument's value and a header. `name`: the sampler's name if a
+/// script changed it; then other samplers must ask for headers.
 pub(crate) fn request(
     port: u16,
     path: &str,
@@ -433,7 +434,7 @@ pub(crate) fn request(
     for part in ["http", "127.0.0.1", &port.to_string(), path, "POST", "", "", "", ""] {
         text(&mut out, part);
     }
-    // Redirects are followed, the connection is kept, the body is raw.
+    // Redirects are followed, the connection is kept, and the body is raw.
     out.extend((1u16 | 1 << 2 | 1 << 5 | u16::from(name.is_some()) << 8).to_le_bytes());
     out.extend(1u32.to_le_bytes());
     text(&mut out, "");
@@ -448,7 +449,7 @@ pub(crate) fn request(
     out
 }
 
-/// A result as a sampler in Java makes one.
+/// Encodes a result of a sampler in Java.
 pub(crate) fn result(label: &str, code: &str, success: bool, elapsed_ms: u64) -> Vec<u8> {
     let mut out = u32::from(success).to_le_bytes().to_vec();
     out.push(0);

@@ -1,4 +1,4 @@
-//! Requests that scripts change, and properties that go both ways.
+//! Requests that scripts change, and properties that are synchronised in both directions.
 
 use super::*;
 
@@ -69,7 +69,8 @@ fn properties_go_both_ways() {
     assert_eq!(outcome.labels(), ["unset", "set"]);
     let written = vec![("native".to_string(), Some("n1".to_string()))];
     let seen = seen.lock().unwrap();
-    // The name is evaluated before the first job and when the sampler starts; what it wrote is told each time that it is written.
+    // The name is evaluated before the first job and when the sampler starts; each evaluation writes the property,
+    // which is sent each time.
     let each = [(1, written.clone()), (4, written.clone()), (1, written.clone()), (4, written)];
     assert_eq!(*seen, each);
 }
@@ -83,7 +84,7 @@ fn a_job_that_runs_already_is_told_of_properties() {
     let all = Arc::clone(&seen);
     let news = r#"properties [("native", Some("n2"))]"#;
     let machine = Machine::new(move |told| {
-        // The first user's job does not end before it has heard of what the second has set.
+        // The first user's job does not end before it has received the property that the second user set.
         let heard = || all.wait().lock().unwrap().iter().any(|one| one == news);
         while told.number == 0 && !heard() {
             std::thread::sleep(Duration::from_millis(1));
@@ -95,7 +96,8 @@ fn a_job_that_runs_already_is_told_of_properties() {
     let told = machine.seen().into_iter().filter(|one| one.starts_with("properties"));
     let told: Vec<_> = told.collect();
     assert_eq!(told.first().map(String::as_str), Some(news), "{told:?}");
-    // Names are evaluated again when samplers start: the second user's job may hear of the first one's.
+    // Names are evaluated once more when samplers start, so the second user's job may receive the first user's
+    // property.
     let other = news.replace("n2", "n1");
     assert!(told.iter().all(|one| one == news || *one == other), "of nothing else: {told:?}");
 }

@@ -1,6 +1,6 @@
-//! Nothing allocates per request once a plan is warm: counted by the allocator over thousands of requests, all
-//! threads of the process together. The target answers from fixed buffers, so that only the generator is counted. Under TLS a new connection
-//! allocates, within bounds that stand here.
+//! A warm plan allocates nothing per request. The test counts allocations of all threads of the process over thousands
+//! of requests. The target answers from fixed buffers, so that only the generator is counted. Under TLS a new
+//! connection allocates, within limits that this file sets.
 
 mod plans;
 mod server;
@@ -20,13 +20,14 @@ use server::{
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Allocations per request while the plan is warm, without those of the seconds' hand-overs.
+/// Returns the allocations per request of a warm plan, without those of the snapshots each second.
 fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64 {
     measured(plan, results, [5_000, 20_000], &[])
 }
 
-/// The same with so many requests until it is warm, and so many that are counted. On a busy machine rows may lie in more
-/// buffers than ever before: that comes once, and what each request allocates comes each time.
+/// Measures with the given numbers of requests: until the plan is warm, and during the measurement. On a busy machine,
+/// rows may fill more buffers than before. That happens once, whereas allocations per request occur in each
+/// measurement, so the lowest of three counts.
 fn measured(
     plan: Arc<plan::plan::Plan>,
     results: Vec<engine::ResultFile>,
@@ -65,7 +66,7 @@ fn measured_once(
             assert!(Instant::now() < deadline, "the target was not asked often enough");
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
-                // Users that start and end are told of.
+                // The start and end of users are logged.
                 engine::Event::Log(line) => {
                     let level = engine::LogLevel::Info;
                     assert!(
@@ -81,7 +82,7 @@ fn measured_once(
             }
         }
     };
-    // Warm: every buffer has met its largest use, and a second's hand-over has happened at least twice.
+    // The plan is warm when every buffer has had its largest use, and at least two snapshots were handed over.
     let start = Instant::now();
     let warm = SERVED.load(Ordering::Relaxed) + until_warm;
     pass(&|| {
@@ -101,22 +102,22 @@ fn measured_once(
     allocations.saturating_sub(hand_overs) as f64 / (after.1 - before.1) as f64
 }
 
-/// Allocations that the hand-over of a second may take. Most are of samples chosen by chance, with six texts each: 64 in the
-/// first second of a run, a third of them in the third.
+/// Maximum number of allocations per snapshot. Most are for randomly kept samples, with six texts each: 64 samples in
+/// the first second of a run, a third of them in the third second.
 const HAND_OVER: usize = 150;
-/// Allocations a request that are none: one in a thousand, where a buffer meets a larger use than before.
+/// Allocations per request that count as none: one per thousand requests, when a buffer grows.
 const NONE: f64 = 0.001;
-/// The same where few requests are counted, so that a hand-over more than expected weighs more.
+/// The same limit for measurements with few requests, where one more snapshot than expected has more weight.
 const NONE_OF_FEW: f64 = 0.05;
 
-/// Bytes of a user that waits, at most: 620 as counted.
+/// Maximum number of bytes per waiting user; 620 were counted.
 const WAITING: f64 = 660.0;
 
-/// Allocations of a connection with one request under TLS, most of which are rustls' own.
+/// Maximum number of allocations per connection with one request under TLS; most are rustls' own.
 const RESUMED: f64 = 150.0;
 const FULL: f64 = 120.0;
 
-// One test, because the allocator counts for the whole process.
+// A single test, because the allocator counts for the whole process.
 #[test]
 fn warm_plans_do_not_allocate_per_request() {
     let folder = std::env::temp_dir().join(format!("throng-no-allocation-{}", std::process::id()));
@@ -145,7 +146,7 @@ const INSIDE: &str = r#"<RegexExtractor testclass="RegexExtractor" testname="id"
 <ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
 <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
 
-/// Requests of HTTP: fixed ones, with rows, with all that samplers have, under TLS.
+/// Measures HTTP requests: constant ones, with rows, with all features of samplers, and under TLS.
 fn requests_of_http(file: &engine::ResultFile) {
     let port = serve().port();
     let simple = measure(http_plan(port, "/", "", ""), Vec::new());
@@ -178,7 +179,8 @@ fn requests_of_http(file: &engine::ResultFile) {
     assert!(with_headers < NONE, "under TLS with headers: {with_headers} allocations a request");
 }
 
-/// Calls through a mobile gateway: signed; encrypted with a fresh key; from the cache, with the answer decrypted for an assertion.
+/// Measures calls through a mobile gateway: signed; encrypted with a fresh key; encrypted from the cache, with the
+/// response decrypted for an assertion.
 fn calls_of_a_gateway(file: &engine::ResultFile) {
     const KEY: &str = "04d8096af8a11e0b80037e1ee68246b5dcbb0aeb1cf1244fd767db80f3fa27da2b396812ea1686e7472e9692eaf3e958e50e9500d3b4c77243db1f2acd67ba9cc4";
     let digits = "11".repeat(32);
@@ -205,13 +207,13 @@ fn calls_of_a_gateway(file: &engine::ResultFile) {
         );
         let rows = std::fs::read_to_string(&rows.path).unwrap();
         assert!(rows.contains(",true,"), "{what}");
-        // Those that the end cut are none of it.
+        // Samples that the end of the run has cut are not among them.
         let failed = rows.lines().find(|row| row.contains(",200,") && row.contains(",false,"));
         assert_eq!(failed, None, "{what}");
     }
 }
 
-/// A gateway's answer with that body. It lives as long as the program.
+/// Returns a gateway's response with this body. Its memory is never freed.
 fn answer(body: &[u8]) -> &'static [u8] {
     let length = body.len();
     let mut bytes = format!("HTTP/1.1 200 OK\r\nResult-Status: 1000\r\nx-mgs-encryption: 1\r\nContent-Length: {length}\r\n\r\n").into_bytes();
@@ -219,7 +221,7 @@ fn answer(body: &[u8]) -> &'static [u8] {
     bytes.leak()
 }
 
-/// A body as the gateway encrypts it for requests that all have the same key.
+/// Encrypts a body like the gateway, for requests that all have the same key.
 fn encrypted(settings: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let value = |name: &str| {
         settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_string())
@@ -233,7 +235,7 @@ fn encrypted(settings: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Frames of WebSocket, and lines of a TCP Sampler.
+/// Measures WebSocket frames, and lines of a TCP Sampler.
 fn frames_and_lines(file: &engine::ResultFile) {
     let port = serve_websocket().port();
     let frames = measure(websocket_plan(port, false, "hello", ""), Vec::new());
@@ -256,13 +258,14 @@ fn frames_and_lines(file: &engine::ResultFile) {
     );
 }
 
-/// Bytes of a user that waits for an answer to a request that never changes: the user, its line and its exchange.
+/// Measures the bytes of a user that waits for the response to a constant request: the user, its connection and its
+/// exchange.
 fn users_that_wait() {
     let port = serve_silence().port();
-    // Tables double: these are full.
+    // Tables grow by doubling; with these numbers of users they are full.
     let (few, many) = (64, 256);
-    // A second's hand-over that goes on, or a thread of the server's, adds to one of them; what the run before still frees is missing
-    // in one. The median is what users hold.
+    // A snapshot in progress, or a thread of the server, adds bytes to some measurements; memory that the previous run
+    // frees late is missing in others. The median is what users hold.
     let usual = |users| {
         let mut all: Vec<usize> = (0..7).map(|_| held_by(port, users)).collect();
         all.sort_unstable();
@@ -274,7 +277,7 @@ fn users_that_wait() {
     assert!(each < WAITING, "a user that waits: {each} bytes");
 }
 
-/// Bytes that a run holds whose users all wait.
+/// Returns the bytes that a run holds while all its users wait.
 fn held_by(port: u16, users: u64) -> usize {
     let held = || {
         let stats = ALLOCATOR.stats();
@@ -296,14 +299,14 @@ fn held_by(port: u16, users: u64) -> usize {
             run.recycle(snapshot);
         }
     }
-    // A user has its exchange before its connection stands, and nothing is added by the request that follows.
+    // A user has its exchange before its connection is established, and the request that follows adds nothing.
     let all = held() - before;
     run.stop_now();
     while !matches!(run.next_event(Duration::from_millis(50)), engine::Event::Finished) {}
     all
 }
 
-/// Handshakes of TLS allocate, but no more than rustls does.
+/// TLS handshakes allocate, but not more than rustls does.
 fn handshakes() {
     for (target, most, what) in
         [("fixed", RESUMED, "resumed"), ("fixed tickets=false", FULL, "full")]

@@ -1,4 +1,4 @@
-//! Servers that do not allocate, or not in this process, and count what they are asked.
+//! Servers that do not allocate, or that run in another process, and count their requests.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: session=abcdef; Path=/\r\n\
     Content-Length: 33\r\n\r\n<p>id=4711</p><p>{\"name\":\"x\"}</p>";
 
-/// Takes connections, each in a thread of its own.
+/// Accepts connections, each in a thread of its own.
 fn with_each(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -34,7 +34,7 @@ pub(crate) fn serve_posts(answer: &'static [u8]) -> SocketAddr {
     answer_each(|held| length(held).is_some_and(|length| held.len() >= length), answer)
 }
 
-/// Answers what is a whole request; they come one at a time.
+/// Answers complete requests, which arrive one at a time.
 fn answer_each(is_whole: fn(&[u8]) -> bool, answer: &'static [u8]) -> SocketAddr {
     with_each(move |mut stream| {
         let mut buffer = [0u8; 8192];
@@ -55,7 +55,7 @@ fn answer_each(is_whole: fn(&[u8]) -> bool, answer: &'static [u8]) -> SocketAddr
     })
 }
 
-/// Bytes of a request, head and body, once its head is there.
+/// Returns the length in bytes of a request, head and body, once its head has arrived.
 fn length(held: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"\r\nContent-Length: ";
     let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
@@ -64,7 +64,7 @@ fn length(held: &[u8]) -> Option<usize> {
     Some(head + digits.fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0')))
 }
 
-/// Takes connections and answers nothing.
+/// Accepts connections and never answers.
 pub(crate) fn serve_silence() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -78,10 +78,10 @@ pub(crate) fn serve_silence() -> SocketAddr {
     address
 }
 
-/// Names what [`tls_target`] serves until its input ends, where it is set.
+/// Environment variable: the target that [`tls_target`] runs until its input ends.
 const SERVES: &str = "THRONG_TEST_SERVES_TLS";
 
-/// A server under TLS, which allocates: in a process of its own, so that only the generator is counted.
+/// A TLS server, which allocates. It runs in a separate process, so that only the generator is counted.
 #[test]
 fn tls_target() {
     let Ok(wanted) = std::env::var(SERVES) else { return };
@@ -95,15 +95,15 @@ fn tls_target() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-/// Counts of what reaches a server.
+/// The events at a server that are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Each record: a request is one, and comes at once.
+    /// TLS records: each request is one record, which arrives at once.
     Requests,
     Connections,
 }
 
-/// That process, until it is dropped.
+/// A TLS server in another process, which ends when this is dropped.
 pub(crate) struct Target {
     child: std::process::Child,
     pub(crate) port: u16,
@@ -116,7 +116,7 @@ impl Drop for Target {
     }
 }
 
-/// Starts a target in a process of its own, and passes on what is said to it and by it, counting what is said.
+/// Starts a target in a separate process. Relays data to it and back, and counts what it receives.
 pub(crate) fn serve_tls(target: &str, counted: Counted) -> Target {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "server::tls_target", "--nocapture"])
@@ -143,7 +143,7 @@ pub(crate) fn serve_tls(target: &str, counted: Counted) -> Target {
             server.set_nodelay(true).unwrap();
             if counted == Counted::Connections {
                 SERVED.fetch_add(1, Ordering::Relaxed);
-                // Threads are not made for each: their stacks and names would count.
+                // No thread per connection, because its stack and name would be counted.
                 relay(client, server);
                 continue;
             }
@@ -165,7 +165,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, counts: bool) {
     }
 }
 
-/// Passes on in both directions, without allocating, until either side is done.
+/// Relays data in both directions, without allocating, until either side has finished.
 fn relay(client: TcpStream, server: TcpStream) {
     let mut buffer = [0u8; 8192];
     loop {
@@ -197,7 +197,7 @@ pub(crate) fn serve_lines() -> u16 {
     with_each(|mut stream| {
         let mut buffer = [0u8; 256];
         while let Ok(n @ 1..) = stream.read(&mut buffer) {
-            // A request of these plans is one line, and they come one at a time.
+            // A request of these plans is one line, and requests arrive one at a time.
             if buffer[..n].ends_with(b"\n") {
                 SERVED.fetch_add(1, Ordering::Relaxed);
                 if stream.write_all(b"answer 4711\n").is_err() {
@@ -209,7 +209,7 @@ pub(crate) fn serve_lines() -> u16 {
     .port()
 }
 
-/// Takes WebSocket connections and sends every frame back, without allocating.
+/// Accepts WebSocket connections and sends every frame back, without allocating.
 pub(crate) fn serve_websocket() -> SocketAddr {
     with_each(|mut stream| {
         let mut buffer = [0u8; 8192];
@@ -226,7 +226,7 @@ pub(crate) fn serve_websocket() -> SocketAddr {
         stream.write_all(&accept).unwrap();
         stream.write_all(b"\r\n\r\n").unwrap();
         loop {
-            // Frames of this plan are short and masked, and come one at a time.
+            // Frames of this plan are short and masked, and arrive one at a time.
             if stream.read_exact(&mut buffer[..6]).is_err() {
                 return;
             }

@@ -1,21 +1,21 @@
-//! Plans made of bytes: trees of controllers, loops, pauses, stops and failing samplers, which open no socket. Any bytes make a plan that compiles and
-//! that ends by itself: all counts are small.
+//! Builds plans from bytes: trees of controllers, loops, pauses, stops and failing samplers, which open no socket. Any
+//! bytes result in a plan that compiles and ends by itself, because all counts are small.
 
 use std::fmt::Write;
 
-/// Deepest nesting of controllers.
+/// Maximum nesting of controllers.
 const DEPTH: u32 = 6;
-/// Elements of a plan.
+/// Maximum number of elements in a plan.
 const ELEMENTS: u32 = 40;
 
-/// A plan and what is known of it.
+/// A plan and its known properties.
 pub(crate) struct Made {
     pub(crate) text: String,
-    /// Users of all groups.
+    /// Number of users in all groups.
     pub(crate) users: u32,
 }
 
-/// Makes a plan; the same bytes make the same one.
+/// Builds a plan; the same bytes always result in the same plan.
 pub(crate) fn plan(bytes: &[u8]) -> Made {
     let mut maker = Maker { bytes, at: 0, left: ELEMENTS, text: String::new() };
     let mut groups = String::new();
@@ -36,7 +36,7 @@ pub(crate) fn plan(bytes: &[u8]) -> Made {
 struct Maker<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Elements that may still be made.
+    /// Number of elements that may still be added.
     left: u32,
     text: String,
 }
@@ -140,7 +140,7 @@ impl Maker<'_> {
         self.end();
     }
 
-    /// Elements before or behind samplers.
+    /// Adds an element that runs before or after samplers.
     fn processor(&mut self) {
         match self.below(5) {
             0 => {
@@ -177,7 +177,7 @@ impl Maker<'_> {
         self.end();
     }
 
-    /// A Flow Control Action.
+    /// Adds a Flow Control Action.
     fn action(&mut self) {
         let action = self.of(&["1", "1", "1", "0", "2", "3", "4", "5", "6"]);
         let target = self.of(&["0", "0", "2"]);
@@ -219,7 +219,7 @@ impl Maker<'_> {
                 self.element("IfController", &name, &properties);
             }
             4 => {
-                // It ends when the last sample failed, or at once.
+                // The controller ends when the last sample failed, or at once.
                 let properties =
                     r#"<stringProp name="WhileController.condition">false</stringProp>"#;
                 self.element("WhileController", &name, properties);
