@@ -30,7 +30,7 @@ pub(crate) enum Report {
     /// Samples of one process of the run, for a Backend Listener.
     Figures(Box<Figures>),
     Log(Line),
-    /// A request of a [`Handle`](crate::run::Handle).
+    /// A request of a `Handle` of the run.
     Told(Told),
     /// A core's thread has ended, with an error if there was one.
     CoreEnded(Option<String>),

@@ -1,4 +1,4 @@
-//! Properties that change how the engine works, under JMeter's names.
+//! Properties that configure the engine, under JMeter's names.
 
 pub(crate) mod bodies;
 pub(crate) mod connect;
@@ -40,24 +40,24 @@ pub(crate) struct Settings {
     pub(crate) results: Results,
     pub(crate) tags: Tags,
     pub(crate) series: Series,
-    /// Steps that one evaluation may take (`throng.evaluation.steps`).
+    /// Maximum number of steps of one evaluation (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
-    /// Samples in a row without a connection after which the run is stopped (`throng.stop.unconnected`).
+    /// Number of consecutive samples without a connection that stops the run (`throng.stop.unconnected`).
     pub(crate) most_unconnected: Option<NonZeroU32>,
-    /// The first of these that cannot be understood, in words.
+    /// The first invalid property, in words.
     pub(crate) complaint: Option<String>,
 }
 
-/// JMeter's name for the host that stands before the names of its threads.
+/// JMeter's property for the host in front of its thread names.
 pub const THREAD_PREFIX: &str = "__jm.D_TG";
 
-/// The text before names of users: the host and a dash, or nothing.
+/// Returns the text in front of thread names: the host and a dash, or nothing.
 pub(crate) fn thread_prefix(properties: &HashMap<String, String>) -> Arc<str> {
     let host = properties.get(THREAD_PREFIX).filter(|host| !host.is_empty());
     host.map_or_else(String::new, |host| format!("{host}-")).into()
 }
 
-/// The properties read here, for those who tell users which ones count.
+/// The properties that this module reads, for messages about known properties.
 pub const PROPERTIES: &[&str] = &[
     "httpclient4.time_to_live",
     "httpclient4.validate_after_inactivity",
@@ -155,7 +155,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.log.samples",
 ];
 
-/// Properties of a run, read by name.
+/// Properties of a run, by name.
 struct Properties<'a>(&'a dyn Fn(&str) -> Option<String>);
 
 impl Properties<'_> {
@@ -205,17 +205,17 @@ impl Settings {
     }
 }
 
-/// Whether a text names targets that connections may be limited to. The error is a sentence for the user.
+/// Checks a list of targets that connections may be limited to. The error is a sentence for the user.
 pub fn allowed_targets(text: &str) -> Result<(), String> {
     crate::net::allowed::Targets::read(text).map(drop)
 }
 
-/// Whether targets in that form permit a host, by its name or address. The error is a sentence for the user.
+/// Returns true if a list of targets permits a host, by its name or address. The error is a sentence for the user.
 pub fn permits(targets: &str, host: &str, port: u16) -> Result<bool, String> {
     Ok(crate::net::allowed::Targets::read(targets)?.permit_behind(host, port))
 }
 
-/// The first property that cannot be understood, in words.
+/// Returns the first invalid property, in words.
 fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
     let sources = sources.err().map(|error| format!("throng.source.addresses: {error}"));
@@ -235,22 +235,22 @@ fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     sources.or(tls).or_else(targets).or_else(mode).or_else(scheme)
 }
 
-/// A limit, where 0 and less are none.
+/// Converts a limit to nanoseconds; 0 and less mean unlimited.
 fn positive(number: i64, unit: Nanos) -> Nanos {
     if number > 0 { number.saturating_mul(unit) } else { Nanos::MAX }
 }
 
-/// The prefix of names of files that are looked for in the plan's folder.
+/// Returns the prefix of file names that are relative to the plan's folder.
 pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
 }
 
-/// Whether responses may be saved wherever their names lead (`throng.save.anywhere`).
+/// Returns true if responses may be saved in any folder (`throng.save.anywhere`).
 pub(crate) fn anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
     get("throng.save.anywhere").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
-/// An address of this host and how Java shows it: its name, if it was given one, and the address.
+/// Returns an address of this host and its text in Java: its name, if a name was given, and the address.
 fn own_address(name: &str) -> Option<(Source, String)> {
     let literal: Option<IpAddr> = name.parse().ok();
     let mut found = literal.is_none().then(|| (name, 0).to_socket_addrs().ok()).flatten();
@@ -259,7 +259,7 @@ fn own_address(name: &str) -> Option<(Source, String)> {
     Some((source, format!("{}/{ip}", if literal.is_some() { "" } else { name })))
 }
 
-/// The property that a run would refuse to start with, in words.
+/// Returns the property that would prevent a run from starting, in words.
 pub fn complaint(get: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut settings = Settings::from_properties(get);
     let all = plan::element::KeySelection { first: 0, last: -1, variable: String::new() };

@@ -1,5 +1,5 @@
-//! The state of a run that all its cores see: settings, numbers of users, the ways between cores. Read at any time, changed
-//! by atomics alone.
+//! The state of a run that all its cores see: settings, numbers of users, inboxes of the cores. It is read at any time
+//! and changed only through atomics.
 
 pub(crate) mod connections;
 pub(crate) mod deadlines;
@@ -33,54 +33,55 @@ use crate::time::steps::Steps;
 /// The state of a run that all its cores see.
 #[derive(Debug)]
 pub(crate) struct RunShared {
-    /// Zero of its clock, and the nanoseconds since 1970 at it by the clock of the run.
+    /// Zero of the run's clock, and the nanoseconds since 1970 at that zero.
     pub(crate) zero: (Instant, i64),
     pub(crate) cores: u32,
-    /// Where a test steps the clock.
+    /// The stepped clock of a test.
     pub(crate) steps: Option<Arc<Steps>>,
-    /// Local ports that may be dealt out; `None` leaves it to the kernel.
+    /// The system's local ports; `None` leaves the choice of ports to the kernel.
     pub(crate) ports: Option<Range>,
     pub(crate) shard: Shard,
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
-    /// The run is to stop at once: what takes long on a core ends without a message, which the core does not read meanwhile.
+    /// True if the run must stop at once. Long work on a core checks this flag, because the core reads no messages
+    /// meanwhile.
     pub(crate) hurry: Arc<AtomicBool>,
     pub(crate) groups: Vec<GroupSettings>,
-    /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
-    /// group starts.
+    /// End of each group with a duration, or start of each group whose users have individual ends, in nanoseconds of
+    /// the run's clock. Set when the group starts.
     pub(crate) ends: Vec<AtomicI64>,
-    /// When a group's users must end because a schedule that some of them pass has ended; [`i64::MAX`] is never.
+    /// Time at which a group's users must end because their schedule has ended; [`i64::MAX`] is never.
     pub(crate) closings: Vec<AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) diary: Diary,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
     pub(crate) state: plan::state::RunState,
-    /// By the place of the listener in the plan.
+    /// State of listeners that save responses, by the index of the listener in the plan.
     pub(crate) savers: Vec<Option<SaverStart>>,
     /// The plan's folder.
     pub(crate) base_dir: PathBuf,
     pub(crate) last_sample_ok: Option<VarId>,
-    /// Where something looks at it, the variable of `USER_TOKEN`.
+    /// The variable of `USER_TOKEN`, if the plan uses it.
     pub(crate) user_token: Option<VarId>,
     pub(crate) hostname: String,
     pub(crate) resolver: Sender<Question>,
     pub(crate) files: Reader,
-    /// Where the plan has name servers of its own.
+    /// The plan's own name servers, if it has any.
     pub(crate) names: Option<NameServers>,
-    /// Whether scripts may open HTTPS to any server.
+    /// State that decides whether scripts may open HTTPS to any server.
     pub(crate) trust: Trust,
     pub(crate) inboxes: Vec<Inbox>,
 }
 
 impl RunShared {
-    /// Which of all cores of the run, in all processes, the core of that number here is. Users are dealt out to the
-    /// processes first, so that each has as many as any other.
+    /// Returns the rank of a core of this process among the cores of all processes. Users are distributed to the
+    /// processes first, so that all processes have equally many.
     pub(crate) fn rank(&self, core: u32) -> u32 {
         core * self.shard.count + self.shard.index
     }
 
-    /// All cores of the run.
+    /// Returns the number of cores of all processes.
     pub(crate) fn ranks(&self) -> u32 {
         self.cores * self.shard.count
     }

@@ -1,7 +1,8 @@
-//! Events of a response that stays (SSE Sampler): a request, and what comes until its seconds are over or the stream ends.
+//! Server-sent events (SSE Sampler): a request, and the events that arrive until the sampler's time is over or the
+//! stream ends.
 //!
-//! The end of its time is the end of the sample, and no failure, however far it has come. As the plug-in does it, each
-//! sample has a connection of its own, which is closed behind it.
+//! The end of the time ends the sample without failure, however far the exchange has come. As in the plug-in, each
+//! sample has its own connection, which is closed afterwards.
 
 use plan::element::SseCall;
 use plan::http::Source;
@@ -20,7 +21,7 @@ use crate::session::exchange::{Call, Ending, Exchange, Limit, Trouble};
 use crate::session::line::Place;
 use crate::time::clock::SECOND;
 
-/// OkHttp's time for connecting, as the plug-in sets it.
+/// OkHttp's connect timeout, as the plug-in sets it.
 const CONNECT: Limit = Limit::of_ms(10_000);
 
 /// Begins a sample.
@@ -43,7 +44,7 @@ pub(crate) fn begin(
     }
 }
 
-/// The exchange of events is over: its line is closed, and its sample ends.
+/// Ends the sample of an exchange of events, and closes its connection.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
@@ -65,7 +66,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Makes up an exchange. False: it is over before anything is sent.
+/// Fills in an exchange. Returns false if it is over before anything is sent.
 fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
     let sends = match (&call.request, &call.seconds) {
         (Err(words), _) | (Ok(_), Err(words)) => {
@@ -90,7 +91,7 @@ fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool 
     sends
 }
 
-/// Makes a result of an exchange that is over.
+/// Fills a result from an ended exchange.
 fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> Outcome {
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Sse(call) = std::mem::take(&mut exchange.call) else { return Outcome::Other };
@@ -130,7 +131,7 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
     outcome
 }
 
-/// The message of a sample whose exchange has no answer, and its outcome.
+/// Returns the message and the outcome of a sample whose exchange has no response.
 fn came_to(trouble: Trouble, routes: &Routes, at: RouteId) -> (String, Outcome) {
     match trouble {
         Trouble::Thrown(words) => (words, Outcome::Other),
@@ -142,7 +143,7 @@ fn came_to(trouble: Trouble, routes: &Routes, at: RouteId) -> (String, Outcome) 
     }
 }
 
-/// The exception's message, as the plug-in shows it.
+/// Returns the exception's message as the plug-in shows it.
 fn words(failure: &Failure, route: &Route) -> String {
     match failure {
         Failure::UnknownHost { still: false } => {
@@ -159,7 +160,7 @@ fn words(failure: &Failure, route: &Route) -> String {
     }
 }
 
-/// The words behind the status of a head, and the media type that it names.
+/// Returns the reason phrase of a head, and its media type.
 fn parts_of(head: &[u8]) -> (String, Option<String>) {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();

@@ -1,4 +1,4 @@
-//! Streams of bytes and datagrams: TCP Samplers, raw requests, UDP.
+//! Byte streams and datagrams: TCP Samplers, raw requests, UDP.
 
 pub(crate) mod datagram;
 pub(crate) mod raw;

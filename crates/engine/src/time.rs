@@ -1,4 +1,4 @@
-//! Time as a core has it: one clock, which tests step by hand, and timers in a wheel.
+//! Time of a core: its clock, which tests can step, and its timer wheel.
 
 pub(crate) mod clock;
 pub(crate) mod milestones;

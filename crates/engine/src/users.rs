@@ -1,7 +1,7 @@
-//! Where one virtual user is: data in a slab, neither a future nor a thread.
+//! The state of one virtual user: data in a slab, neither a future nor a thread.
 //!
-//! Parts that only some plans need (transactions, cookies, redirects) hang off `extra`, absent until
-//! used. The compiler holds the size to its bound.
+//! Parts that only some plans need (transactions, cookies, redirects) are in `extra`, which is absent until used. The
+//! size of a user is checked at compile time.
 
 pub(crate) mod branches;
 pub(crate) mod controllers;
@@ -23,57 +23,57 @@ use crate::time::wheel::{Links, Waiting};
 pub(crate) use parts::Part;
 use parts::Parts;
 
-/// The thing that a user waits for.
+/// The event that a user waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Nothing: it runs.
+    /// No event: the user runs.
     Ready,
-    /// Nothing: it is in the ready queue.
+    /// No event: the user is in the ready queue.
     Queued,
-    /// Nothing: its sampler's work has ended, which the loop is about to hear.
+    /// No event: the sampler's work has ended, and the loop will handle its completion.
     Done,
-    /// The delay of its timers; then the sampler starts.
+    /// The end of the timers' delay; then the sampler starts.
     Delay(SamplerId),
-    /// A pause by Flow Control Action; then it goes on.
+    /// The end of a Flow Control Action's pause; then the user continues.
     Pause(SamplerId),
-    /// A sampler that only takes time; its result is kept in `extra`.
+    /// The end of a sampler that only takes time; its result is in `extra`.
     Sleep(SamplerId),
-    /// Other users, at a Synchronizing Timer.
+    /// Other users at a Synchronizing Timer.
     Barrier(SamplerId),
-    /// Nothing any more: the others are there, and it is queued to go on with its timers.
+    /// No event: the other users have arrived, and the user is queued to continue with its timers.
     Met(SamplerId),
     /// The lock of a Critical Section.
     Lock,
     /// The next arrival.
     Arrival,
-    /// The exchange of a session.
+    /// The response of a session's exchange.
     Session(wire::session::Ticket),
-    /// The WebSocket connection: its opening, a frame, the end of a hold.
+    /// An event of the WebSocket connection: the end of its opening, a frame, the end of a hold.
     WebSocket(SamplerId),
-    /// The resources of a page; branches load them.
+    /// The resources of a page, which branches load.
     Page(SamplerId),
-    /// A program, which a thread of its own runs.
+    /// The end of a program, which a separate thread runs.
     Job(SamplerId),
-    /// A file, which a thread of its own reads.
+    /// The content of a file, which a separate thread reads.
     File(SamplerId),
-    /// The branches of a Parallel Controller.
+    /// The end of the branches of a Parallel Controller.
     Branches(SamplerId),
-    /// A Java machine; its `extra` says where it goes on.
+    /// The reply of a Java machine; `extra` tells where the user continues.
     Java,
 }
 
-/// Where a user goes on that leaves the middle of an iteration.
+/// The point at which a user continues that leaves the middle of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopControl {
     /// The next iteration of its group.
     NextIteration,
     /// The next iteration of the loop around the sampler.
     NextLoopIteration,
-    /// Out of the loop around the sampler.
+    /// Behind the loop around the sampler.
     BreakLoop,
 }
 
-/// No user.
+/// Stands for "no user".
 pub(crate) const NO_USER: UserId = UserId::NONE;
 
 #[derive(Debug)]
@@ -87,9 +87,9 @@ pub(crate) struct User {
     pub(crate) iteration: u32,
     /// The WebSocket connection; a user has one at most.
     pub(crate) socket: u32,
-    /// When what runs now should have started.
+    /// Intended start of the current operation.
     pub(crate) intended: Nanos,
-    /// Time limit of the exchange in flight; the timer in `links` may fire earlier and is then set again.
+    /// Time limit of the exchange in flight. The timer in `links` may fire earlier and is then set once more.
     pub(crate) limit: Nanos,
     pub(crate) links: Links,
     /// State of the controllers ([`plan::plan::Controller::slot`]).
@@ -98,23 +98,24 @@ pub(crate) struct User {
     pub(crate) memory: Memory,
     pub(crate) notes: plan::state::Memory,
     pub(crate) extra: Option<Box<Extra>>,
-    /// Whether the last sample passed (`JMeterThread.last_sample_ok`).
+    /// True if the last sample passed (`JMeterThread.last_sample_ok`).
     pub(crate) last_ok: bool,
-    /// It ends after the sample in flight.
+    /// True if the user ends after its current sample.
     pub(crate) stopping: bool,
-    /// A new iteration of the group has begun and no HTTP sample has run in it yet.
+    /// True if a new iteration of the group has begun without an HTTP sample so far.
     pub(crate) fresh: bool,
-    /// The sampler whose listeners a transaction's sample goes to.
+    /// The last sampler, whose listeners receive the sample of a transaction.
     pub(crate) last_sampler: Option<SamplerId>,
-    /// The user that this one works for; it is no virtual user then, but a branch of that one: a download of a page, or a parallel branch.
+    /// The user that this slot works for. Then this is no virtual user, but a branch of that user: a download, or a
+    /// parallel branch.
     pub(crate) branch_of: UserId,
-    /// It is a parallel branch: it runs a child of a Parallel Controller, as a user would.
+    /// True if this is a parallel branch, which runs a child of a Parallel Controller as a user would.
     pub(crate) parallel: bool,
-    /// Connections that failed or were lost since one stood; the next is opened later for it.
+    /// Number of connections that failed or were lost since the last successful one; it delays the next connection.
     pub(crate) setbacks: u8,
-    /// It has waited for its turn to connect.
+    /// True if the user has waited for its turn to connect.
     pub(crate) paced: bool,
-    /// The slot is in use.
+    /// True if the slot is in use.
     pub(crate) alive: bool,
 }
 
@@ -123,55 +124,56 @@ const _: () = assert!(size_of::<User>() <= 320);
 /// State that only some users have.
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
-    /// The barrier that the user waits at.
+    /// The barrier at which the user waits.
     pub(crate) meeting: Option<Meeting>,
-    /// Locks of Critical Sections.
+    /// Locks of Critical Sections that the user holds or waits for.
     pub(crate) locks: Vec<Held>,
-    /// It is free for an arrival.
+    /// Set while the user waits for an arrival.
     pub(crate) free: Option<Waiter>,
-    /// Open transactions, in the order of their beginning.
+    /// Open transactions, in the order of their start.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
-    /// Its caches, per Cache Manager of the plan.
+    /// Caches, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
-    /// Names it has looked up, with the routes that have the addresses, per DNS Cache Manager of the plan.
+    /// Resolved host names and the routes with their addresses, per DNS Cache Manager of the plan.
     pub(crate) names: Vec<Vec<(String, RouteId)>>,
-    /// How often it has asked name servers, per DNS Cache Manager of the plan.
+    /// Number of queries to name servers, per DNS Cache Manager of the plan.
     pub(crate) lookups: Vec<u32>,
-    /// State that other rooms keep of the user, of types of their own.
+    /// State of this user that belongs to other rooms, with their own types.
     pub(crate) parts: Parts,
-    /// The user's own TLS configuration with its sessions.
+    /// The user's own TLS configuration with its session cache.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
-    /// The key that this configuration presents, where a variable names it.
+    /// The key that this configuration presents, if a variable names it.
     pub(crate) alias: Option<Box<str>>,
-    /// Redirects in flight.
+    /// The redirect chain in flight.
     pub(crate) redirect: Option<Box<Redirect>>,
-    /// The result that a sleeping sampler will have.
+    /// The future result of a sleeping sampler.
     pub(crate) pending: Option<Box<SampleResult>>,
-    /// The sampler's name as evaluated at its start, if it is not fixed.
+    /// The sampler's name as evaluated at its start, if it is not constant.
     pub(crate) sampler_name: String,
-    /// The sampler of its sample as scripts have left it.
+    /// The current sampler as scripts have changed it.
     pub(crate) given: Given,
-    /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
+    /// Parallel Controllers that start no more branches, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
-    /// Of a parallel branch: what it runs.
+    /// In a parallel branch: the controller that it runs.
     pub(crate) main: Option<ControllerId>,
-    /// Branches were in flight: to JMeter, each iteration of its group is a new user's from then on.
+    /// True if branches have run: from then on, JMeter treats each iteration of the group as a new user's.
     pub(crate) new_each_iteration: bool,
-    /// Its group's iteration is not the first.
+    /// True if the group's iteration is not the first.
     pub(crate) again: bool,
-    /// To whom HttpClient counts the connections opened now: the user itself (0), or the branches of a Parallel Controller.
+    /// Connection owner of new connections for HttpClient: the user itself (0), or the branches of a Parallel
+    /// Controller.
     pub(crate) owner: u16,
-    /// Branches that have sent something.
+    /// Branches that have sent a request.
     pub(crate) ran: Vec<ControllerId>,
-    /// Of a branch: which link of the page it loads.
+    /// In a download: the index of its link in the page.
     pub(crate) link: usize,
-    /// Of a branch: how many pages it is inside of.
+    /// In a download: the number of pages around it.
     pub(crate) depth: u32,
 }
 
-/// A sampler as scripts have left it for the sample in flight.
+/// A sampler as scripts have changed it for the current sample.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) sampler: Option<Arc<SamplerKind>>,
@@ -181,7 +183,7 @@ pub(crate) struct Given {
 /// A chain of redirects.
 #[derive(Debug)]
 pub(crate) struct Redirect {
-    /// The result of the whole; its sub-results are the hops.
+    /// The result of the whole chain; its sub-results are the hops.
     pub(crate) result: Box<SampleResult>,
     pub(crate) hops: u32,
     pub(crate) start: Nanos,
@@ -189,19 +191,19 @@ pub(crate) struct Redirect {
     pub(crate) wait: u64,
     /// Sums over the hops.
     pub(crate) phases: Phases,
-    /// Those of the last hop.
+    /// Classes of the last hop.
     pub(crate) classes: [ClassId; 2],
     /// The trace of all hops.
     pub(crate) trace: TraceId,
     /// URL of the first hop.
     pub(crate) first_url: String,
-    /// Followed without sub-results.
+    /// True if the chain is followed without sub-results.
     pub(crate) silent: bool,
-    /// By Java's own client.
+    /// True if Java's own client follows the chain.
     pub(crate) java: bool,
-    /// Which has lost what the sampler had set.
+    /// True if requests no longer have the headers and body of the sampler.
     pub(crate) stripped: bool,
-    /// Where redirects led that HttpClient followed itself: it goes nowhere twice.
+    /// URLs that HttpClient has followed redirects to: it follows none twice.
     pub(crate) visited: Vec<String>,
     /// Absolute URL of the last hop.
     pub(crate) url: String,
@@ -213,19 +215,19 @@ pub(crate) struct Redirect {
 pub(crate) struct Meeting {
     pub(crate) barrier: BarrierId,
     pub(crate) waiter: Waiter,
-    /// The timer to go on with, and the delay of those before it.
+    /// The timer to continue with, and the summed delay of the timers before it.
     pub(crate) timer: usize,
     pub(crate) delay: u64,
 }
 
-/// A lock that a user has or waits for.
+/// A lock that a user holds or waits for.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) controller: ControllerId,
     pub(crate) name: Box<str>,
     pub(crate) waiter: Waiter,
     pub(crate) granted: bool,
-    /// A section inside of another with the same lock: it has nothing to give back.
+    /// True if the section is inside another section with the same lock: then it releases nothing.
     pub(crate) inner: bool,
 }
 
@@ -233,14 +235,14 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) controller: ControllerId,
-    /// Its name as evaluated at its start, if it is not fixed.
+    /// The transaction's name as evaluated at its start, if it is not constant.
     pub(crate) label: Option<String>,
     pub(crate) start: Nanos,
     pub(crate) start_ms: i64,
-    /// End of the child before, for the pauses between.
+    /// End of the previous child, for the pauses between children.
     pub(crate) previous_end: Nanos,
     pub(crate) pause: Nanos,
-    /// Samples as JMeter counts them in its message.
+    /// Number of samples in the transaction's message, as JMeter counts them.
     pub(crate) calls: u32,
     pub(crate) failing: u32,
     pub(crate) success: bool,
@@ -249,19 +251,19 @@ pub(crate) struct Transaction {
     pub(crate) latency: u64,
     pub(crate) connect: u64,
     pub(crate) lag: u64,
-    /// Sums over its samples.
+    /// Sums over the samples.
     pub(crate) phases: Phases,
-    /// A sample was reported in it.
+    /// True if a sample was reported in the transaction.
     pub(crate) seen: bool,
-    /// The end of the run or of its group has cut it.
+    /// True if the end of the run or of its group has cut the transaction.
     pub(crate) cut: bool,
-    /// Its own sample has been reported as it was when a loop inside of it was left; files have one sample once.
+    /// True if the transaction's own sample was reported when a loop inside was left; it is reported only once.
     pub(crate) reported: bool,
-    /// Time of the children, for transactions with a parent sample.
+    /// Summed time of the children, for transactions with a parent sample.
     pub(crate) total: u64,
-    /// The thread of the last of its samples, where that is not said by its user.
+    /// The thread of the last sample, if it is not that of the user.
     pub(crate) thread: Option<Box<plan::result::Thread>>,
-    /// The result that children become sub-results of, in parent mode.
+    /// The parent sample, of which children become sub-results.
     pub(crate) parent: Option<Box<SampleResult>>,
 }
 
@@ -270,9 +272,9 @@ pub(crate) struct Transaction {
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
     free: Vec<UserId>,
-    /// Branches that have nothing to do.
+    /// Slots of branches that can be reused.
     spare: Vec<UserId>,
-    /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
+    /// Number of tickets assigned so far to programs, files, exchanges and jobs that users wait for.
     pub(crate) tickets: u64,
 }
 
@@ -307,7 +309,7 @@ impl Users {
         UserId::from((self.all.len() - 1) as u32)
     }
 
-    /// A slot for one that works for a user from `now` on.
+    /// Returns a slot for a branch that works for a user from `now` on.
     pub(crate) fn branch(&mut self, parent: UserId, now: Nanos) -> UserId {
         let owner = &self[parent];
         let (group, number, iteration) = (owner.group, owner.number, owner.iteration);
@@ -322,17 +324,17 @@ impl Users {
         spare
     }
 
-    /// Keeps the slot of one that has done its work for another.
+    /// Keeps the slot of a branch that has ended, for reuse.
     pub(crate) fn put_away(&mut self, branch: UserId) {
         self.spare.push(branch);
     }
 
-    /// Whether one loads a part of a page for another.
+    /// Returns true if the slot is a download of a page.
     pub(crate) fn is_download(&self, index: UserId) -> bool {
         self[index].branch_of != NO_USER && !self[index].parallel
     }
 
-    /// The user whose connections a download uses; a parallel branch has its own.
+    /// Returns the user whose connections a download uses; a parallel branch has its own connections.
     #[inline]
     pub(crate) fn owner(&self, index: UserId) -> UserId {
         let mut index = index;
@@ -342,7 +344,7 @@ impl Users {
         index
     }
 
-    /// The virtual user that a branch works for: it has the variables, the cookies and the state of the controllers.
+    /// Returns the virtual user that a branch works for, which has the variables, the cookies and the controller state.
     #[inline]
     pub(crate) fn root(&self, index: UserId) -> UserId {
         let mut index = index;
@@ -352,14 +354,14 @@ impl Users {
         index
     }
 
-    /// The virtual user itself.
+    /// Returns the virtual user itself, to be changed.
     #[inline]
     pub(crate) fn of(&mut self, index: UserId) -> &mut User {
         let root = self.root(index);
         &mut self[root]
     }
 
-    /// Ends a user and frees what it held.
+    /// Ends a user and frees its memory.
     pub(crate) fn remove(&mut self, index: UserId) {
         let user = &mut self.all[index.at()];
         user.alive = false;
@@ -373,7 +375,7 @@ impl Users {
 }
 
 impl User {
-    /// A user that has done nothing, without places for controllers.
+    /// Returns a user that has done nothing, without slots for controllers.
     pub(crate) fn new(group: GroupId, number: u32) -> Self {
         Self {
             wait: Wait::Ready,

@@ -1,19 +1,19 @@
-//! The WebSocket samplers of one core: what they send, and what becomes of what comes.
+//! The WebSocket samplers of one core: what they send, and how they handle received frames.
 //!
-//! Connections are held ones of the room `session`, which opens, reads and keeps them. It tells of an event by a
-//! completion ([`Heard`]); here an element is evaluated into it, or a result is made of it.
+//! Their connections are held connections of the room `session`, which opens, reads and keeps them. It reports events by
+//! completions ([`Heard`]). This room evaluates samplers for it, and builds results from the events.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `sample` | the samplers, from the evaluated call to the concluded sample |
-//! | `result` | what a sample's result shows, and the words of its failure |
+//! | `sample` | the samplers, from the evaluated call to the completed sample |
+//! | `result` | the contents of results, and the texts of failures |
 //! | `deliver` | frames to the sample that reads, or to the hold |
-//! | `hold` | messages that are counted, matched and timed as they come |
+//! | `hold` | messages that are counted, matched and timed as they arrive |
 //! | `heartbeat` | settings of heartbeats |
 //! | `exchange` | Zaleski's sampler |
-//! | `close` | connections whose user ends, and the words for their ends |
+//! | `close` | connections of ending users, and the texts for their ends |
 
-#![allow(clippy::vec_box)] // Boxes move between pools and connections by their pointer.
+#![allow(clippy::vec_box)] // Boxes move between pools and connections without copying.
 
 mod close;
 mod deliver;
@@ -51,25 +51,25 @@ pub(crate) struct On<'a, 'p> {
 
 /// WebSocket samples of a core.
 pub(crate) struct WebSockets {
-    /// The sample on each connection.
+    /// The task on each connection.
     tasks: Vec<Task>,
-    /// The URL of each, in plans where somebody reads them.
+    /// The URL of each connection, in plans that read it.
     urls: Vec<String>,
-    /// The memory of those of Zaleski's sampler.
+    /// The state of connections that Zaleski's sampler uses.
     talks: Vec<Option<Box<Talking>>>,
-    /// Boxes to be used again, with their buffers.
+    /// Boxes to be reused with their buffers.
     works: Vec<Box<Work>>,
-    /// Settings of the heartbeats, evaluated at their first use.
+    /// Settings of heartbeats, evaluated at their first use.
     heartbeats: Vec<Option<Arc<Heartbeat>>>,
-    /// Somebody reads the URL of WebSocket connections.
+    /// True if the plan reads the URL of WebSocket connections.
     shows_urls: bool,
-    /// A message after decompression.
+    /// The current message after decompression.
     inflated: Vec<u8>,
     inflater: wire::websocket::deflate::Inflater,
     call: plan::websocket::Call,
-    /// The user's cookies for a connection, as a header has them.
+    /// The user's cookies for a connection, as a header value.
     cookie_line: Vec<u8>,
-    /// Calls that never change, rendered at their first use.
+    /// Constant calls, rendered at their first use.
     calls: Vec<Option<Box<plan::websocket::Call>>>,
 }
 
@@ -95,10 +95,10 @@ impl WebSockets {
     }
 }
 
-/// The work that is told of what happens on a connection.
+/// The task that handles the events of a connection.
 #[derive(Debug, Default)]
 enum Task {
-    /// None: the user is between samples.
+    /// No task: the user is between samples.
     #[default]
     None,
     Work(Box<Work>),
@@ -110,48 +110,49 @@ enum Task {
 pub(crate) struct Work {
     pub(crate) sampler: SamplerId,
     pub(crate) step: Step,
-    /// The connection was there before.
+    /// True if the connection was open before.
     pub(crate) existing: bool,
-    /// The sampler's own work on a connection has begun.
+    /// True if the sampler's own work on the connection has begun.
     pub(crate) performed: bool,
-    /// The connection was opened by this sample.
+    /// True if this sample opened the connection.
     pub(crate) opened: bool,
-    /// Nothing to read within the limit is no failure.
+    /// True if a read timeout is no failure.
     pub(crate) optional: bool,
     /// Opcode of the frame to send; 0 if there is none.
     pub(crate) opcode: u8,
-    /// Somebody reads the result beyond its measurements.
+    /// True if something reads the result beyond its measurements.
     pub(crate) observed: bool,
-    /// Time of the opening that was spent in this process, nanoseconds.
+    /// Time of the opening that was spent in this process, in nanoseconds.
     pub(crate) own: u64,
     pub(crate) intended: Nanos,
     pub(crate) start: Nanos,
-    /// Time to the accepted upgrade; 0 if the connection was there.
+    /// Time until the upgrade was accepted; 0 if the connection was open before.
     pub(crate) connect: Nanos,
-    /// When the last bytes arrived at this host.
+    /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
-    /// Steps of the opening, and when the connection could be talked to; 0: it was there, or never could.
+    /// Steps of the opening, and the time at which the connection was ready for the upgrade (`stood`); 0: it was open
+    /// before, or never ready.
     pub(crate) steps: Milestones,
     pub(crate) stood: Nanos,
-    /// The class of its address.
+    /// The class of the connection's address.
     pub(crate) class: ClassId,
-    /// The trace of the upgrade; none if the connection was there.
+    /// The trace of the upgrade request; none if the connection was open before.
     pub(crate) trace: TraceId,
-    /// The rest of each filter's level of reading, the outermost first.
+    /// State of reading through filters, the outermost filter first.
     pub(crate) levels: Vec<Level>,
-    /// Nanoseconds; 0 is none.
+    /// Time limit of reading in nanoseconds; 0 is unlimited.
     pub(crate) read_limit: Nanos,
-    /// Bytes as JMeter counts them.
+    /// Byte counts as JMeter computes them.
     pub(crate) sizes: Sizes,
-    /// The frame to send once the connection stands.
+    /// The frame to send when the connection is established.
     pub(crate) frame: Vec<u8>,
-    /// The upgrade's answer as on the wire.
+    /// The response to the upgrade, as on the wire.
     pub(crate) answer: Vec<u8>,
     /// The request as the result shows it.
     pub(crate) shown: Shown,
-    /// The payload could not be made: code and message of the failure.
+    /// The failure to build the payload: code and message.
     pub(crate) problem: Option<(String, String)>,
-    /// Results of frames that filters took out.
+    /// Results of frames that filters discarded.
     pub(crate) discarded: Vec<plan::result::SampleResult>,
 }
 
@@ -171,19 +172,19 @@ impl Shown {
     }
 }
 
-/// A level of reading through filters.
+/// A level of reading through filters: a filter, or the sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Milliseconds.
+    /// Remaining time in milliseconds.
     pub(crate) left: i64,
-    /// When it began to read the frame it waits for.
+    /// Time at which it started to read the frame that it waits for.
     pub(crate) since: Nanos,
 }
 
 /// The event that a sample waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The connection, up to the accepted upgrade.
+    /// The opening of the connection, up to the accepted upgrade.
     Opening,
     /// Room in the socket's buffer.
     Sending,
@@ -192,7 +193,7 @@ pub(crate) enum Step {
 }
 
 impl WebSockets {
-    /// Something happened on a user's connection.
+    /// Handles an event on a user's connection.
     pub(crate) fn on_heard(&mut self, on: &mut On<'_, '_>, index: UserId, heard: Heard) {
         let push = if heard == Heard::Push { on.held.take_push() } else { None };
         let at = on.cx.users[index].socket;
@@ -219,7 +220,7 @@ impl WebSockets {
         }
     }
 
-    /// A connection is open.
+    /// Handles an opened connection.
     fn on_opened(&mut self, on: &mut On<'_, '_>, at: u32) {
         let opening = on.held.take_opening(at);
         if let (Task::Work(work), Some(opening)) = (&mut self.tasks[at as usize], &opening) {
@@ -239,7 +240,7 @@ impl WebSockets {
         self.perform(on, at);
     }
 
-    /// Nothing that a sample waits for will come.
+    /// Handles that nothing will arrive that a sample waits for.
     fn on_over(&mut self, on: &mut On<'_, '_>, at: u32) {
         let failed = self.end_opening(on, at);
         match (&self.tasks[at as usize], on.held[at].state) {
@@ -257,7 +258,7 @@ impl WebSockets {
         }
     }
 
-    /// The opening of a connection will not come to its end; why, if that is known.
+    /// Ends the opening of a connection that failed. Returns the reason, if it is known.
     fn end_opening(&mut self, on: &mut On<'_, '_>, at: u32) -> Option<Failed> {
         on.held.classify(&mut on.cx.around(), at);
         let mut opening = on.held.take_opening(at)?;
@@ -272,7 +273,7 @@ impl WebSockets {
         failed
     }
 
-    /// The time limit of a user that waits on its connection is over, and what came in time has been taken.
+    /// Handles the end of a user's time limit; everything that arrived in time was read.
     pub(crate) fn on_late(&mut self, on: &mut On<'_, '_>, index: UserId, now: Nanos) {
         let user = &on.cx.users[index];
         let (at, limit) = (user.socket, user.limit);
@@ -292,7 +293,7 @@ impl WebSockets {
         }
     }
 
-    /// The sample that opens a connection has its place.
+    /// Stores the task of a sample that opens a connection.
     fn settle_in(&mut self, at: u32, task: Task, call: &plan::websocket::Call) {
         if self.tasks.len() <= at as usize {
             self.tasks.resize_with(at as usize + 1, Task::default);
@@ -309,7 +310,7 @@ impl WebSockets {
         }
     }
 
-    /// A work to fill in.
+    /// Returns an empty work.
     fn take_work(&mut self) -> Box<Work> {
         self.works.pop().unwrap_or_else(|| Box::new(Work::NEW))
     }
@@ -322,7 +323,7 @@ impl WebSockets {
     }
 }
 
-/// Says that reading stopped somewhere.
+/// Logs that reading stopped because an inbox is full.
 fn tell_stopped(cx: &Context<'_>) {
     let bytes = cx.run.settings.websocket.inbox_bytes;
     cx.log(format!(

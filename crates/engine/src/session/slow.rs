@@ -1,11 +1,11 @@
-//! Slow connections of HTTP (`httpclient.socket.http.cps`, `httpclient.socket.https.cps`): sending and reading wait as
-//! JMeter's slow sockets do.
+//! Speed-limited HTTP connections (`httpclient.socket.http.cps`, `httpclient.socket.https.cps`): sending and reading
+//! pause as JMeter's slow sockets do.
 //!
-//! JMeter sleeps before each write and each read of a connection, for as long as the bytes of the call would take: of a
-//! write those that are sent, of a read the room of its buffer, however few bytes come. Under TLS its slow socket is above
-//! the records: bytes are those of the plaintext, and of a record that has more than a read takes the rest is kept for the
-//! next read. Here a timer of the core takes the place of the sleep, in whole milliseconds as there. A run without the properties has no such part: it costs one
-//! comparison where a line is read or written.
+//! JMeter sleeps before each write and each read of a connection, for the time that the bytes of the call would take.
+//! For a write these are the sent bytes; for a read, the size of its buffer, however few bytes arrive. Under TLS,
+//! JMeter's slow socket is above the records. It counts bytes of plaintext, and keeps the rest of a record that is
+//! longer than a read. Throng replaces the sleep by a timer of the core, in whole milliseconds as in JMeter. A run
+//! without these properties pays one comparison per read or write of a connection.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,59 +17,61 @@ use crate::session::line::{Line, LineId, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos};
 
-/// Room of the buffer with which JMeter's clients read, bytes.
+/// Size in bytes of the buffer with which JMeter's clients read.
 const BUFFER: u64 = 8192;
-/// The rest of some content up to which they read by that buffer, bytes; more is read without it, as much as is left.
+/// Remaining content in bytes up to which JMeter's clients read through their buffer. A longer rest is read directly,
+/// as much as is left.
 const BUFFERED: u64 = 512;
 
-/// Lines that wait, by the characters per second that they may move.
+/// Speed-limited connections that pause, and their limits.
 #[derive(Debug)]
 pub(crate) struct Slow {
-    /// 0 is no limit.
+    /// Limits in characters per second, without and with TLS; 0 is unlimited.
     http: u32,
     https: u32,
-    /// By the place of the line.
+    /// Pace of each connection, by its index.
     lines: Vec<Pace>,
-    /// Tokens of lines, the earliest first.
+    /// Tokens of paused connections, the earliest end of a pause first.
     due: BinaryHeap<Reverse<(Nanos, u64)>>,
 }
 
-/// The pace of a line.
+/// The state of a speed-limited connection.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Nothing is read before this.
+    /// Time before which nothing is read.
     until: Nanos,
-    /// Bytes that the next read may take.
+    /// Maximum number of bytes of the next read.
     room: u64,
-    /// The peer has closed the connection meanwhile.
+    /// True if the peer has closed the connection meanwhile.
     hangup: bool,
-    /// The request that is yet to be sent.
+    /// The request that has not been sent yet.
     request: Option<(Ticket, Vec<u8>)>,
-    /// Plaintext of records that is yet to be read.
+    /// Plaintext of records that has not been read yet.
     plain: Vec<u8>,
-    /// The peer has ended TLS behind it.
+    /// True if the peer has ended TLS after this plaintext.
     closed: bool,
-    /// Plaintext has been read since the last pause.
+    /// True if plaintext has been read since the last pause.
     has_read: bool,
 }
 
-/// Plaintext that a read takes.
+/// Plaintext of one read.
 pub(super) struct Plain {
     pub(super) bytes: Vec<u8>,
-    /// Nothing is left behind it.
+    /// True if no plaintext is left after it.
     pub(super) is_last: bool,
-    /// The peer has ended TLS behind it.
+    /// True if the peer has ended TLS after it.
     pub(super) closed: bool,
 }
 
 impl Slow {
-    /// `None`: no connection is slow.
+    /// Returns `None` if no connection is speed-limited.
     pub(crate) fn new((http, https): (u32, u32)) -> Option<Box<Self>> {
         let new = || Self { http, https, lines: Vec::new(), due: BinaryHeap::new() };
         (http > 0 || https > 0).then(|| Box::new(new()))
     }
 
-    /// Characters per second of a line; 0 is no limit. Java's client has slow sockets under TLS only.
+    /// Returns the limit of a connection in characters per second; 0 is unlimited. Java's own client limits the speed
+    /// only under TLS.
     fn rate(&self, line: &Line, route: &Route) -> u32 {
         let java = matches!(line.place, Place::Client { java: true, .. });
         match &line.speaker {
@@ -87,12 +89,12 @@ impl Slow {
         &mut self.lines[at]
     }
 
-    /// The time at which the first line goes on.
+    /// Returns the time at which the first pause ends.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         self.due.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The token of a line that goes on now.
+    /// Takes the token of a connection whose pause is over.
     pub(crate) fn take_due(&mut self, now: Nanos) -> Option<u64> {
         if self.next_due()? > now {
             return None;
@@ -101,19 +103,19 @@ impl Slow {
     }
 }
 
-/// The time that JMeter sleeps before it moves so many bytes.
+/// Returns the time that JMeter sleeps for this number of bytes.
 fn pause(bytes: u64, rate: u32) -> Nanos {
     let ms = bytes.saturating_mul(1000) / u64::from(rate.max(1));
     i64::try_from(ms).map_or(Nanos::MAX / 4, |ms| ms.saturating_mul(MS).min(Nanos::MAX / 4))
 }
 
-/// The room of the next read, where so many bytes of the content are to come.
+/// Returns the maximum size of the next read if `left` bytes of the content are still to come.
 fn room(left: u64) -> u64 {
     if left > BUFFERED { left.min(BUFFER) } else { BUFFER }
 }
 
 impl Sessions {
-    /// Holds a request back for as long as its bytes take. False: the line is not slow.
+    /// Delays a request for the time that its bytes take. Returns false if the connection is not speed-limited.
     pub(super) fn hold_back(
         &mut self,
         around: &mut Around<'_>,
@@ -134,24 +136,24 @@ impl Sessions {
         kept.extend_from_slice(bytes);
         *pace = Pace { request: Some((ticket, kept)), ..Pace::default() };
         slow.due.push(Reverse((at, self.lines.token(id))));
-        // Limits are for answers, and for what is done to get them.
+        // Time limits apply to responses, and to the opening of connections.
         around.limit(self.exchanges[ticket].user, 0, now);
         true
     }
 
-    /// Takes the request that a line has held back; the error is whether its peer has closed it meanwhile.
+    /// Takes the delayed request of a connection. `Err` tells whether its peer has closed the connection meanwhile.
     pub(super) fn take_held_back(&mut self, id: LineId) -> Result<(Ticket, Vec<u8>), bool> {
         let pace = self.slow.as_mut().map(|slow| slow.pace(id));
         let Some(pace) = pace else { return Err(false) };
         pace.request.take().ok_or(pace.hangup)
     }
 
-    /// A request has been sent: its answer is read when the room of the reader's buffer has passed.
+    /// Delays the first read after a request was sent, for the time that the reader's buffer takes.
     pub(super) fn after_sending(&mut self, around: &mut Around<'_>, id: LineId) {
         self.pause_reading(around, id, BUFFER);
     }
 
-    /// Whether a line is not to be read yet.
+    /// Returns true if a connection must not be read yet.
     pub(super) fn is_paused(&mut self, around: &Around<'_>, id: LineId, hangup: bool) -> bool {
         let line = &self.lines[id];
         let Some(slow) = &mut self.slow else { return false };
@@ -167,8 +169,8 @@ impl Sessions {
         waits
     }
 
-    /// The bytes that may be received for the next read of a line; `None`: the line is not slow. Records of TLS are received
-    /// whole.
+    /// Returns the maximum number of bytes to receive for the next read; `None` if the connection is not speed-limited.
+    /// TLS records are received whole.
     pub(super) fn slow_room(&mut self, around: &Around<'_>, id: LineId) -> Option<usize> {
         let line = &self.lines[id];
         let slow = self.slow.as_mut()?;
@@ -179,7 +181,7 @@ impl Sessions {
         is_slow.then(|| if is_sealed { usize::MAX } else { slow.pace(id).room.max(1) as usize })
     }
 
-    /// Keeps plaintext of a slow line for its reads.
+    /// Keeps plaintext of a speed-limited connection for its reads.
     pub(super) fn keep_plain(&mut self, id: LineId, bytes: &[u8], closed: bool) {
         if let Some(slow) = &mut self.slow {
             let pace = slow.pace(id);
@@ -188,7 +190,7 @@ impl Sessions {
         }
     }
 
-    /// The plaintext of a slow line that its next read takes, if there is some.
+    /// Takes the plaintext of the next read of a speed-limited connection, if there is any.
     pub(super) fn take_plain(&mut self, id: LineId) -> Option<Plain> {
         let pace = self.slow.as_mut()?.pace(id);
         if pace.plain.is_empty() {
@@ -201,8 +203,8 @@ impl Sessions {
         Some(Plain { bytes, is_last, closed: is_last && std::mem::take(&mut pace.closed) })
     }
 
-    /// A line has been read: nothing more is read until the room of the next read has passed. Under TLS that is so where
-    /// plaintext has been read, and not where there was a part of a record, or a ticket.
+    /// Delays the next read after a read, for the time that its buffer takes. Under TLS only plaintext counts as a
+    /// read; part of a record, or a session ticket, does not.
     pub(super) fn after_reading(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &self.lines[id];
         let (Some(_), Speaker::Http(connection)) = (line.ticket, &line.speaker) else {
@@ -225,7 +227,7 @@ impl Sessions {
         let pace = slow.pace(id);
         (pace.until, pace.room) = (now + pause, room);
         slow.due.push(Reverse((now + pause, self.lines.token(id))));
-        // A time limit of Java's sockets begins when reading does.
+        // Java starts the time limit of a socket when reading starts.
         if let Some(ticket) = line.ticket {
             let user = &mut around.users[self.exchanges[ticket].user];
             user.limit = user.limit.saturating_add(pause);
@@ -245,14 +247,14 @@ mod tests {
 
     #[test]
     fn pauses_are_those_of_jmeter() {
-        // CPSPauser: bytes * 1000 / characters per second, whole milliseconds.
+        // CPSPauser: bytes * 1000 / characters per second, in whole milliseconds.
         for (bytes, rate, ms) in
             [(8192, 8192, 1000), (8192, 100_000, 81), (1, 1001, 0), (150, 1000, 150), (0, 5, 0)]
         {
             assert_eq!(pause(bytes, rate), ms * MS, "{bytes} bytes at {rate}/s");
         }
         assert!(pause(u64::MAX, 1) > 0);
-        // By the buffer, unless more than 512 bytes of the content are left, and fewer than it has room for.
+        // The buffer's size, unless the remaining content has more than 512 bytes and fits the buffer.
         assert_eq!([0, 512, 513, 8000, 90_000].map(room), [8192, 8192, 513, 8000, 8192]);
     }
 

@@ -1,20 +1,20 @@
-//! Bounds and texts of bodies: settings.
+//! Settings of bodies: size limits and encoding.
 
 use super::Properties;
 
-/// Of a response no more is kept unless a property says so: 512 MiB.
+/// Default limit for the kept part of a response: 512 MiB.
 const MAX_RESPONSE: usize = 512 << 20;
-/// Of a file JMeter keeps no more unless its property says so.
+/// JMeter's default limit for the kept part of a file: 10 MiB.
 const MAX_FILE: i64 = 10 << 20;
 
-/// Bounds and texts of bodies.
+/// Settings of bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies {
-    /// Bytes of an HTTP body that are kept (`httpsampler.max_bytes_to_store_per_request`; 0 there is no limit).
+    /// Maximum number of kept bytes of an HTTP body (`httpsampler.max_bytes_to_store_per_request`; 0 is unlimited).
     pub(crate) max_body: usize,
-    /// The same of a file; without the property 10 MiB.
+    /// Maximum number of kept bytes of a file; 10 MiB without the property.
     pub(crate) max_file: usize,
-    /// Bytes of any response that are kept, and of a WebSocket frame or message that are taken
+    /// Maximum number of kept bytes of any response, and maximum size of a WebSocket frame or message
     /// (`throng.response.most_bytes`).
     pub(crate) max_response: usize,
     /// `sampleresult.default.encoding`.
@@ -41,8 +41,8 @@ impl Bodies {
         }
     }
 
-    /// How many bytes of a body are kept, and how many as it comes: one that is compressed may be a little longer than
-    /// what comes out of it. JMeter digests all of a body, whatever it would store.
+    /// Returns the maximum number of kept bytes of a body, decoded and as received. A compressed body may be slightly
+    /// longer than its decoded content. For a digest, JMeter reads the whole body, whatever it would store.
     pub(crate) fn most_of_body(&self, digested: bool) -> (usize, usize) {
         let most = if digested { self.max_response } else { self.max_body };
         (most, most.saturating_add(most / 64).saturating_add(64 * 1024))

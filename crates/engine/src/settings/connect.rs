@@ -1,4 +1,4 @@
-//! Connections: names, addresses, the connect rate, TLS: settings.
+//! Settings of connections: names, addresses, the connect rate, TLS.
 
 use std::time::Duration;
 
@@ -11,22 +11,23 @@ use crate::time::clock::{Nanos, SECOND};
 /// Settings of connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Connect {
-    /// How long an address may be used without asking again (`sun.net.inetaddr.ttl`, s; 30 as in Java).
+    /// Time for which a resolved address is used (`sun.net.inetaddr.ttl` in seconds; 30 as in Java).
     pub(crate) address_life: Nanos,
     pub(crate) addresses: Preference,
-    /// How name servers of the plan's own are asked (`throng.dns.port`, `throng.dns.timeout_ms`).
+    /// Parameters of queries to the plan's own name servers (`throng.dns.port`, `throng.dns.timeout_ms`).
     pub(crate) names: crate::net::nameserver::Manners,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
-    /// Targets that connections may lead to; all if there is none (`throng.targets.allowed`).
+    /// Targets that connections may lead to; an empty list permits all (`throng.targets.allowed`).
     pub(crate) allowed: Targets,
-    /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
+    /// Maximum number of connections that the whole run opens per second; 0 is unlimited (`throng.connect.rate`).
     pub(crate) rate: f64,
     pub(crate) secure: Secure,
 }
 
 impl Connect {
-    /// Also what cannot be understood of TLS, in words: its settings are read once.
+    /// Reads the settings. The second value describes an invalid TLS setting, because these settings are read only
+    /// once.
     pub(super) fn of(get: &Properties<'_>) -> (Self, Option<String>) {
         let only_v4 = get.is("java.net.preferIPv4Stack", false);
         let addresses = match get.text("java.net.preferIPv6Addresses", "").trim() {

@@ -1,4 +1,4 @@
-//! Cookie Managers: settings.
+//! Settings of Cookie Managers.
 
 use super::Properties;
 

@@ -1,4 +1,4 @@
-//! HTTP requests: connections, repetition, redirects, pages, caches: settings.
+//! Settings of HTTP requests: connections, retries, redirects, pages, caches.
 
 use plan::http::Source;
 use wire::coding::Coding;
@@ -6,7 +6,7 @@ use wire::coding::Coding;
 use super::{Properties, own_address, positive};
 use crate::time::clock::{MS, Nanos};
 
-/// The result of a request that need not be sent.
+/// The result of a request whose response is in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CacheHit {
     /// No sample.
@@ -17,7 +17,7 @@ pub(crate) enum CacheHit {
 
 impl CacheHit {
     pub(super) fn of(mode: &str, get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        // Where the property is missing, JMeter writes Java's word for nothing.
+        // If the property is missing, JMeter uses the text `null`.
         let or_null = |key: &str| get(key).unwrap_or_else(|| "null".into());
         match mode {
             "RETURN_NO_SAMPLE" => Ok(Self::NoSample),
@@ -40,45 +40,49 @@ impl CacheHit {
 /// Settings of HTTP requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Http {
-    /// How long after it was opened a connection may be used (`httpclient4.time_to_live`, ms).
+    /// Maximum age of a connection (`httpclient4.time_to_live`, ms).
     pub(crate) time_to_live: Nanos,
-    /// A request that met a connection the peer had given up is sent once more on a new one
-    /// (`throng.http.retry_stale`, default false: the sample fails, as it does in JMeter).
+    /// True if a request on a connection that the peer had closed is resent on a new one (`throng.http.retry_stale`,
+    /// default false: the sample fails, as in JMeter).
     pub(crate) retry_stale: bool,
-    /// How often requests are sent again that got no answer (`httpclient4.retrycount`), and whether those that might do
-    /// harm are, too (`httpclient4.request_sent_retry_enabled`).
+    /// Maximum number of retries of a request without response (`httpclient4.retrycount`), and whether requests that
+    /// are not idempotent are retried too (`httpclient4.request_sent_retry_enabled`).
     pub(crate) retry_count: u32,
     pub(crate) retry_sent: bool,
-    /// How long an idle connection may be used of which the server does not say so (`httpclient4.idletimeout`, ms).
+    /// Maximum idle time of a connection for which the server sets none (`httpclient4.idletimeout`, ms).
     pub(crate) idle_timeout: Nanos,
-    /// Compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
+    /// True if compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
     pub(crate) relaxed: (bool, bool),
-    /// An idle connection is looked at before it is used again only after this (`httpclient4.validate_after_inactivity`, ms).
+    /// Idle time after which a connection is checked before its reuse (`httpclient4.validate_after_inactivity`, ms).
     pub(crate) validate_after: Nanos,
-    /// Iterations that are different users drop connections (`httpclient.reset_state_on_thread_group_iteration`).
+    /// True if an iteration that is a different user drops its connections
+    /// (`httpclient.reset_state_on_thread_group_iteration`).
     pub(crate) reset_state: bool,
-    /// All iterations do, as in JMeter 5.0 and 5.1 (`throng.http.reset_state_every_iteration`).
+    /// True if every iteration drops its connections, as in JMeter 5.0 and 5.1
+    /// (`throng.http.reset_state_every_iteration`).
     pub(crate) reset_always: bool,
     /// `httpsampler.redirect.removeslashdotdot`.
     pub(crate) remove_dots: bool,
     /// `httpsampler.max_redirects`.
     pub(crate) max_redirects: u32,
-    /// Pages within pages (`httpsampler.max_frame_depth`).
+    /// Maximum nesting of pages within pages (`httpsampler.max_frame_depth`).
     pub(crate) max_frame_depth: i64,
-    /// A page passes where what is embedded in it cannot be loaded (`httpsampler.ignore_failed_embedded_resources`).
+    /// True if a page passes when its embedded resources cannot be loaded
+    /// (`httpsampler.ignore_failed_embedded_resources`).
     pub(crate) ignore_failed_resources: bool,
-    /// Where HTTP requests come from that name no source (`httpclient.localaddress`), and how that is shown.
+    /// Local address of HTTP requests without an address of their own (`httpclient.localaddress`), and its text in
+    /// messages.
     pub(crate) local_address: Option<(Source, String)>,
-    /// The result of a request that need not be sent (`cache_manager.cached_resource_mode`).
+    /// The result of a request whose response is in the cache (`cache_manager.cached_resource_mode`).
     pub(crate) cache_hit: CacheHit,
-    /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
+    /// True if credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
     pub(crate) auth_preemptive: bool,
-    /// The header of answers by whose value exchanges are told apart in the record (`throng.record.header`).
+    /// The response header whose value classifies exchanges in the record (`throng.record.header`).
     pub(crate) record_header: Option<String>,
-    /// Methods whose answers may be cached (`cacheable_methods`).
+    /// Methods whose responses may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
-    /// Characters per second of connections without TLS (`httpclient.socket.http.cps`) and with it
-    /// (`httpclient.socket.https.cps`); 0 is no limit.
+    /// Maximum speed in characters per second of connections without TLS (`httpclient.socket.http.cps`) and with TLS
+    /// (`httpclient.socket.https.cps`); 0 is unlimited.
     pub(crate) cps: (u32, u32),
 }
 
@@ -126,7 +130,7 @@ impl Http {
         }
     }
 
-    /// Whether a body of this coding passes that ends too early.
+    /// Returns true if a body with this coding may end early.
     pub(crate) fn forgives_end_of(&self, coding: Coding) -> bool {
         match coding {
             Coding::Gzip => self.relaxed.0,

@@ -1,4 +1,4 @@
-//! The proxy of a run: settings.
+//! Settings of the proxy of a run.
 
 use super::Properties;
 
@@ -7,14 +7,14 @@ use super::Properties;
 pub(crate) struct Proxy {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Hosts that are reached without it; `*` at the start stands for any text.
+    /// Hosts that are reached without the proxy; a leading `*` stands for any text.
     pub(crate) except: Vec<String>,
-    /// Java's own exceptions count for its own client: the property is not there, or not empty.
+    /// True if Java's own exceptions apply to Java's client: the property is missing, or not empty.
     pub(crate) javas_own: bool,
 }
 
 impl Proxy {
-    /// Whether a host is reached through it by HttpClient.
+    /// Returns true if HttpClient reaches a host through the proxy.
     pub(crate) fn serves(&self, host: &str) -> bool {
         !self.except.iter().any(|name| match name.strip_prefix('*') {
             Some(end) => host.ends_with(end),
@@ -22,8 +22,8 @@ impl Proxy {
         })
     }
 
-    /// Whether a host is reached through it by Java's own client. `*` may stand at the end, too, and case does not count; hosts that
-    /// Java excepts by itself are added to those of the property, unless that is there and empty.
+    /// Returns true if Java's own client reaches a host through the proxy. A trailing `*` is allowed too, and case is
+    /// ignored. Java's own exceptions are added to those of the property, unless the property is set and empty.
     pub(crate) fn serves_java(&self, host: &str) -> bool {
         let mut host = host.to_ascii_lowercase();
         if host.contains(':') {
@@ -45,7 +45,7 @@ impl Proxy {
     }
 }
 
-/// Hosts that Java itself reaches without a proxy.
+/// Hosts that Java reaches without a proxy by default.
 const JAVAS_OWN: [&str; 5] = ["localhost", "127.*", "[::1]", "0.0.0.0", "[::0]"];
 
 /// Settings of the proxy of a run.
@@ -53,11 +53,11 @@ const JAVAS_OWN: [&str; 5] = ["localhost", "127.*", "[::1]", "0.0.0.0", "[::0]"]
 pub(crate) struct Proxies {
     /// A proxy for all connections (`http.proxyHost`, `http.proxyPort`, `http.nonProxyHosts`).
     pub(crate) server: Option<Proxy>,
-    /// User and password for it (`http.proxyUser`, `http.proxyPass`).
+    /// User and password for the proxy (`http.proxyUser`, `http.proxyPass`).
     pub(crate) credentials: Option<(String, String)>,
-    /// The same as HTTP requests have them, with a domain (`http.proxyDomain`).
+    /// Credentials of HTTP requests for the proxy, with a domain (`http.proxyDomain`).
     pub(crate) login: Option<wire::auth::Credentials>,
-    /// The domain alone, for proxies of the plan's own.
+    /// The domain, for proxies that the plan sets.
     pub(crate) domain: String,
 }
 

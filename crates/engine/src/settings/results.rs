@@ -1,17 +1,17 @@
-//! Results and where they are written: settings.
+//! Settings of results and their files.
 
 use super::{Properties, base_prefix};
 
 /// Settings of results.
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
-    /// Time stamps are those of the end (`sampleresult.timestamp.start` is false, or not set at all).
+    /// True if time stamps are end times (`sampleresult.timestamp.start` is false or missing).
     pub(crate) stamp_end: bool,
-    /// Sub-results keep their URL as label (`subresults.disable_renaming`).
+    /// True if sub-results keep their URL as label (`subresults.disable_renaming`).
     pub(crate) keep_sub_labels: bool,
     /// `sample_variables`.
     pub(crate) sample_variables: Vec<String>,
-    /// Before names of files that are looked for in the plan's folder (`jmeter.save.saveservice.base_prefix`).
+    /// Prefix of file names that are relative to the plan's folder (`jmeter.save.saveservice.base_prefix`).
     pub(crate) base_prefix: String,
 }
 

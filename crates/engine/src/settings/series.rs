@@ -1,20 +1,20 @@
-//! Series: numbers in answers that the run counts over time, from variables that the plan extracts, response headers, and
-//! metrics of `Server-Timing`.
+//! Series: numbers in responses that the run records over time. Their sources are variables that the plan extracts,
+//! response headers, and metrics of `Server-Timing`.
 
 use super::Properties;
 
-/// The property of series, `NAME=SOURCE`, one a line.
+/// The property that defines series, one `NAME=SOURCE` per line.
 const SERIES: &str = "throng.series";
-/// Series of a run, at most.
+/// Maximum number of series of a run.
 pub const MOST_SERIES: usize = 50;
-/// Characters of a name.
+/// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 60;
 
-/// The series of a run, by their place.
+/// The series of a run, in the order of their indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Series(pub(crate) Vec<Source>);
 
-/// The origin of a series' values.
+/// The source of a series' values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Variable(String),
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Series {
-    /// The error is a sentence for the user.
+    /// Parses the property. The error is a sentence for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let (mut names, mut sources) = (Vec::new(), Vec::new());
         for line in get.text(SERIES, "").lines().filter(|line| !line.trim().is_empty()) {
@@ -41,12 +41,13 @@ impl Series {
         Ok(Self(sources))
     }
 
-    /// Whether the heads of answers are read.
+    /// Returns true if the series need heads of responses.
     pub(crate) fn reads_heads(&self) -> bool {
         self.0.iter().any(|source| !matches!(source, Source::Variable(_)))
     }
 
-    /// Gives the values that are in the head of an answer, each with the place of its series; `None`: it is no number.
+    /// Passes each value in the head of a response to `each`, with the index of its series; `None` stands for text that
+    /// is no number.
     pub(crate) fn in_head(&self, head: &[u8], mut each: impl FnMut(usize, Option<f64>)) {
         for (at, source) in self.0.iter().enumerate() {
             match source {
@@ -67,7 +68,7 @@ impl Series {
     }
 }
 
-/// The values of a header, in their order.
+/// Returns the values of a header in their order.
 fn values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
         let (start, rest) = line.split_at_checked(name.len())?;
@@ -76,7 +77,7 @@ fn values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     })
 }
 
-/// The duration of a metric of `Server-Timing`: `cache;desc="hit", db;dur=53.2`.
+/// Returns the duration of a metric in `Server-Timing`, such as `cache;desc="hit", db;dur=53.2`.
 fn duration<'a>(value: &'a [u8], metric: &str) -> Option<&'a [u8]> {
     value.split(|byte| *byte == b',').find_map(|entry| {
         let mut parts = entry.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
@@ -93,12 +94,12 @@ fn number(value: &[u8]) -> Option<f64> {
     parsed(std::str::from_utf8(value).ok()?)
 }
 
-/// The number that a text is.
+/// Parses a finite number, with or without quotes.
 pub(crate) fn parsed(text: &str) -> Option<f64> {
     text.trim().trim_matches('"').parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Whether a text names a series and its source. The error is a sentence for the user.
+/// Checks the definition of a series. The error is a sentence for the user.
 pub fn check_series(text: &str) -> Result<String, String> {
     read(text).map(|_| text.trim().to_owned())
 }

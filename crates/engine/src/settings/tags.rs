@@ -1,17 +1,18 @@
-//! Marks that requests of a test carry, so that servers, proxies and tracing systems can tell them apart.
+//! Marks in the requests of a test, by which servers, proxies and tracing systems can recognise them.
 
 use std::fmt::Write as _;
 
 use super::Properties;
 
-/// The property of header lines, `NAME=VALUE` each.
+/// The property of header lines, one `NAME=VALUE` per line.
 const HEADERS: &str = "throng.tag";
-/// The property of the members of W3C's header `baggage`, `KEY=VALUE` each, between commas.
+/// The property of the members of W3C's header `baggage`: `KEY=VALUE`, separated by commas.
 const BAGGAGE: &str = "throng.baggage";
 /// The property of W3C's header `traceparent`: `true`, `sampled` or `false`.
 const TRACE: &str = "throng.traceparent";
 
-/// Headers that the protocol, the connection or the user's state is made of: a mark in their place would break requests.
+/// Headers of the protocol, the connection or the user's state: marks must not replace them, because requests would
+/// break.
 const NEVER: [&str; 11] = [
     "connection",
     "content-encoding",
@@ -31,14 +32,14 @@ const NEVER: [&str; 11] = [
 pub(crate) struct Tags {
     /// Header lines, each with its line end.
     pub(crate) lines: String,
-    /// The names of those lines that take the place of the plan's, in small letters.
+    /// Lower-case names of the lines that replace the plan's headers.
     pub(crate) replaced: Vec<String>,
-    /// Requests carry `traceparent`; `true`: with the flag that asks servers to record the trace.
+    /// `Some` if requests carry `traceparent`; true: with the flag that asks servers to record the trace.
     pub(crate) trace: Option<bool>,
 }
 
 impl Tags {
-    /// The error is a sentence for the user.
+    /// Parses the properties. The error is a sentence for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let mut tags = Self::default();
         for tag in get.text(HEADERS, "").lines().filter(|line| !line.trim().is_empty()) {
@@ -63,12 +64,12 @@ impl Tags {
     }
 }
 
-/// Whether a text is a header for every request. The error is a sentence for the user.
+/// Checks a header for every request. The error is a sentence for the user.
 pub fn check_tag(text: &str) -> Result<String, String> {
     header(text).map(|(name, value)| format!("{name}={value}"))
 }
 
-/// Whether a text is a member of `baggage`. The error is a sentence for the user.
+/// Checks a member of `baggage`. The error is a sentence for the user.
 pub fn check_baggage(text: &str) -> Result<String, String> {
     member(text)
 }
@@ -98,7 +99,7 @@ fn header(text: &str) -> Result<(&str, &str), String> {
     Ok((name, value))
 }
 
-/// A member of `baggage`: what W3C does not allow in a value is escaped by percent signs.
+/// Formats a member of `baggage`, percent-encoding the characters that W3C does not allow in a value.
 fn member(text: &str) -> Result<String, String> {
     let (key, value) =
         text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form KEY=VALUE"))?;
@@ -118,7 +119,7 @@ fn member(text: &str) -> Result<String, String> {
     Ok(member)
 }
 
-/// A token of HTTP.
+/// Returns true if the text is a token in HTTP's sense.
 fn is_token(text: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_one)

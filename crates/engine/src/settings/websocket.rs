@@ -1,22 +1,22 @@
-//! WebSocket connections: settings.
+//! Settings of WebSocket connections.
 
 use super::Properties;
 use crate::time::clock::MS;
 
-/// The deed of an inbox that is full.
+/// The action when an inbox is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
-    /// Nothing more is read until the user reads: the peer's sends stall.
+    /// Reading stops until the user reads; the peer's sends stall.
     Stop,
     DropOldest,
     /// The connection is closed.
     Fail,
 }
 
-/// The end of a WebSocket connection whose user ends.
+/// The way in which the WebSocket connection of an ending user is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtUserEnd {
-    /// It is closed without a word.
+    /// TCP is closed without a close frame.
     Tcp,
     /// A close frame is sent first.
     CloseFrame,
@@ -25,15 +25,15 @@ pub(crate) enum AtUserEnd {
 /// Settings of WebSocket connections.
 #[derive(Clone, Debug)]
 pub(crate) struct WebSocket {
-    /// Bytes that may wait for a user that does not read (`throng.websocket.inbox.bytes`).
+    /// Maximum number of bytes that wait for a user which does not read (`throng.websocket.inbox.bytes`).
     pub(crate) inbox_bytes: usize,
-    /// The deed of an inbox that is full (`throng.websocket.inbox.full`).
+    /// The action when an inbox is full (`throng.websocket.inbox.full`).
     pub(crate) inbox_full: WhenFull,
-    /// Frames that filters take out count in a sample's size (`websocket.result.size_includes_filtered_frames`).
+    /// True if frames that filters discard count in a sample's size (`websocket.result.size_includes_filtered_frames`).
     pub(crate) count_discarded: bool,
-    /// The end of a WebSocket connection whose user ends (`websocket.thread.stop.policy`).
+    /// The way in which the WebSocket connection of an ending user is closed (`websocket.thread.stop.policy`).
     pub(crate) at_user_end: AtUserEnd,
-    /// Before a user opens a WebSocket connection after one that failed or was lost
+    /// Delay before a user opens a WebSocket connection after a failed or lost one
     /// (`throng.websocket.reconnect.first_ms`, `throng.websocket.reconnect.most_ms`).
     pub(crate) backoff: crate::net::pace::Backoff,
 }

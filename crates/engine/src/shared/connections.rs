@@ -5,7 +5,7 @@ use crate::net::ports::Ports;
 use crate::shared::RunShared;
 
 impl RunShared {
-    /// The parts that connections of a core are made from.
+    /// Returns the arguments from which a core builds its connections.
     pub(crate) fn connections(&self, core: u32) -> net::Parts<'_> {
         let settings = &self.settings;
         let (rank, ranks) = (self.rank(core), self.ranks());

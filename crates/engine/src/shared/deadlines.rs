@@ -1,6 +1,8 @@
-//! When users must end: by the duration of their group, by moments of their own, or because a schedule of rates has ended.
+//! The times at which users must end: by the duration of their group, by individual times, or because a schedule of
+//! rates has ended.
 //!
-//! Most of it is known when a group starts, and asked for after each sample. Costs two atomic reads, and one more where a group keeps a number of users.
+//! Most of these times are known when a group starts. They are checked after each sample, at the cost of two atomic
+//! reads, and one more for groups that keep a number of users.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +12,7 @@ use crate::shared::RunShared;
 use crate::time::clock::{MS, Nanos};
 
 impl RunShared {
-    /// When a user of a group must end, if it must.
+    /// Returns the time at which a user of a group must end, if there is one.
     pub(crate) fn ends_at(&self, group: GroupId, number: u32) -> Option<Nanos> {
         let closing = self.closings[group.at()].load(Ordering::Relaxed);
         let end = self.scheduled_end(group, number).unwrap_or(Nanos::MAX).min(closing);
@@ -25,13 +27,13 @@ impl RunShared {
         let settings = &self.groups[group.at()];
         match &settings.spans {
             None => Some(end),
-            // Its end is known when nobody comes any more.
+            // The end is known only when no further arrivals come.
             Some(_) if settings.arrivals.is_some() => None,
-            // They end together, and numbers are those of starts.
+            // These users end together, and their numbers follow the order of their starts.
             Some(spans) if let Some(polls) = &settings.polls => {
                 spans.first().map(|(_, last)| polls.after(end + last * MS))
             }
-            // Whoever was added while the run goes on ends with the last of the others.
+            // Users that were added during the run end with the last of the others.
             Some(spans) => match spans.get(number as usize) {
                 Some((_, last)) => Some(end + last * MS),
                 None => spans.iter().map(|(_, last)| end + last * MS).max(),
@@ -39,12 +41,13 @@ impl RunShared {
         }
     }
 
-    /// When a user's wait for its next sampler ends, because it must end. Where users are replaced they come to the end of a sample.
+    /// Returns the time that ends a user's wait for its next sampler. In groups that replace users, users end only
+    /// after a sample.
     pub(crate) fn waits_until(&self, group: GroupId, number: u32) -> Option<Nanos> {
         self.ends_at(group, number).filter(|_| !self.groups[group.at()].ends_with_samples())
     }
 
-    /// The users of a group end then at the latest.
+    /// Ends the users of a group at this time at the latest.
     pub(crate) fn close(&self, group: GroupId, at: Nanos) {
         let closing = &self.closings[group.at()];
         if closing.load(Ordering::Relaxed) > at {

@@ -1,8 +1,8 @@
-//! Lines of the run's log about users and, where asked for, about their samples, with the loggers that JMeter has.
+//! Lines of the run's log about users, and on request about samples, with JMeter's logger names.
 //!
-//! Their number is bounded: so many starts and ends of users in a run (`throng.log.threads`), so many samples in a second
-//! ([`SAMPLES_PER_SECOND`]), and a word about what is left out. Without samples, a user costs two lines at most, and a
-//! sample nothing.
+//! Their number is limited: a number of user starts and ends per run (`throng.log.threads`), a number of samples per
+//! second ([`SAMPLES_PER_SECOND`]), and one line about omitted lines. Without logged samples, a user costs two lines at
+//! most, and a sample nothing.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -10,25 +10,25 @@ use crate::reports::line::{Line, LogLevel};
 
 use crate::time::clock::{Nanos, SECOND};
 
-/// Property: users whose start and end are logged by each process, at most. A number.
+/// Property: maximum number of users per process whose start and end are logged.
 const THREADS: &str = "throng.log.threads";
-/// Property: every sample is logged, at the level DEBUG. `-L DEBUG` sets it.
+/// Property: if true, every sample is logged at level DEBUG. `-L DEBUG` sets it.
 pub const LOG_SAMPLES: &str = "throng.log.samples";
 const THREADS_DEFAULT: u32 = 1000;
-/// Samples of a second that are logged at most.
+/// Maximum number of logged samples per second.
 const SAMPLES_PER_SECOND: u32 = 1000;
 
 const USERS_LOGGER: &str = "org.apache.jmeter.threads.JMeterThread";
 
-/// The lines that may still be logged; all cores of the process share it.
+/// Counts of the lines that may still be logged, shared by all cores of the process.
 #[derive(Debug)]
 pub(crate) struct Diary {
     starts: AtomicU32,
     ends: AtomicU32,
     samples: bool,
-    /// The second of the run's clock whose samples are counted.
+    /// The second of the run's clock for which samples are counted.
     second: AtomicI64,
-    /// Samples of it so far.
+    /// Number of samples in that second so far.
     count: AtomicU32,
 }
 
@@ -46,22 +46,22 @@ impl Diary {
         }
     }
 
-    /// A line about a user that starts, if it is to be logged. `name` is asked for only then.
+    /// Returns the log line about a user that starts, if it must be logged. `name` is called only then.
     pub(crate) fn started(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.starts, "Thread started", "started", name)
     }
 
-    /// A line about a user that has ended.
+    /// Returns the log line about a user that has ended, if it must be logged.
     pub(crate) fn finished(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.ends, "Thread finished", "finished", name)
     }
 
-    /// Whether samples are logged.
+    /// Returns true if samples are logged.
     pub(crate) fn has_samples(&self) -> bool {
         self.samples
     }
 
-    /// A line about a sample that ended at `now`, if there is room for it in this second.
+    /// Returns the log line about a sample that ended at `now`, if the limit of this second is not reached.
     pub(crate) fn sample(&self, now: Nanos, line: impl FnOnce() -> String) -> Option<Line> {
         let second = now.div_euclid(SECOND);
         if self.second.swap(second, Ordering::Relaxed) != second {

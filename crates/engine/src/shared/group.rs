@@ -1,4 +1,4 @@
-//! A thread group at run time: its evaluated settings and the counts that result rows show.
+//! A thread group at run time: its evaluated settings, and the counts of users that result rows show.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,48 +15,48 @@ use crate::time::clock::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
-    /// The text before the name in the names of users: JMeter's host and a dash, or nothing.
+    /// Text in front of the group's name in thread names: JMeter's host and a dash, or nothing.
     pub(crate) prefix: Arc<str>,
-    /// The text behind the name in the names of users.
+    /// Text after the group's name in thread names.
     pub(crate) tail: &'static str,
-    /// Poll times of a group that replaces users that end early. All spans end together then.
+    /// Poll times of a group that replaces users which end early. All its spans end together.
     pub(crate) polls: Option<Polls>,
-    /// Its spans are arrivals, and this is what bounds them.
+    /// The limits of arrivals, if the spans are arrivals.
     pub(crate) arrivals: Option<Bounds>,
-    /// Arrivals come at this rate, not at the spans.
+    /// Rate of arrivals, in place of the spans.
     pub(crate) rate: Option<Arc<Rate>>,
-    /// Iterations of each user, in place of the plan's: -1 is without end.
+    /// Iterations per user, in place of the plan's; -1 is infinite.
     pub(crate) loops: Option<i32>,
     pub(crate) number: u32,
     pub(crate) users: u32,
-    /// Time between the starts of two users.
+    /// Time between the starts of two users, in nanoseconds.
     pub(crate) step: Nanos,
-    /// Before the first user.
+    /// Delay before the first user, in nanoseconds.
     pub(crate) delay: Nanos,
-    /// From the end of the delay to the end; `None` is no limit.
+    /// Time from the end of the delay to the end of the group, in nanoseconds; `None` is unlimited.
     pub(crate) duration: Option<Nanos>,
-    /// Where each user has a start and an end of its own: these, by its number; milliseconds after the group's start.
+    /// Start and end of each user with individual times, by its number, in milliseconds since the group's start.
     pub(crate) spans: Option<Arc<[Span]>>,
     pub(crate) on_error: OnError,
 }
 
 impl GroupSettings {
-    /// Nothing but the end of a sample ends its users when the group does: it is one of bzm's.
+    /// Returns true if users end only after a sample when the group ends, as in bzm's thread groups.
     pub(crate) fn ends_with_samples(&self) -> bool {
         self.polls.is_some() || self.arrivals.is_some()
     }
 }
 
-/// Numbers of users, shared by all cores: written when a user starts or ends, read when a row is written.
+/// Counts of users, shared by all cores: written when a user starts or ends, read for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) active: AtomicU32,
     pub(crate) started: AtomicU32,
     pub(crate) finished: AtomicU32,
     pub(crate) groups: Box<[AtomicU32]>,
-    /// Users of each group that had a number in the order of their starts so far, here.
+    /// Per group, the number of users in this process that have been numbered in the order of their starts.
     numbered: Box<[AtomicU32]>,
-    /// Active in other processes of the run, as last heard: of each group, and in all.
+    /// Active users in other processes of the run, as last reported: per group, and in all.
     elsewhere: Box<[AtomicU32]>,
     all_elsewhere: AtomicU32,
 }
@@ -73,24 +73,25 @@ impl Counts {
         self.groups[group.at()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Users that have started so far, and those of them that have finished.
+    /// Returns the number of users started so far, and the number of those that have finished.
     pub(crate) fn so_far(&self) -> [u32; 2] {
         [&self.started, &self.finished].map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// The number of a group's next user, where users are numbered as they start. Processes take turns.
+    /// Returns the number of a group's next user, for groups that number users in the order of their starts. Processes
+    /// use interleaved numbers.
     pub(crate) fn number(&self, group: GroupId, shard: Shard) -> u32 {
         let here = self.numbered[group.at()].fetch_add(1, Ordering::Relaxed);
         here.wrapping_mul(shard.count).wrapping_add(shard.index)
     }
 
-    /// A user waits for the next arrival, and is none of those who are active.
+    /// Removes a user that waits for the next arrival from the active users.
     pub(crate) fn pause(&self, group: GroupId) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.groups[group.at()].fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// It is one again.
+    /// Adds a user to the active users after its wait for an arrival.
     pub(crate) fn resume(&self, group: GroupId) {
         self.active.fetch_add(1, Ordering::Relaxed);
         self.groups[group.at()].fetch_add(1, Ordering::Relaxed);
@@ -109,7 +110,7 @@ impl Counts {
         self.all_elsewhere.store(groups.iter().sum(), Ordering::Relaxed);
     }
 
-    /// Active users of a group, and of all, in all processes.
+    /// Returns the active users of a group, and of all groups, in all processes.
     pub(crate) fn active(&self, group: GroupId) -> (u32, u32) {
         let sum = |here: &AtomicU32, there: &AtomicU32| {
             here.load(Ordering::Relaxed).saturating_add(there.load(Ordering::Relaxed))

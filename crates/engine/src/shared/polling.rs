@@ -1,38 +1,40 @@
-//! When a group that keeps a number of users reads the clock: as soon as one of them ends, and else once a second.
+//! Schedule polling of a group that keeps a number of users: it polls as soon as a user ends, and otherwise once a
+//! second.
 //!
-//! Only then are users started that are wanted by now, and only then is the end found to have come. A poll is shared by all cores of a process; one of
-//! another core is heard of at the next occasion. Costs an atomic read where users of such groups ask when they must end.
+//! Only a poll starts users that are due, and only a poll notices the end of the group. All cores of a process share a
+//! poll; a poll on another core takes effect at the next check. The cost is an atomic read whenever users of such
+//! groups check for their end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::time::clock::{Nanos, SECOND};
 
-/// The polls of a group.
+/// The poll times of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Polls {
-    /// The last that somebody's end or start set off; the others follow from it.
+    /// Time of the last poll that the start or end of a user caused; the later polls follow from it.
     last: Arc<AtomicI64>,
 }
 
 impl Polls {
-    /// Nobody is there yet.
+    /// Returns the polls of a group without users.
     pub(crate) fn new() -> Self {
         Self { last: Arc::new(Nanos::MIN.into()) }
     }
 
-    /// The first user starts: a poll every second from now on.
+    /// Starts polling every second when the first user starts.
     pub(crate) fn begin(&self, at: Nanos) {
         let begun = (Nanos::MIN, at);
         let _ = self.last.compare_exchange(begun.0, begun.1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// A user ends.
+    /// Polls when a user ends.
     pub(crate) fn poll(&self, at: Nanos) {
         self.last.fetch_max(at, Ordering::Relaxed);
     }
 
-    /// The first poll at or after `moment`. Before the first user there is one at any time.
+    /// Returns the time of the first poll at or after `moment`. Before the first user, every time is a poll.
     pub(crate) fn after(&self, moment: Nanos) -> Nanos {
         let last = self.last.load(Ordering::Relaxed);
         if last >= moment || last == Nanos::MIN {

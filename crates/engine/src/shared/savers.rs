@@ -1,24 +1,25 @@
-//! Savers of responses: what all cores know of them.
+//! Listeners that save responses: the state that all cores share.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use plan::root::Root;
 
-/// The settings and the numbers of a saver, from the start of the run.
+/// The settings of a listener that saves responses, and its counter.
 #[derive(Debug)]
 pub(crate) struct SaverStart {
-    /// Stands before the number.
+    /// Text in front of the number in file names.
     pub(crate) stamp: String,
-    /// Digits of the number.
+    /// Number of digits of the number in file names.
     pub(crate) digits: usize,
-    /// Numbers given out.
+    /// Count of numbers used so far.
     pub(crate) numbers: AtomicU64,
-    /// Where files may be; `None` is anywhere.
+    /// Folder that files may not leave; `None` is no restriction.
     pub(crate) root: Option<Root>,
 }
 
-/// Where a file that the plan names is: relative to the working folder, as JMeter has it, or with `prefix` to the plan's.
+/// Returns the path of a file that the plan names: relative to the working folder, as in JMeter, or with `prefix` to
+/// the plan's folder.
 pub(crate) fn place(path: &str, prefix: &str, base_dir: &Path) -> PathBuf {
     match path.strip_prefix(prefix) {
         Some(rest) => base_dir.join(rest),

@@ -1,14 +1,14 @@
-//! Whether HTTPS that scripts open is trusted: in JMeter from the first sampler on that needs TLS.
+//! Certificate checks of HTTPS connections that scripts open: JMeter disables them when the first sampler needs TLS.
 //!
-//! JMeter then sets up TLS for its whole process, and with it every `HttpsURLConnection` takes any certificate. Samplers are native here, so that jobs carry the
-//! news. With `throng.tls.verify` Java's own checks stay.
+//! JMeter then sets up TLS for its whole process, and every `HttpsURLConnection` accepts any certificate. Throng's
+//! samplers are native, so jobs tell Java when to do this. With `throng.tls.verify`, Java's own checks stay enabled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether JMeter would have set up TLS by now.
+/// State that tells whether JMeter would have set up TLS by now.
 #[derive(Debug, Default)]
 pub(crate) struct Trust {
-    /// Certificates are not checked in this run.
+    /// True if the run does not check certificates.
     applies: bool,
     begun: AtomicBool,
 }
@@ -18,9 +18,9 @@ impl Trust {
         Self { applies, begun: begun.into() }
     }
 
-    /// A native sampler has needed TLS, or another user's connections were dropped.
+    /// Notes that a native sampler needs TLS, or that a different user's connections were dropped.
     pub(crate) fn begin(&self) {
-        // Most find that it has been said: a line that nobody writes to stays in all caches.
+        // The flag is mostly set already. Without a write, its cache line stays in the caches of all cores.
         if !self.begun.load(Ordering::Relaxed) {
             self.begun.store(true, Ordering::Relaxed);
         }

@@ -1,7 +1,7 @@
-//! Datagrams (jp@gc UDP Request): one out, and the next that comes is the answer.
+//! Datagrams (jp@gc UDP Request): one is sent, and the next one received is the response.
 //!
-//! Each sampler of a user has a socket of its own, which stays open unless the plan or a failure closes it. What comes while
-//! nobody waits stays in the kernel, and is the answer of the next sample, as it is in the plug-in.
+//! Each sampler of a user has its own socket, which stays open unless the plan or a failure closes it. A datagram that
+//! arrives between samples stays in the kernel and is the response of the next sample, as in the plug-in.
 
 use plan::element::UdpCall;
 use plan::http::Source;
@@ -59,7 +59,7 @@ pub(crate) fn begin(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// The exchange of datagrams is over.
+/// Ends an exchange of datagrams: closes or keeps its socket, and builds the sample.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
     let ending = std::mem::take(&mut exchange.ending);
@@ -78,7 +78,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
                 }
                 let outcome = kind(&failure, &cx.net.routes[exchange.route]);
                 let thrown = Thrown { text: words(&failure), outcome };
-                // What cannot be sent leaves the socket open.
+                // If sending fails, the socket stays open.
                 (reached != Reached::Connected, Err(thrown))
             }
         },
@@ -91,7 +91,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     close(cx, sessions, ticket, &call, ended);
 }
 
-/// Makes the result of a UDP Request, and ends its sample.
+/// Builds the result of a UDP Request, and ends its sample.
 fn close(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -118,15 +118,15 @@ fn close(
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// The plug-in's exception for an exchange that failed.
+/// Returns the plug-in's exception for a failed exchange.
 fn words(failure: &Failure) -> String {
     match failure {
             Failure::UnknownHost { .. } => "java.nio.channels.UnresolvedAddressException".into(),
-            // The plug-in writes this into its log, and then to a channel that it does not have.
+            // The plug-in logs this failure, and then writes to a channel that does not exist.
             Failure::Connect(_) => "java.lang.NullPointerException: Cannot invoke \
                 \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \"this.channel\" is null"
                 .into(),
-            // The plug-in sees an interruption as the end of its time.
+            // The plug-in treats an interruption as a timeout.
             Failure::ResponseTimeout | Failure::Interrupted(_) => {
                 "java.net.SocketTimeoutException: Timeout exceeded while reading from socket".into()
             }

@@ -1,7 +1,8 @@
-//! Raw requests (jp@gc HTTP Raw Request): bytes and a file out, and in all that comes until the server closes.
+//! Raw requests (jp@gc HTTP Raw Request): bytes and a file are sent; the response is everything until the server closes
+//! the connection.
 //!
-//! An answer ends with its connection, so that a connection that is kept is one the server has closed: what the plug-in then
-//! makes of it (writing once more, finding it at its end, and failing from then on) is done here without waiting.
+//! A response ends with its connection, so a kept connection is one that the server has closed. The plug-in writes to
+//! it once more, reaches its end, and fails from then on. Throng does the same without waiting.
 
 use std::os::fd::OwnedFd;
 
@@ -20,23 +21,23 @@ use crate::session::Sessions;
 use crate::session::exchange::{After, Call, Ending, Exchange, Limit, Reached, Trouble};
 use crate::session::line::Place;
 
-/// All that samplers of a user have kept.
+/// Connections that the samplers of a user have kept.
 #[derive(Debug, Default)]
 struct AllSaved(Vec<(SamplerId, Saved)>);
 
 impl crate::users::Part for AllSaved {}
 
-/// A connection that a sampler asked to be kept.
+/// A connection that a sampler has kept.
 #[derive(Debug)]
 pub(crate) enum Saved {
-    /// The server sends no more on it.
+    /// The server has closed its side.
     Ended(OwnedFd),
     Closed,
-    /// It never stood.
+    /// The connection was never established.
     Unconnected,
 }
 
-/// Java's exception, and what kind of failure it is.
+/// Java's exception and the kind of the failure.
 #[derive(Debug)]
 pub(crate) struct Thrown {
     pub(crate) text: String,
@@ -72,7 +73,7 @@ pub(crate) fn begin(
             return close(cx, sessions, ticket, &call, Err(thrown));
         }
     };
-    // Java takes no name for this machine.
+    // Java treats an empty name as this machine.
     let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
     let route = cx.net.routes.to(false, host, port, &Source::default());
     let exchange = &mut sessions.exchanges[ticket];
@@ -91,7 +92,7 @@ pub(crate) fn begin(
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// The exchange of a raw request is over.
+/// Ends the exchange of a raw request: closes or keeps its connection, and builds the sample.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
@@ -112,14 +113,14 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
                 (left, Err(thrown), counter)
             }
         },
-        // The server sends no more.
+        // The server has closed its side.
         Ending::None | Ending::Eof | Ending::Complete { .. } => {
             let any = call.keep && exchange.answer.total > 0;
             let fd = sessions.lines[exchange.line].transport.fd.take_if(|_| any);
             (fd.map_or(Saved::Closed, Saved::Ended), Ok(()), Counter::ConnClosedByPeer)
         }
     };
-    // The plug-in does not say when the connection stood.
+    // The plug-in does not report the connect time.
     exchange.connect = 0;
     if call.keep {
         save(cx, index, id, left);
@@ -128,7 +129,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     close(cx, sessions, ticket, &call, ended);
 }
 
-/// Makes the result of a raw request, and ends its sample.
+/// Builds the result of a raw request, and ends its sample.
 fn close(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -151,7 +152,7 @@ fn close(
         result.body.clear();
         result.body.extend_from_slice(result.text.as_bytes());
     }
-    // Only an answer of which nothing is left counts as it came.
+    // An empty result counts with the received size; otherwise the size of the body counts.
     timing.received = match result.body.len() {
         0 => total,
         bytes => (bytes + dropped) as u64,
@@ -159,7 +160,7 @@ fn close(
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Fills the core's result with an answer, or with the exception that there is instead.
+/// Fills the core's current result with a response, or with the exception that replaces it.
 pub(crate) fn show_bytes(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -193,7 +194,7 @@ pub(crate) fn show_bytes(
     outcome
 }
 
-/// Takes what the sampler has kept.
+/// Takes the connection that the sampler has kept.
 fn saved(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<(UserId, SamplerId, Saved)> {
     let owner = cx.users.owner(index);
     let kept = &mut cx.users[owner].extra.as_mut()?.parts.get_mut::<AllSaved>()?.0;
@@ -208,7 +209,7 @@ fn save(cx: &mut Context<'_>, index: UserId, id: SamplerId, saved: Saved) {
     kept.push((id, saved));
 }
 
-/// A request on what was kept: its bytes go out, if they can, and the end of the stream is the answer.
+/// Sends a request on a kept connection: its bytes are written if possible, and the end of the stream is the response.
 fn use_saved(
     cx: &mut Context<'_>,
     (owner, id, saved): (UserId, SamplerId, Saved),
@@ -250,7 +251,7 @@ fn use_saved(
     ended
 }
 
-/// The plug-in's exception for an exchange that failed.
+/// Returns the plug-in's exception for a failed exchange.
 fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
     let unwritten = exchange.sent_at == 0;
     let text = match failure {
@@ -261,7 +262,7 @@ fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
             let address = route.addresses.first().map(ToString::to_string).unwrap_or_default();
             format!("java.net.SocketTimeoutException: Failed to connect to {own}/{address}")
         }
-        // With a time limit, the plug-in sees an interruption as its end.
+        // With a time limit, the plug-in treats an interruption as a timeout.
         Failure::Interrupted(_) if exchange.limit == Limit::NONE => {
             "java.nio.channels.AsynchronousCloseException".into()
         }
@@ -283,7 +284,7 @@ fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
     Thrown { text, outcome: kind(failure, route) }
 }
 
-/// The class of Java's exception for a connection that did not come to be.
+/// Returns the class of Java's exception for a failed connection attempt.
 fn connect_exception(error: &std::io::Error) -> &'static str {
     use nix::libc;
     match error.raw_os_error() {

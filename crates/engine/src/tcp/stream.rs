@@ -1,7 +1,7 @@
-//! TCP Samplers: a request out, and in what the client's rule says is the answer.
+//! TCP Samplers: a request is sent, and the response ends by the client's rule.
 //!
-//! The connection is the session room's (`session`): here the call is made up, and what came of it becomes a result. What stands
-//! behind an answer stays for the next sample, and a connection that the server has closed stays until writing to it fails.
+//! The connection belongs to the session room (`session`). This module builds the call, and the result. Bytes after a
+//! response stay for the next sample, and a connection that the server has closed stays until a write to it fails.
 
 use plan::element::{Client, TcpCall, TcpSampler};
 use plan::http::Source;
@@ -20,7 +20,7 @@ use crate::session::Sessions;
 use crate::session::exchange::{self, Answer, Call, Limit, Reached, Trouble};
 use crate::session::line::Place;
 
-/// Evaluates a call, in an exchange that [`begin`] starts.
+/// Evaluates a call into an exchange, which [`begin`] starts.
 pub(crate) fn evaluate(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -38,7 +38,7 @@ pub(crate) fn evaluate(
     ticket
 }
 
-/// Begins a sample, whose call is evaluated.
+/// Begins a sample whose call is evaluated.
 pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &sessions.exchanges[ticket];
     let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };
@@ -66,7 +66,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     sessions.start(&mut cx.around(), ticket);
 }
 
-/// The exchange is over.
+/// Ends an exchange: keeps or closes its connection, and builds the sample.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
@@ -79,7 +79,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
         let exchange = &mut sessions.exchanges[ticket];
         exchange.class = sessions.lines[exchange.line].class;
-        // As JMeter's, it stays until writing to it fails.
+        // As in JMeter, the connection stays until a write to it fails.
         sessions.keep(ticket, ended);
     } else {
         let line = sessions.exchanges[ticket].line;
@@ -103,7 +103,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     cx.conclude_shown(index, id, timing, outcome);
 }
 
-/// Fills the core's result.
+/// Fills the core's current result.
 fn show(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -148,25 +148,25 @@ fn show(
     cx.return_result(result);
 }
 
-/// How a sample's exchange ended.
+/// The way in which a sample's exchange ended.
 #[derive(Debug)]
 enum Ending {
-    /// With its answer, and perhaps with the end of the stream.
+    /// The response is complete; the stream may have ended too.
     Complete { closed: bool },
-    /// The server sends no more.
+    /// The server has closed its side.
     Eof,
-    /// Nothing came for too long.
+    /// The read timeout was reached.
     Timeout,
     /// The connection broke.
     Broken(Outcome),
-    /// The connection never stood, or the run was ended: JMeter's exception.
+    /// The connection was never established, or the run ended: JMeter's exception.
     Unconnected { words: String, outcome: Outcome, opening: bool },
-    /// The call was an exception.
+    /// The call failed with this exception.
     Thrown(String),
 }
 
 impl Ending {
-    /// How JMeter's client sees the end of an exchange.
+    /// Returns the ending as JMeter's client sees it.
     fn of(ending: exchange::Ending, routes: &Routes, at: RouteId) -> Self {
         let (failure, reached) = match ending {
             exchange::Ending::Complete { closed } => return Self::Complete { closed },
@@ -201,16 +201,16 @@ impl Ending {
     }
 }
 
-/// Bytes of the result for a byte of the answer.
+/// Returns the number of bytes in the result per byte of the response.
 fn shown_as(client: Client) -> usize {
     match client {
         Client::Text => 1,
-        // Two digits.
+        // Two hexadecimal digits.
         Client::Binary | Client::Prefixed(_) => 2,
     }
 }
 
-/// JMeter's exception, the kind, and whether the connection is kept.
+/// Returns JMeter's exception, the outcome, and whether the connection is kept.
 fn came_of(
     call: &TcpCall,
     answer: &mut Answer,
@@ -227,7 +227,7 @@ fn came_of(
         Client::Binary => "Problems while trying to read".into(),
         Client::Prefixed(_) => String::new(),
     };
-    // A message that is too short is filled up with zeros.
+    // A message that is too short is padded with zeros.
     if let Some(expected) = answer.expected {
         let expected = expected as usize;
         answer.bytes.resize(expected.min(answer.most), 0);

@@ -1,11 +1,11 @@
-//! The one clock of a core: nanoseconds of the monotonic clock since the run's zero, and what the wall clock
-//! read at that zero.
+//! The clock of a core: nanoseconds of the monotonic clock since the run's zero, and the wall-clock time at that zero.
 //!
-//! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] brings them to the same scale. The
-//! offset is renewed once a second, and at once where a time is far from now, so that a wall clock that is set distorts
-//! few samples. Times of day of rows follow the wall clock; those of measurements ([`Clock::run_ms`]) do not.
+//! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] converts them to the same scale. The offset is
+//! updated once a second, and at once if a time is far from now, so that a change of the wall clock distorts few
+//! samples. Time stamps of rows follow the wall clock; those of measurements ([`Clock::run_ms`]) do not.
 //!
-//! It is read for every sample, so it asks the system for nanoseconds; an [`Instant`] takes about fifty instructions more.
+//! The clock is read for every sample, so it asks the system for nanoseconds directly; an [`Instant`] takes about fifty
+//! instructions more.
 
 use std::cell::Cell;
 
@@ -18,28 +18,28 @@ pub(crate) type Nanos = i64;
 
 /// One millisecond.
 pub(crate) const MS: Nanos = 1_000_000;
-/// How long a turn of a user may take, nanoseconds.
+/// Maximum length of a user's turn in nanoseconds.
 pub(crate) const TURN: Nanos = 2 * MS;
-/// A wall-clock time so far from now may be one of a clock that was set.
+/// If a wall-clock time differs this much from now, the wall clock may have been changed.
 const FAR: Nanos = 100 * MS;
 /// One second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 
-/// Processor time of the calling thread so far, nanoseconds.
+/// Returns the processor time of the calling thread in nanoseconds.
 pub(crate) fn thread_cpu() -> u64 {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
         .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
-/// The monotonic clock, nanoseconds.
+/// Reads the monotonic clock, in nanoseconds.
 #[inline]
 fn monotonic() -> Nanos {
     clock_gettime(ClockId::CLOCK_MONOTONIC)
         .map_or(0, |time| time.tv_sec() * SECOND + time.tv_nsec())
 }
 
-/// The reading of the monotonic clock at a moment: the one of several that took least, for a thread may be interrupted
-/// between its two clocks.
+/// Returns the reading of the monotonic clock at an `Instant`. It takes several readings and uses the fastest, because
+/// the thread may be interrupted between its two clocks.
 fn monotonic_at(moment: Instant) -> Nanos {
     let read = || {
         let before = monotonic();
@@ -53,8 +53,8 @@ fn monotonic_at(moment: Instant) -> Nanos {
     readings.into_iter().min().map_or(0, |(_, at)| at)
 }
 
-/// When a core hands over next. Processes of a run take turns within the second, so that they do not all want a
-/// processor at the same moment.
+/// Returns the time of a core's next snapshot. Processes of a run use different times within the second, so that they
+/// do not all need a processor at the same time.
 pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
     let phase = SECOND * Nanos::from(shard.index) / Nanos::from(shard.count);
     ((now - phase).div_euclid(SECOND) + 1) * SECOND + phase
@@ -63,19 +63,20 @@ pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     zero: Instant,
-    /// The monotonic clock at the zero.
+    /// The monotonic clock at the run's zero.
     monotonic_at_zero: Nanos,
     wall_at_zero: Cell<i64>,
-    /// The wall clock at the zero as it was then, whatever it was set to since.
+    /// The wall clock at the run's zero, whatever it was changed to since.
     run_at_zero: i64,
     /// The last reading.
     latest: Cell<Nanos>,
-    /// How far it has been moved on; 0 but in tests.
+    /// Time by which a test has stepped the clock; otherwise 0.
     skipped: Nanos,
 }
 
 impl Clock {
-    /// A clock whose zero is `zero`, the same for all cores of a run, nanoseconds since 1970 by the clock of the run.
+    /// Creates a clock with zero `zero`, which is the same for all cores of a run. `run_at_zero`: nanoseconds since
+    /// 1970 at the zero.
     pub(crate) fn new((zero, run_at_zero): (Instant, i64)) -> Self {
         let clock = Self {
             zero,
@@ -89,7 +90,7 @@ impl Clock {
         clock
     }
 
-    /// Compares with the wall clock anew.
+    /// Updates the offset to the wall clock.
     pub(crate) fn sync(&self) {
         self.wall_at_zero.set(stats::clock::system_ns() - self.elapsed());
     }
@@ -101,7 +102,7 @@ impl Clock {
         now
     }
 
-    /// The last reading, for what need not be exact: it is as old as what the core does just now.
+    /// Returns the last reading, where precision is not needed: it is as old as the core's current step.
     #[inline]
     pub(crate) fn latest(&self) -> Nanos {
         self.latest.get()
@@ -109,32 +110,33 @@ impl Clock {
 
     #[inline]
     fn elapsed(&self) -> Nanos {
-        // The zero of a run in several processes may be yet to come.
+        // The zero of a run in several processes may be in the future.
         (monotonic() - self.monotonic_at_zero).max(0)
     }
 
-    /// Moves the clock on, the wall clock with it.
+    /// Steps the clock, together with the wall clock.
     pub(crate) fn skip(&mut self, by: Nanos) {
         self.skipped += by;
         self.latest.set(self.latest.get() + by);
     }
 
-    /// A moment on this clock's scale.
+    /// Converts an `Instant` to this clock's scale.
     pub(crate) fn of_instant(&self, moment: Instant) -> Nanos {
         moment.saturating_duration_since(self.zero).as_nanos() as i64 + self.skipped
     }
 
-    /// Milliseconds since 1970 at `at`.
+    /// Returns the wall-clock time at `at`, in milliseconds since 1970.
     pub(crate) fn wall_ms(&self, at: Nanos) -> i64 {
         (self.wall_at_zero.get() + at).div_euclid(MS)
     }
 
-    /// The same by the clock of the run: no change of the wall clock since its start moves it.
+    /// Returns the time at `at` by the clock of the run, in milliseconds since 1970: changes of the wall clock since
+    /// the run's start do not affect it.
     pub(crate) fn run_ms(&self, at: Nanos) -> i64 {
         (self.run_at_zero + at).div_euclid(MS)
     }
 
-    /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
+    /// Converts a wall-clock time in nanoseconds since 1970 to this clock's scale.
     pub(crate) fn of_wall(&self, wall: i64) -> Nanos {
         let at = || wall - self.wall_at_zero.get() + self.skipped;
         if (at() - self.latest()).abs() > FAR {

@@ -1,32 +1,32 @@
-//! The steps of an exchange between its start and its answer, from which the phases of its sample are reckoned.
+//! The steps of an exchange between its start and its response, from which the phases of its sample are computed.
 
 use stats::Phases;
 
 use crate::time::clock::Nanos;
 
-/// Lengths of the steps of an exchange, µs; 0 is none, or not taken. They saturate at 71 minutes.
+/// Lengths of the steps of an exchange in µs; 0 means that the step did not happen. Values saturate at 71 minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Milestones {
-    /// For a connection of a pool.
+    /// Wait for a connection of a pool.
     pub(crate) room: u32,
-    /// Until the name's addresses were known.
+    /// Time until the addresses of the name were known.
     pub(crate) dns: u32,
-    /// From the start until the connection stood, and TLS began.
+    /// Time from the start until TCP was connected and TLS began.
     pub(crate) tcp: u32,
-    /// The TLS handshake.
+    /// Time of the TLS handshake.
     pub(crate) tls: u32,
-    /// From the start to the first byte of the answer's head.
+    /// Time from the start to the first byte of the response's head.
     pub(crate) first: u32,
 }
 
-/// The times of an exchange that its phases are reckoned from, nanoseconds.
+/// The times of an exchange from which its phases are computed, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
-    /// Until the connection was ready; 0 if it was there.
+    /// Time until the connection was ready; 0 if it was open before.
     pub(crate) connect: Nanos,
-    /// When the last byte was sent; 0: none was.
+    /// Time at which the last byte was sent; 0 if none was.
     pub(crate) sent_at: Nanos,
     pub(crate) reused: bool,
 }
@@ -34,14 +34,14 @@ pub(crate) struct Times {
 impl Milestones {
     pub(crate) const NONE: Self = Self { room: 0, dns: 0, tcp: 0, tls: 0, first: 0 };
 
-    /// A length in µs.
+    /// Converts a length to µs.
     #[inline]
     pub(crate) fn micros(length: Nanos) -> u32 {
-        // At least 1: that it was taken is known by that.
+        // At least 1, because 0 means that the step did not happen.
         u32::try_from(length / 1000).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The sample's phases. An exchange that failed spent the rest of its time in the step that it was in.
+    /// Returns the sample's phases. A failed exchange spent the rest of its time in its last step.
     #[inline]
     pub(crate) fn phases(&self, times: &Times) -> Phases {
         let nanos = |micros: u32| u64::from(micros) * 1000;
@@ -65,7 +65,7 @@ impl Milestones {
         phases
     }
 
-    /// The phases of an opening, and of the sending behind it: all `sent` nanoseconds until everything was sent.
+    /// Splits the first `sent` nanoseconds into the phases of opening the connection, and of sending.
     fn opening(&self, connect: Nanos, sent: u64, phases: &mut Phases) {
         let nanos = |micros: u32| u64::from(micros) * 1000;
         let mut left = sent;
@@ -78,7 +78,7 @@ impl Milestones {
         phases.dns = take(nanos(self.dns).saturating_sub(phases.room));
         let before = phases.room + phases.dns;
         match (self.tcp, connect.max(0) as u64) {
-            // It stood when it failed or was done, without TLS.
+            // Without TLS: TCP was connected when the exchange failed or was complete.
             (0, 0) => phases.connect = take(u64::MAX),
             (0, ready) => phases.connect = take(ready.saturating_sub(before)),
             (tcp, ready) => {

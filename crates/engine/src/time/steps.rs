@@ -1,4 +1,4 @@
-//! How far a test lets the clock of a run go.
+//! The time up to which a test lets the clock of a run advance.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use crate::time::clock::Nanos;
 
-/// How far the clock of a run may go.
+/// The time up to which the clock of a run may advance.
 #[derive(Debug, Default)]
 pub struct Steps(AtomicI64);
 
 impl Steps {
-    /// An allowance that is used up: the run stands at its start.
+    /// Creates an allowance of zero: the run stays at its start.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Allows the clock to go on to so long after the run's start.
+    /// Lets the clock advance to this time after the run's start.
     pub fn allow(&self, until: Duration) {
         self.0.store(i64::try_from(until.as_nanos()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }

@@ -4,12 +4,12 @@ use stats::{ClassId, Draw, Phases};
 
 use crate::time::clock::Nanos;
 
-/// The number of a sample's trace among its core's.
+/// Number of a sample's trace in its core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TraceId(pub(crate) u32);
 
 impl TraceId {
-    /// No trace.
+    /// Stands for "no trace".
     pub(crate) const NONE: Self = Self(0);
 }
 
@@ -21,26 +21,26 @@ pub(crate) struct Timing {
     pub(crate) idle: i64,
     pub(crate) latency: u64,
     pub(crate) connect: u64,
-    /// Part of the elapsed time spent in this process.
+    /// Part of the elapsed time that was spent in this process, in nanoseconds.
     pub(crate) lag: u64,
-    /// From the intended to the actual start.
+    /// Time from the intended to the actual start, in nanoseconds.
     pub(crate) wait: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// The time by what it was spent on, without lateness and lag, which are above.
+    /// The elapsed time by phases, without lateness and lag, which are in `wait` and `lag`.
     pub(crate) phases: Phases,
-    /// Its address, and the value of the header that exchanges are told apart by.
+    /// The class of the sample's address, and the class by the value of the configured header.
     pub(crate) classes: [ClassId; 2],
-    /// The number by which chance chooses the sample.
+    /// The random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
     /// The trace of its requests.
     pub(crate) trace: TraceId,
-    /// The core's result has the head of the answer, in case that chance chooses the sample.
+    /// True if the core's current result has the head of the response, because the sample's details may be kept.
     pub(crate) headed: bool,
 }
 
 impl Timing {
-    /// All phases.
+    /// Returns the phases including lateness and lag.
     pub(crate) fn all_phases(&self) -> Phases {
         Phases { late: self.wait, lag: self.lag, ..self.phases }
     }

@@ -1,25 +1,26 @@
-//! Timers of one core: a hierarchical wheel whose links live inside the things that wait.
+//! Timers of one core: a hierarchical wheel whose links are embedded in the waiting objects.
 //!
-//! Five levels of 64 slots, four ticks a millisecond: inserting, removing and expiring cost a few memory accesses
-//! each and no allocation, whatever the number of timers. A timer fires at the first call of `expire` after its
-//! deadline, never before it.
+//! The wheel has five levels of 64 slots, and four ticks per millisecond. Insertion, removal and expiry cost a few
+//! memory accesses each and no allocation, whatever the number of timers. A timer fires at the first call of `expire`
+//! after its deadline, never before it.
 
 use crate::time::clock::{MS, Nanos};
 
 const NONE: u32 = u32::MAX;
 const LEVELS: usize = 5;
 const SLOTS: usize = 64;
-/// The longest by which a timer is late for the wheel's sake. Ever finer ticks would wake the core for each timer alone.
+/// Length of a tick, and the maximum delay that the wheel adds to a timer. Finer ticks would wake the core for each
+/// timer alone.
 const TICK: Nanos = MS / 4;
 
-/// Links of a waiting thing; embedded in it.
+/// Links of a waiting object, embedded in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
     next: u32,
     prev: u32,
     /// Level and slot, or `NONE` when not in the wheel.
     place: u32,
-    /// When it is due.
+    /// Time at which the timer fires.
     pub(crate) deadline: Nanos,
 }
 
@@ -30,15 +31,15 @@ impl Default for Links {
 }
 
 impl Links {
-    /// Whether it is in the wheel.
+    /// Returns true if the timer is in the wheel.
     pub(crate) fn armed(&self) -> bool {
         self.place != NONE
     }
 }
 
-/// Access to the links of all waiting things.
+/// Access to the links of all waiting objects.
 pub(crate) trait Waiting {
-    /// The place of one of them.
+    /// Index of a waiting object.
     type Id: Copy + From<u32> + Into<u32>;
 
     fn links(&mut self, id: Self::Id) -> &mut Links;
@@ -52,7 +53,7 @@ fn links<W: Waiting>(all: &mut W, at: u32) -> &mut Links {
 pub(crate) struct Wheel {
     heads: [[u32; SLOTS]; LEVELS],
     occupied: [u64; LEVELS],
-    /// The tick up to which everything has expired.
+    /// The tick up to which all timers have expired.
     tick: i64,
     armed: usize,
 }
@@ -62,7 +63,7 @@ impl Wheel {
         Self { heads: [[NONE; SLOTS]; LEVELS], occupied: [0; LEVELS], tick: now / TICK, armed: 0 }
     }
 
-    /// Puts `id` in, to fire at `deadline` or, if it is in already, moves it.
+    /// Inserts a timer that fires at `deadline`. A timer that is in the wheel is moved.
     pub(crate) fn insert<W: Waiting>(&mut self, id: W::Id, deadline: Nanos, all: &mut W) {
         let index = id.into();
         if links(all, index).armed() {
@@ -73,7 +74,7 @@ impl Wheel {
         self.armed += 1;
     }
 
-    /// Takes `id` out if it is in.
+    /// Removes a timer if it is in the wheel.
     pub(crate) fn remove<W: Waiting>(&mut self, id: W::Id, all: &mut W) {
         let index = id.into();
         let own = *links(all, index);
@@ -96,7 +97,7 @@ impl Wheel {
         self.armed -= 1;
     }
 
-    /// Moves everything that is due at `now` to `due`.
+    /// Moves all timers that are due at `now` to `due`.
     pub(crate) fn expire<W: Waiting>(&mut self, now: Nanos, all: &mut W, due: &mut Vec<W::Id>) {
         let target = now / TICK;
         if self.armed == 0 {
@@ -104,7 +105,7 @@ impl Wheel {
             return;
         }
         while self.tick < target {
-            // Whole stretches without a timer on the lowest level are skipped up to the next turn of a higher one.
+            // If the lowest level is empty, ticks are skipped up to the next turn of a higher level.
             if self.occupied[0] == 0 {
                 let turn = (self.tick | (SLOTS as i64 - 1)) + 1;
                 self.tick = turn.min(target);
@@ -125,7 +126,7 @@ impl Wheel {
         }
     }
 
-    /// When `expire` is to be called again at the latest; `None` if nothing waits.
+    /// Returns the time at which `expire` must be called next; `None` if the wheel is empty.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         if self.armed == 0 {
             return None;
@@ -136,7 +137,7 @@ impl Wheel {
             if occupied != 0 {
                 let position = (turn % SLOTS as i64) as u32;
                 let ahead = occupied.rotate_right(position + 1).trailing_zeros() + 1;
-                // At the end of the round a higher level may bring something down.
+                // At the end of a round, a higher level may move timers down.
                 let ahead = ahead.min(SLOTS as u32 - position);
                 return Some((turn + i64::from(ahead)) * span * TICK);
             }
@@ -146,7 +147,7 @@ impl Wheel {
     }
 
     fn place(&mut self, index: u32, all: &mut impl Waiting) {
-        // The first tick at which the deadline has passed.
+        // The first tick after the deadline.
         let due = (links(all, index).deadline + TICK - 1).div_euclid(TICK).max(self.tick + 1);
         let ahead = (due - self.tick).min((SLOTS as i64).pow(LEVELS as u32) - 1);
         let due = self.tick + ahead;
@@ -165,13 +166,13 @@ impl Wheel {
         self.occupied[level] |= 1 << slot;
     }
 
-    /// Brings timers of higher levels down when their slot's turn begins.
+    /// Moves timers of higher levels down when the turn of their slot begins.
     fn cascade(&mut self, all: &mut impl Waiting) {
         let mut span = SLOTS as i64;
         for level in 1..LEVELS {
             let slot = (self.tick / span % SLOTS as i64) as usize;
             self.drain(level, slot, all, |wheel, all, index| {
-                // A timer due at this very tick must not wait for the next one.
+                // A timer that is due at this tick must not wait for the next one.
                 if links(all, index).deadline <= wheel.tick * TICK {
                     wheel.place_now(index, all);
                 } else {
@@ -237,7 +238,7 @@ mod tests {
         let mut all: Vec<Links> = vec![Links::default(); 2_000];
         let mut deadlines = Vec::new();
         for index in 0..all.len() as u32 {
-            // From nothing to five hours: all levels.
+            // Deadlines from zero to five hours use all levels.
             let span = [2_000, 3_000_000, 9_000_000_000, 18_000_000_000_000][index as usize % 4];
             let deadline = random.below(span) as i64;
             wheel.insert(index, deadline, &mut all);

@@ -1,4 +1,4 @@
-//! The branches of a user: what it keeps of a Parallel Controller while its children run side by side.
+//! The branches of a user: the state of a Parallel Controller while its children run side by side.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
@@ -10,21 +10,21 @@ use crate::time::timing::Timing;
 pub(crate) struct Branches {
     pub(crate) id: SamplerId,
     pub(crate) timing: Timing,
-    /// The sample that all becomes part of.
+    /// The parent sample, if there is one.
     pub(crate) whole: Option<Box<SampleResult>>,
-    /// Time in this process, of all parts together.
+    /// Summed lag of all samples in the branches, in nanoseconds.
     pub(crate) lag: u64,
-    /// The branch that starts next.
+    /// Index of the branch that starts next.
     pub(crate) next: usize,
     pub(crate) in_flight: usize,
     pub(crate) at_a_time: usize,
-    /// The user is in line to look after them.
+    /// True if the user is queued to check its branches.
     pub(crate) called: bool,
-    /// The user ends with them.
+    /// True if the user ends after its branches.
     pub(crate) stops: bool,
-    /// The user goes on with the next iteration of its group.
+    /// True if the user continues with the next iteration of its group.
     pub(crate) ends_iteration: bool,
-    /// The run ends at once.
+    /// True if the end of the run has cut a branch.
     pub(crate) cut: bool,
 }
 

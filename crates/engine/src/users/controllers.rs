@@ -1,40 +1,41 @@
-//! The memory of a user for one controller: a view of its slots ([`plan::plan::Controller::slot`]).
+//! Controller state: the slots of a user for one controller ([`plan::plan::Controller::slot`]).
 //!
-//! All zeros is how a controller begins. Which child is the current one is an index into the plan's list of children (for a Random Order
-//! Controller, into its own order); children that are done for good stay in that list and are passed over.
+//! The initial state of a controller is all zeros. The current child is an index into the plan's list of children (for
+//! a Random Order Controller, into its own order). Children that are permanently done stay in that list and are
+//! skipped.
 
 use plan::plan::Controller;
 
 use crate::users::User;
 
-/// No child: behind the last.
+/// Position behind the last child.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Its first child of this iteration has been asked for.
+/// The first child of this iteration has been asked.
 pub(crate) const BEGUN: u32 = 1;
-/// It gives nothing any more.
+/// The controller is permanently done.
 pub(crate) const DONE: u32 = 1 << 1;
-/// A loop has been broken out of.
+/// The loop is being left.
 pub(crate) const BROKEN: u32 = 1 << 2;
-/// The controller around it has dropped it.
+/// The parent controller has dropped this controller.
 pub(crate) const DROPPED: u32 = 1 << 3;
-/// Its iteration is over with the sampler given last (Interleave).
+/// The last returned sampler completed the iteration (Interleave).
 pub(crate) const SKIP: u32 = 1 << 4;
-/// A child that is a controller has given a sampler in this iteration (Interleave).
+/// A child controller has returned a sampler in this iteration (Interleave).
 pub(crate) const GAVE: u32 = 1 << 5;
-/// It has moved on from the child that the iteration began with (Interleave).
+/// The controller has moved on from the first child of the iteration (Interleave).
 pub(crate) const MOVED: u32 = 1 << 6;
-/// It runs in this iteration (Throughput).
+/// The controller runs in this iteration (Throughput).
 pub(crate) const RUNS: u32 = 1 << 7;
-/// It has told of its end (Transaction with a parent sample).
+/// The controller has reported its end (Transaction with a parent sample).
 pub(crate) const TOLD: u32 = 1 << 8;
-/// Its child of this iteration has been chosen (Weighted Switch).
+/// The child of this iteration is chosen (Weighted Switch).
 pub(crate) const CHOSEN: u32 = 1 << 9;
 
-/// Its user has come for this iteration (the loop of a group of arrivals).
+/// An arrival has started this iteration (the main loop of a group of arrivals).
 pub(crate) const ARRIVED: u32 = 1 << 10;
 
-/// The state of a controller: its slots of a user.
+/// The state of a controller in the slots of a user.
 #[derive(Debug)]
 pub(crate) struct ControllerState<'a>(pub(crate) &'a mut [u32]);
 
@@ -70,7 +71,7 @@ impl<'a> ControllerState<'a> {
         self.0[1] &= !flags;
     }
 
-    /// Iterations so far, as the kind counts them.
+    /// Returns the number of iterations so far, as the kind counts them.
     #[inline]
     pub(crate) fn count(&self) -> i32 {
         self.0[2] as i32
@@ -81,7 +82,7 @@ impl<'a> ControllerState<'a> {
         self.0[2] = count as u32;
     }
 
-    /// Further slots of the kind.
+    /// Returns the additional slots of the kind.
     #[inline]
     pub(crate) fn more(&mut self) -> &mut [u32] {
         &mut self.0[3..]

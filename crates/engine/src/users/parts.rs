@@ -1,12 +1,12 @@
 //! State of a user that belongs to other rooms: at most one value of each type.
 //!
-//! A room keeps a type of its own there, which no other room needs to know: it says so by [`Part`]. All of it goes with
-//! the user. Few users have any, and those have few: a part is found by a look at each. Why these are `dyn Any` is in
-//! docs/decisions/context.md.
+//! A room stores its own type there, which no other room needs to know. It marks the type with [`Part`]. The state is
+//! dropped with the user. Few users have such state, and these have few values, so a linear search finds a value.
+//! docs/decisions/context.md explains why the values are `dyn Any`.
 
 use std::any::Any;
 
-/// A room's state of a user. No other type can be kept or asked for.
+/// A room's state of a user. Only such types can be stored.
 pub(crate) trait Part: Any {}
 
 /// Parts of a user's state.
@@ -22,7 +22,7 @@ impl Parts {
         self.0.iter_mut().find_map(|part| part.downcast_mut())
     }
 
-    /// The part of that type, made if there is none.
+    /// Returns the value of this type, created if there is none.
     pub(crate) fn or_default<T: Part + Default>(&mut self) -> &mut T {
         let at = self.position::<T>().unwrap_or_else(|| {
             self.0.push(Box::<T>::default());
@@ -31,7 +31,7 @@ impl Parts {
         self.0[at].downcast_mut().expect("the type that was looked for")
     }
 
-    /// Keeps a part, in place of another of the type.
+    /// Stores a value, replacing one of the same type.
     pub(crate) fn put<T: Part>(&mut self, part: Box<T>) {
         match self.position::<T>() {
             Some(at) => self.0[at] = part,

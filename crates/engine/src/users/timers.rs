@@ -9,6 +9,6 @@ pub(crate) struct Timers {
     pub(crate) wheel: Wheel,
     /// Users whose timers have fired.
     pub(crate) due: Vec<UserId>,
-    /// The next snapshot.
+    /// Time of the next snapshot.
     pub(crate) next_second: Nanos,
 }

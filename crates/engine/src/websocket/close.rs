@@ -1,4 +1,4 @@
-//! Connections whose user ends or whose run does, and the words for their ends.
+//! Connections of users that end, or of a run that ends, and the texts for their ends.
 
 use stats::CloseCause;
 use wire::websocket::Opcode;
@@ -12,7 +12,7 @@ use crate::session::held::{Held, State};
 use crate::settings::websocket::AtUserEnd;
 
 impl WebSockets {
-    /// The user ends: so does its connection, politely if the plan's properties say so.
+    /// Closes the connection of an ending user, with a close frame if the plan's properties say so.
     pub(crate) fn end_user(&mut self, on: &mut On<'_, '_>, index: UserId) {
         let at = on.cx.users[index].socket;
         if at == NO_SOCKET {
@@ -39,7 +39,7 @@ impl WebSockets {
         }
     }
 
-    /// The run ends at once: so does the user's sample. False: it has none on a connection.
+    /// Ends a user's sample because the run ends at once. Returns false if it has none on a connection.
     pub(crate) fn cut(&mut self, on: &mut On<'_, '_>, index: UserId) -> bool {
         let at = on.cx.users[index].socket;
         if at == NO_SOCKET {
@@ -54,7 +54,7 @@ impl WebSockets {
     }
 }
 
-/// The plug-in's words for the end of a connection, for who reads on it.
+/// Returns the plug-in's text for the end of a connection, for a sampler that reads.
 pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     match ending {
         Ending::Fin => end_of_stream(held.unused(at)),
@@ -67,13 +67,13 @@ pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
     }
 }
 
-/// The end of the stream within a frame has a wording of its own.
+/// Returns the text for the end of a stream, which differs within a frame.
 fn end_of_stream(unused: &[u8]) -> String {
     match session::cut(unused) {
         Cut::Payload { expected, got } => format!(
             "WebSocket protocol error: expected payload of length {expected}, but can only read {got} bytes"
         ),
-        // A length of eight bytes is read as one piece, shorter ones byte by byte.
+        // A length of eight bytes is read in one piece, shorter lengths byte by byte.
         Cut::Length { got } => format!(
             "WebSocket protocol error: expected 8 length bytes, but can only read {got} bytes"
         ),

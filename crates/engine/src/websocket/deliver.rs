@@ -1,4 +1,4 @@
-//! Frames to who waits for them: the sample that reads, the hold that listens, or the inbox. Hot.
+//! Delivers frames: to the sample that reads, to the hold, or into the inbox. Hot.
 
 use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
 use wire::websocket::Opcode;
@@ -11,18 +11,18 @@ use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::{Fault, sampler_on};
 
-/// A compressed message, before or after decompression, is larger than may be.
+/// A compressed message exceeds the limit, before or after decompression.
 const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
 
-/// How a frame is to be understood.
+/// The interpretation of a frame.
 enum Understood<'a> {
     Frame(Frame<'a>),
-    /// It cannot be; the failure of who reads it.
+    /// The frame is invalid; the failure of the sample that reads it.
     Fault(Fault),
 }
 
 impl WebSockets {
-    /// The peer has pushed a frame that somebody listened for.
+    /// Handles a frame that the peer pushed while a task listened.
     pub(super) fn on_push(&mut self, on: &mut On<'_, '_>, at: u32, push: &Push, payload: &[u8]) {
         let Push { head, arrival, now, .. } = *push;
         match &mut self.tasks[at as usize] {
@@ -30,7 +30,8 @@ impl WebSockets {
                 work.arrival = arrival;
                 let limit = on.cx.users[on.held[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
-                    // Only a stall of this process made it look as if it had come in time. It is for who reads next.
+                    // The frame arrived too late; a stall of this process hid that. It stays for the next sample that
+                    // reads.
                     self.fault(on, at, Fault::ReadTimeout);
                     if on.held[at].state != State::Free {
                         on.held.keep_push(&mut on.cx.around(), at, push, payload);
@@ -38,7 +39,7 @@ impl WebSockets {
                     return;
                 }
                 self.give_to_sample(on, at, head, payload, now);
-                // Those that came behind it, unless it was the last to be read.
+                // Frames that arrived after it are next, unless it was the last one to read.
                 if push.only && self.is_reading(at) {
                     self.read_on(on, at, now);
                 }
@@ -48,7 +49,7 @@ impl WebSockets {
         }
     }
 
-    /// Gives a frame to the sample that reads.
+    /// Passes a frame to the sample that reads.
     fn give_to_sample(
         &mut self,
         on: &mut On<'_, '_>,
@@ -66,7 +67,7 @@ impl WebSockets {
         self.inflated = inflated;
     }
 
-    /// The meaning of a frame, given those before it.
+    /// Interprets a frame, given the frames before it.
     fn understand<'a>(
         &mut self,
         on: &mut On<'_, '_>,
@@ -109,7 +110,7 @@ impl WebSockets {
         })
     }
 
-    /// Inflates the message that a frame completes; of one that does not, nothing comes out yet.
+    /// Decompresses the message that a frame completes; other frames produce no output yet.
     pub(super) fn inflate(
         &mut self,
         on: &mut On<'_, '_>,
@@ -149,7 +150,7 @@ impl WebSockets {
         })
     }
 
-    /// Offers a frame to the filters, and to the sampler if none discards it.
+    /// Passes a frame to the filters, and to the sampler if no filter discards it.
     fn offer(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
         let Task::Work(work) = &self.tasks[at as usize] else { return };
         let Some(sampler) = sampler_on(on, at, work.sampler) else { return };
@@ -171,8 +172,8 @@ impl WebSockets {
         }
     }
 
-    /// Whether a frame passes all filters. The innermost reads from the connection; what it lets pass comes to the one
-    /// around it. Each level's time runs as the plug-in has it ([`plan::websocket::filter`]).
+    /// Returns true if a frame passes all filters. The innermost filter reads from the connection, and passes accepted
+    /// frames to the filter around it. The time of each level counts as in the plug-in ([`plan::websocket::filter`]).
     fn passes_filters(
         &mut self,
         on: &mut On<'_, '_>,
@@ -191,7 +192,7 @@ impl WebSockets {
             }
             let Task::Work(work) = &mut self.tasks[at as usize] else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
-            // What came in time did, however late it is read here.
+            // The time of arrival counts, however late this process reads the frame.
             let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
             if spent >= times.left {
                 self.fault(on, at, Fault::ReadTimeout);
@@ -210,7 +211,7 @@ impl WebSockets {
         true
     }
 
-    /// A filter takes a frame out: it may answer it, and the result shows it.
+    /// Discards a frame for a filter, which may answer it; the result shows the frame.
     fn discard(
         &mut self,
         on: &mut On<'_, '_>,
@@ -249,7 +250,8 @@ impl WebSockets {
         }
     }
 
-    /// Sets up the levels of a sample that reads through filters. False: a filter cannot work, and the sample has failed.
+    /// Prepares the levels of a sample that reads through filters. Returns false if a filter is invalid; then the
+    /// sample has failed.
     fn begin_levels(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) -> bool {
         let Task::Work(work) = &self.tasks[at as usize] else { return false };
         let limit = work.read_limit / MS;
@@ -270,7 +272,7 @@ impl WebSockets {
         true
     }
 
-    /// A sample begins to read: what waits in the inbox comes first.
+    /// Begins to read for a sample, first from the inbox.
     pub(super) fn read_frame(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
         if !self.begin_levels(on, at, now) {
             return;
@@ -293,12 +295,12 @@ impl WebSockets {
         }
     }
 
-    /// Whether a sample waits for a frame.
+    /// Returns true if a sample waits for a frame.
     fn is_reading(&self, at: u32) -> bool {
         matches!(&self.tasks[at as usize], Task::Work(work) if work.step == Step::Reading)
     }
 
-    /// A sample reads on behind a frame that it did not end with: those behind it come first.
+    /// Continues to read for a sample after a frame that did not complete it, first from the inbox.
     fn read_on(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
             if let Task::Work(work) = &mut self.tasks[at as usize] {
@@ -312,7 +314,7 @@ impl WebSockets {
         self.listen(on, at);
     }
 
-    /// A sample waits for a frame that has yet to come. False: none will.
+    /// Waits for the next frame for a sample. Returns false if none will arrive.
     fn listen(&mut self, on: &mut On<'_, '_>, at: u32) -> bool {
         if let State::Ended(ending) = on.held[at].state {
             self.fault(on, at, Fault::ended(ending));
@@ -324,7 +326,7 @@ impl WebSockets {
     }
 }
 
-/// The kind of a frame as the plan has it.
+/// Returns the plan's kind for the kind of a frame.
 fn shown_kind(kind: Kind) -> FrameKind {
     match kind {
         Kind::Text => FrameKind::Text,

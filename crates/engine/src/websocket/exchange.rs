@@ -1,7 +1,7 @@
-//! Zaleski's sampler: sends a message and listens until one matches, the time is up, or the connection ends.
+//! Zaleski's sampler: sends a message and listens until a message matches, the time is over, or the connection ends.
 //!
-//! Its connection is closed after the sample unless it is a streaming one; then the next sampler with the same
-//! connection id goes on with it, and remembers what was said before.
+//! Its connection is closed after the sample, unless it is a streaming connection. Then the next sampler with the same
+//! connection id continues with it, and still has the earlier messages.
 
 use plan::websocket::{Act, Call, Frame, FrameKind, Talk, Verdict, Zaleski};
 use stats::{CloseCause, Outcome};
@@ -17,7 +17,7 @@ use crate::session::held::close::Ending;
 use crate::session::held::open::Failed;
 use crate::time::clock::Nanos;
 
-/// The memory of a connection of this sampler.
+/// The state of a connection that this sampler uses.
 #[derive(Debug)]
 pub(crate) struct Talking {
     talk: Talk,
@@ -26,7 +26,7 @@ pub(crate) struct Talking {
 }
 
 impl WebSockets {
-    /// Whether a sampler goes on with the connection of the user.
+    /// Returns true if a sampler continues with the user's connection.
     pub(super) fn goes_on_talking(&self, on: &On<'_, '_>, at: u32, call: &Call) -> bool {
         call.keeps
             && at != NO_SOCKET
@@ -38,7 +38,7 @@ impl WebSockets {
                 .is_some_and(|talking| talking.keeps && talking.connection == call.connection)
     }
 
-    /// Begins a sample on a connection, new or kept.
+    /// Begins a sample on a new or kept connection.
     pub(super) fn begin_talk(
         &mut self,
         on: &mut On<'_, '_>,
@@ -57,7 +57,7 @@ impl WebSockets {
         talking.keeps = call.keeps;
         if kept {
             exchange.go_on(&mut talking.talk, call);
-            // What came while nobody listened is remembered, whatever it says.
+            // All messages that arrived between samples are kept, whatever their content.
             while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
                 if frame.head.opcode == Opcode::TEXT {
                     talking.talk.hear(&String::from_utf8_lossy(&frame.payload));
@@ -67,7 +67,7 @@ impl WebSockets {
         self.keep_talk(at, talking);
     }
 
-    /// The memory of a connection, if it has one.
+    /// Takes the state of a connection, if it has one.
     fn take_talk(&mut self, at: u32) -> Option<Box<Talking>> {
         self.talks.get_mut(at as usize).and_then(Option::take)
     }
@@ -79,12 +79,12 @@ impl WebSockets {
         self.talks[at as usize] = Some(talking);
     }
 
-    /// Whether a connection is one of this sampler.
+    /// Returns true if this sampler uses the connection.
     pub(super) fn has_talk(&self, at: u32) -> bool {
         self.talks.get(at as usize).is_some_and(Option::is_some)
     }
 
-    /// The connection of a talk stands.
+    /// Notes that the connection is established.
     pub(super) fn talk_opened(&mut self, at: u32) {
         if let Some(talking) = self.talking(at) {
             talking.talk.opened(true);
@@ -95,7 +95,7 @@ impl WebSockets {
         self.talks.get_mut(at as usize).and_then(|talk| talk.as_deref_mut())
     }
 
-    /// A frame came while a sample listens.
+    /// Handles a frame that arrives while a sample listens.
     pub(super) fn hear_message(
         &mut self,
         on: &mut On<'_, '_>,
@@ -131,7 +131,7 @@ impl WebSockets {
         }
     }
 
-    /// Whether the sample in flight is a talk.
+    /// Returns true if the sample in flight is one of this sampler.
     pub(super) fn talks(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)
@@ -140,7 +140,7 @@ impl WebSockets {
         }
     }
 
-    /// The sample is over: with a message, at the end of its time, or by a failure.
+    /// Ends the sample: with a matching message, at the end of its time, or with a failure.
     pub(super) fn finish_talk(
         &mut self,
         on: &mut On<'_, '_>,
@@ -183,7 +183,7 @@ impl WebSockets {
             (false, _) => Outcome::Other,
         };
         let mut timing = timing(&work, 0, now);
-        // This plug-in counts the bytes of its response data, and none that it sends.
+        // This plug-in counts the bytes of its response data, and no sent bytes.
         (timing.sent, timing.received) = (0, result.body.len() as u64);
         on.cx.return_result(result);
         self.give_work(work);

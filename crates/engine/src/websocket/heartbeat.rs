@@ -12,7 +12,7 @@ use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 
 impl WebSockets {
-    /// The heartbeat of that number.
+    /// Returns the heartbeat with this number.
     pub(super) fn heartbeat(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Holding a connection: messages are counted, matched and timed as they come, until the time is over.
+//! Holds of connections: messages are counted, matched and timed as they arrive, until the time is over.
 
 use plan::plan::SamplerId;
 use plan::websocket::{Act, Hold, HoldSettings, wording};
@@ -17,10 +17,11 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::sample::{refuse, sampler_on};
 
-/// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
+/// Maximum number of bytes kept while the fragments of a message are joined. Of a longer message only its last bytes are
+/// matched.
 const MESSAGE: usize = 1 << 20;
 
-/// A hold that has not ended.
+/// A hold in progress.
 #[derive(Debug)]
 pub(crate) struct Holding {
     sampler: SamplerId,
@@ -30,7 +31,7 @@ pub(crate) struct Holding {
     matched: u64,
     bytes: u64,
     settings: HoldSettings,
-    /// Fragments of the message that is arriving.
+    /// Fragments received so far of the current message.
     message: Vec<u8>,
 }
 
@@ -72,7 +73,7 @@ impl WebSockets {
         }
         on.cx.arm(index, end);
         while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
-            // What came before the hold is counted in it: no message is lost between samplers.
+            // Messages that arrived before the hold count in it, so that no message is lost between samplers.
             self.hold_frame(on, at, (frame.head, &frame.payload), frame.arrival, now);
             if !matches!(self.tasks[at as usize], Task::Hold(_)) {
                 return;
@@ -85,7 +86,7 @@ impl WebSockets {
         on.held.resume_reading(&mut on.cx.around(), at);
     }
 
-    /// A frame for a connection that is held.
+    /// Handles a frame on a connection with a hold.
     pub(super) fn hold_frame(
         &mut self,
         on: &mut On<'_, '_>,
@@ -156,13 +157,13 @@ impl WebSockets {
         }
     }
 
-    /// Whether a user holds its connection.
+    /// Returns true if a user has a hold on its connection.
     pub(crate) fn holds(&self, cx: &Context<'_>, index: UserId) -> bool {
         let at = cx.users[index].socket;
         at != NO_SOCKET && matches!(self.tasks[at as usize], Task::Hold(_))
     }
 
-    /// The time of a hold is over.
+    /// Ends a hold whose time is over.
     pub(crate) fn finish_hold(&mut self, on: &mut On<'_, '_>, at: u32) {
         let now = on.cx.clock.now();
         self.finish_hold_at(on, at, now);
@@ -172,7 +173,7 @@ impl WebSockets {
         self.conclude_hold(on, at, now, None);
     }
 
-    /// The connection ended while it was held.
+    /// Ends a hold whose connection has ended.
     pub(super) fn hold_ended(&mut self, on: &mut On<'_, '_>, at: u32, ending: Ending) {
         let now = on.cx.clock.now();
         self.conclude_hold(on, at, now, Some(ending));

@@ -1,7 +1,7 @@
-//! The WebSocket samplers: from the evaluated call to the concluded sample. Hot.
+//! The WebSocket samplers, from the evaluated call to the completed sample. Hot.
 //!
-//! A sample opens its connection or uses the user's, sends what it has to send, reads one frame if it wants one, and
-//! is concluded. Whatever goes wrong on the way ends in one place, [`WebSockets::fault`], and becomes a failed sample.
+//! A sample opens its connection or uses the user's, sends its frame if it has one, reads one frame if it waits for
+//! one, and completes. Every failure on the way calls [`WebSockets::fault`] and becomes a failed sample.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -30,27 +30,27 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::result::{start_result, word};
 
-/// Why a sample failed.
+/// Reason why a sample failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The connection could not be opened, was lost, or has ended.
     Failed(Failed),
-    /// Nothing came within the limit.
+    /// The read timeout was reached.
     ReadTimeout,
-    /// The input breaks the protocol, in the words of an input error.
+    /// The input violates the protocol; with the text of an input error.
     Protocol(&'static str),
-    /// The plug-in's own code cannot take the input, in the words of its exception.
+    /// The plug-in's own code fails on this input; with the text of its exception.
     Beyond(String),
-    /// The payload could not be made: code and message.
+    /// The payload could not be built: code and message.
     Problem((String, String)),
     /// The run ends at once.
     Cut,
 }
 
-/// A WebSocket sampler at work: the plan's, or as scripts have left it.
+/// A running WebSocket sampler: the plan's, or as scripts have changed it.
 pub(super) enum Sampling<'p> {
     Planned(&'p WebSocket),
-    /// With the planned one, for which it stands.
+    /// A sampler that scripts have changed, and the planned sampler.
     Own(Arc<SamplerKind>, &'p WebSocket),
 }
 
@@ -85,7 +85,7 @@ impl WebSockets {
         if let Act::Hold(hold) = &sampler.act {
             return self.begin_hold(on, index, id, hold);
         }
-        // Before the call is evaluated: what its functions count must be counted once.
+        // Checked before the call is evaluated, so that functions with side effects are evaluated only once.
         if must_wait(on.cx, index, id, sampler) {
             return;
         }
@@ -180,7 +180,7 @@ impl WebSockets {
         on.held.open(&mut on.cx.around(), at, opening);
     }
 
-    /// Does what the sampler does on a connection that stands.
+    /// Runs the sampler on an established connection.
     pub(super) fn perform(&mut self, on: &mut On<'_, '_>, at: u32) {
         let Task::Work(work) = &mut self.tasks[at as usize] else { return };
         let id = work.sampler;
@@ -191,7 +191,7 @@ impl WebSockets {
         let opcode = work.opcode;
         let Some(sampler) = sampler_on(on, at, id) else { return };
         if opcode != 0 {
-            // A peer that reset the connection is found out by sending; one that only stopped sending is not.
+            // A reset connection is noticed by sending; a connection whose peer has only closed its side is not.
             if let State::Ended(ending) = on.held[at].state
                 && on.held[at].transport.fd.is_none()
             {
@@ -224,7 +224,7 @@ impl WebSockets {
                 work.step = Step::Reading;
                 let pings = matches!(sampler.act, Act::PingPong);
                 let wanted = if pings { Wanted::Pongs } else { Wanted::Frames };
-                // Of a connection that was there the start is the sending; another look at the clock would only
+                // On a reused connection, the start time is the send time. Reading the clock once more would only
                 // measure itself.
                 let now = if work.opened { on.cx.clock.now() } else { work.start };
                 on.held[at].session.want(wanted);
@@ -233,7 +233,7 @@ impl WebSockets {
         }
     }
 
-    /// Takes the work off a connection whose sample is over; its user may go on.
+    /// Takes the finished work off a connection; its user may continue.
     pub(super) fn take_finished(
         &mut self,
         on: &mut On<'_, '_>,
@@ -253,7 +253,7 @@ impl WebSockets {
         Some((index, work))
     }
 
-    /// The sample ends well, with the frame that it read if it read one.
+    /// Completes the sample as passed, with the frame that it read if it read one.
     pub(super) fn succeed(
         &mut self,
         on: &mut On<'_, '_>,
@@ -293,7 +293,7 @@ impl WebSockets {
         on.cx.conclude(index, id, timing, Outcome::Ok);
     }
 
-    /// A frame of a kind that the sampler does not take.
+    /// Fails a sample that read a frame of an unexpected kind.
     pub(super) fn surprise(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
         let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
@@ -302,7 +302,7 @@ impl WebSockets {
             wording::unexpected(&sampler.act, frame, &mut result);
         }
         on.cx.return_result(result);
-        // The plug-in counts only what it accepts.
+        // The plug-in counts only frames that it accepts.
         let timing = timing(&work, 0, now);
         let opened = work.opened;
         self.give_work(work);
@@ -314,7 +314,7 @@ impl WebSockets {
         on.cx.conclude(index, id, timing, Outcome::Protocol);
     }
 
-    /// The sample fails.
+    /// Fails the sample.
     pub(super) fn fault(&mut self, on: &mut On<'_, '_>, at: u32, fault: Fault) {
         let now = on.cx.clock.now();
         let reads = match &self.tasks[at as usize] {
@@ -351,7 +351,7 @@ impl WebSockets {
         on.cx.conclude(index, id, timing, outcome);
     }
 
-    /// The opening of a connection for a call.
+    /// Prepares the opening of a connection for a call.
     fn prepare(
         &mut self,
         on: &mut On<'_, '_>,
@@ -381,7 +381,7 @@ impl WebSockets {
         (opening, Speaker::new(random))
     }
 
-    /// The user's cookies for a connection, in a text of the core's.
+    /// Returns the user's cookies for a connection, in a buffer of the core.
     fn socket_cookies(
         &mut self,
         on: &mut On<'_, '_>,
@@ -406,7 +406,7 @@ impl WebSockets {
     }
 }
 
-/// Whether a user that opens a connection has to wait for its turn: by the connect rate, or after a setback.
+/// Returns true if a user must wait before it opens a connection: because of the connect rate, or after a setback.
 fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSocket) -> bool {
     if std::mem::take(&mut cx.users[index].paced) {
         return false;
@@ -427,7 +427,7 @@ fn must_wait(cx: &mut Context<'_>, index: UserId, id: SamplerId, sampler: &WebSo
     true
 }
 
-/// A sampler that cannot even start: its result has neither start nor length.
+/// Fails a sampler that cannot even start: its result has neither start nor length.
 pub(super) fn refuse(
     cx: &mut Context<'_>,
     index: UserId,
@@ -445,7 +445,7 @@ pub(super) fn refuse(
     cx.conclude(index, id, timing, Outcome::Other);
 }
 
-/// The same, of a user.
+/// Returns a user's WebSocket sampler with this number, as scripts have changed it if they did.
 pub(super) fn socket_sampler_of<'p>(
     cx: &Context<'p>,
     index: UserId,
@@ -460,7 +460,7 @@ pub(super) fn socket_sampler_of<'p>(
     })
 }
 
-/// The route of a connection: to the server, or to the proxy before it.
+/// Returns the route of a connection: directly to the server, or through the proxy.
 fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
     let proxy = cx.run.settings.proxy.server.as_ref().filter(|proxy| proxy.serves(&call.host));
     let Some(proxy) = proxy else {
@@ -486,24 +486,24 @@ fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
     })
 }
 
-/// The measurements up to `now`. `data` is the length of the response data, bytes.
+/// Returns the measurements up to `now`. `data` is the length of the response data in bytes.
 pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     let wait = (work.start - work.intended).max(0) as u64;
     let late = if work.arrival > work.start { (now - work.arrival).max(0) as u64 } else { 0 };
-    // The answer to an upgrade is waited for, and so is a frame.
+    // A sample waits for the response to an upgrade, and for a frame.
     let reading = work.step == Step::Reading;
     let first =
         if work.arrival > work.start { Milestones::micros(work.arrival - work.start) } else { 0 };
     let steps = if reading { Milestones { first, ..work.steps } } else { work.steps };
     let sent_at = match (work.existing, reading) {
         (true, true) => work.start,
-        // What is written only is sent to the end.
+        // A sample that only writes is sending until its end.
         (true, false) => 0,
         (false, _) => work.stood,
     };
     let connect = match (work.stood, steps.tls) {
         (0, _) => 0,
-        // Without TLS it could be talked to as soon as it stood, to the microsecond.
+        // Without TLS, the connection was ready as soon as TCP was connected, to the microsecond.
         (_, 0) => Nanos::from(steps.tcp) * 1000,
         (stood, _) => stood - work.start,
     };
@@ -523,8 +523,8 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     }
 }
 
-/// A close frame came instead of what was waited for. The plug-in forgets the connection, unless it opened it in the same
-/// sample: then its next user finds it out.
+/// Handles a close frame that arrived instead of the expected frame. The plug-in drops the connection, unless this
+/// sample opened it: then the next sample notices that it is closed.
 fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
     let around = &mut on.cx.around();
     if opened {
@@ -534,7 +534,7 @@ fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
     }
 }
 
-/// The WebSocket sampler of that number, which works on a connection.
+/// Returns the WebSocket sampler with this number that works on a connection.
 pub(super) fn sampler_on<'p>(on: &On<'_, 'p>, at: u32, id: SamplerId) -> Option<Sampling<'p>> {
     socket_sampler_of(on.cx, on.held[at].user, id)
 }
