@@ -38,7 +38,7 @@ use crate::users::{Given, Users};
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
-    /// The number of the core.
+    /// Index of this core in its process.
     pub(crate) index: u32,
     pub(crate) clock: Clock,
     pub(crate) random: plan::random::Random,

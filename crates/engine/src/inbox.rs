@@ -108,7 +108,7 @@ impl Inbox {
         }
     }
 
-    /// Returns true if both lead to the same core.
+    /// Returns true if both inboxes belong to the same core.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.wake, &other.wake)
     }
@@ -121,7 +121,7 @@ pub(crate) enum Ask {
     Arrive { barrier: BarrierId, size: u32, waiter: Waiter },
     /// A user gives up waiting; then the barrier opens for all users there, as in JMeter.
     GiveUp { barrier: BarrierId, waiter: Waiter },
-    /// A user wants a lock.
+    /// A user asks for a lock.
     Lock { name: Box<str>, waiter: Waiter },
     /// A user releases a lock.
     Unlock { name: Box<str>, waiter: Waiter },

@@ -75,7 +75,7 @@ pub(crate) struct Net {
     pub(crate) tls_config: Option<Arc<wire::tls::rustls::ClientConfig>>,
     /// Number of further addresses tried since the last snapshot.
     pub(crate) retries: u64,
-    /// Receive buffer.
+    /// Buffer for received bytes, shared by all connections.
     pub(crate) scratch: Vec<u8>,
     /// Decrypted input. It is lent out while its content is handled, so the handlers must have buffers of their own.
     pub(crate) plain: Vec<u8>,

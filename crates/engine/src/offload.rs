@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::ids::Addressee;
 use crate::inbox::{Inbox, Message};
 
-/// Runs jobs on threads of its own.
+/// Runs jobs for cores, on threads of its own.
 pub trait Offload: Send + Sync + Debug {
     /// Submits a job. [`Job::finish`] is called when it is done, on any thread.
     fn submit(&self, job: Job);
@@ -65,7 +65,7 @@ pub trait Offload: Send + Sync + Debug {
 /// Work for a user that waits meanwhile.
 #[derive(Debug)]
 pub struct Job {
-    /// The work as an encoded message.
+    /// The job as an encoded message.
     pub message: Vec<u8>,
     /// The user's number in messages.
     pub user: u64,
@@ -98,12 +98,12 @@ impl Job {
 pub struct Unread(Vec<Inbox>);
 
 impl Unread {
-    /// Returns true if there are no such cores.
+    /// Returns true if no core waits for its wake-up.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Wakes these cores.
+    /// Wakes all cores with queued replies.
     pub fn wake(&mut self) {
         for core in self.0.drain(..) {
             core.wake();
@@ -122,9 +122,9 @@ impl Drop for Unread {
 pub struct Surroundings {
     /// JMeter's own folder, empty if there is none.
     pub home: String,
-    /// System properties.
+    /// Java's system properties: names and values.
     pub system: Vec<(String, String)>,
-    /// The plan's file.
+    /// Path of the plan's file.
     pub plan: PathBuf,
 }
 
@@ -139,6 +139,6 @@ pub struct Finding {
     pub text: Option<u32>,
     /// Line within the script; 0 is unknown.
     pub line: u32,
-    /// The finding in words.
+    /// Text of the finding.
     pub message: String,
 }

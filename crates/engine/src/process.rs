@@ -232,7 +232,7 @@ fn run(command: &Command, cancel: &OwnedFd, output: &mut Output) -> Result<i32, 
             "java.io.IOException: Cannot run program \"{program}\" (in directory \"{directory}\"): error={number}, {words}"
         ))
     })?;
-    // This process still holds the write ends of the pipe, which would keep it open.
+    // This process still holds the write ends of the pipe. They are closed here, because they would keep the pipe open.
     drop(spawn);
     let ended = attend(&mut child, pipe, cancel, command.timeout_ms, output);
     if ended.is_err() {

@@ -127,7 +127,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     // The wait for the server is not a delay of this process.
     user.intended = user.intended.max(ended);
     let value = match (got, call.back.take(), call.take.puts_back()) {
-        // The value has been put back.
+        // The fetched value has been put back into the server's data.
         (Ok(_), Some(value), _) => Ok(value),
         (Ok(value), None, Some(command)) => {
             sessions.exchanges.end(ticket);

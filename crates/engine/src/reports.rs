@@ -12,7 +12,7 @@ use crate::reports::line::Line;
 use crate::reports::live::Live;
 use crate::time::clock::Nanos;
 
-/// A report of a core.
+/// A report of a core to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Report {
     Snapshot {
@@ -36,7 +36,7 @@ pub(crate) enum Report {
     CoreEnded(Option<String>),
 }
 
-/// A request of a handle.
+/// A request that a handle sends to its run.
 #[derive(Debug)]
 pub(crate) enum Told {
     Start { groups: Vec<GroupId>, at: Nanos },

@@ -40,7 +40,7 @@ use crate::run::batches::Batches;
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos};
 
-/// An event of a run while it goes on.
+/// An event during a run.
 #[derive(Debug)]
 pub enum Event {
     /// The measurements of one core in one second; return the memory by [`Run::recycle`].
@@ -69,11 +69,11 @@ const SETTLE: Nanos = 100 * MS;
 /// Counts of users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Users {
-    /// Running now.
+    /// Number of users running now.
     pub active: u32,
-    /// Started so far.
+    /// Number of users started so far.
     pub started: u32,
-    /// Ended so far.
+    /// Number of users ended so far.
     pub finished: u32,
 }
 
@@ -478,7 +478,7 @@ impl Handle {
         self.tell(if now { Told::StopNow } else { Told::Stop });
     }
 
-    /// Changes the load.
+    /// Changes the load of the run.
     pub fn change(&self, live: Live) {
         self.tell(Told::Change(live));
     }

@@ -138,7 +138,7 @@ pub const PROPERTIES: &[&str] = &[
     "RETURN_200_CACHE.message",
     "RETURN_CUSTOM_STATUS.code",
     "RETURN_CUSTOM_STATUS.message",
-    // Backend Listeners.
+    // Properties of Backend Listeners.
     "backend_graphite.send_interval",
     "backend_influxdb.connection_timeout",
     "backend_influxdb.send_interval",

@@ -36,7 +36,7 @@ pub(crate) struct RunShared {
     /// Zero of the run's clock, and the nanoseconds since 1970 at that zero.
     pub(crate) zero: (Instant, i64),
     pub(crate) cores: u32,
-    /// The stepped clock of a test.
+    /// The range of a stepped clock, in tests.
     pub(crate) steps: Option<Arc<Steps>>,
     /// The system's local ports; `None` leaves the choice of ports to the kernel.
     pub(crate) ports: Option<Range>,
@@ -59,7 +59,7 @@ pub(crate) struct RunShared {
     pub(crate) state: plan::state::RunState,
     /// State of listeners that save responses, by the index of the listener in the plan.
     pub(crate) savers: Vec<Option<SaverStart>>,
-    /// The plan's folder.
+    /// Path of the plan's folder.
     pub(crate) base_dir: PathBuf,
     pub(crate) last_sample_ok: Option<VarId>,
     /// The variable of `USER_TOKEN`, if the plan uses it.

@@ -38,13 +38,13 @@ pub(crate) enum Wait {
     Pause(SamplerId),
     /// The end of a sampler that only takes time; its result is in `extra`.
     Sleep(SamplerId),
-    /// Other users at a Synchronizing Timer.
+    /// The arrival of other users at a Synchronizing Timer.
     Barrier(SamplerId),
     /// No event: the other users have arrived, and the user is queued to continue with its timers.
     Met(SamplerId),
-    /// The lock of a Critical Section.
+    /// Waits for the lock of a Critical Section.
     Lock,
-    /// The next arrival.
+    /// Waits for the next arrival.
     Arrival,
     /// The response of a session's exchange.
     Session(wire::session::Ticket),
@@ -62,14 +62,14 @@ pub(crate) enum Wait {
     Java,
 }
 
-/// The point at which a user continues that leaves the middle of an iteration.
+/// The point at which a user continues after it has left an iteration early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopControl {
-    /// The next iteration of its group.
+    /// Continues with the next iteration of the user's group.
     NextIteration,
-    /// The next iteration of the loop around the sampler.
+    /// Continues with the next iteration of the loop around the sampler.
     NextLoopIteration,
-    /// Behind the loop around the sampler.
+    /// Continues after the loop around the sampler.
     BreakLoop,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct User {
     pub(crate) wait: Wait,
     /// Index of the group.
     pub(crate) group: GroupId,
-    /// Number within the group, from 0.
+    /// Number of the user within its group, from 0.
     pub(crate) number: u32,
     /// Iteration of the group's main loop, from 1 once running.
     pub(crate) iteration: u32,
@@ -132,7 +132,7 @@ pub(crate) struct Extra {
     pub(crate) free: Option<Waiter>,
     /// Open transactions, in the order of their start.
     pub(crate) transactions: Vec<Transaction>,
-    /// Cookies, per Cookie Manager of the plan.
+    /// Cookie jars, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
     /// Caches, per Cache Manager of the plan.
     pub(crate) caches: Vec<Option<Box<wire::cache::Cache>>>,
@@ -165,7 +165,7 @@ pub(crate) struct Extra {
     /// Connection owner of new connections for HttpClient: the user itself (0), or the branches of a Parallel
     /// Controller.
     pub(crate) owner: u16,
-    /// Branches that have sent a request.
+    /// Parallel branches that have sent a request.
     pub(crate) ran: Vec<ControllerId>,
     /// In a download: the index of its link in the page.
     pub(crate) link: usize,
@@ -189,11 +189,11 @@ pub(crate) struct Redirect {
     pub(crate) start: Nanos,
     pub(crate) lag: u64,
     pub(crate) wait: u64,
-    /// Sums over the hops.
+    /// Phases, summed over the hops.
     pub(crate) phases: Phases,
     /// Classes of the last hop.
     pub(crate) classes: [ClassId; 2],
-    /// The trace of all hops.
+    /// The trace that all hops share.
     pub(crate) trace: TraceId,
     /// URL of the first hop.
     pub(crate) first_url: String,
@@ -251,7 +251,7 @@ pub(crate) struct Transaction {
     pub(crate) latency: u64,
     pub(crate) connect: u64,
     pub(crate) lag: u64,
-    /// Sums over the samples.
+    /// Phases, summed over the samples.
     pub(crate) phases: Phases,
     /// True if a sample was reported in the transaction.
     pub(crate) seen: bool,
@@ -354,7 +354,7 @@ impl Users {
         index
     }
 
-    /// Returns the virtual user itself, to be changed.
+    /// Returns the virtual user itself, or the one that a branch works for, for changes.
     #[inline]
     pub(crate) fn of(&mut self, index: UserId) -> &mut User {
         let root = self.root(index);

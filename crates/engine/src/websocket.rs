@@ -175,9 +175,9 @@ impl Shown {
 /// A level of reading through filters: a filter, or the sampler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Remaining time in milliseconds.
+    /// Remaining time of this level in milliseconds.
     pub(crate) left: i64,
-    /// Time at which it started to read the frame that it waits for.
+    /// Time at which this level started to read the frame that it waits for.
     pub(crate) since: Nanos,
 }
 
@@ -186,9 +186,9 @@ pub(crate) struct Level {
 pub(crate) enum Step {
     /// The opening of the connection, up to the accepted upgrade.
     Opening,
-    /// Room in the socket's buffer.
+    /// The end of sending: room in the socket's buffer.
     Sending,
-    /// A frame.
+    /// The arrival of a frame.
     Reading,
 }
 
@@ -240,7 +240,7 @@ impl WebSockets {
         self.perform(on, at);
     }
 
-    /// Handles that nothing will arrive that a sample waits for.
+    /// Called when nothing will arrive that a sample waits for.
     fn on_over(&mut self, on: &mut On<'_, '_>, at: u32) {
         let failed = self.end_opening(on, at);
         match (&self.tasks[at as usize], on.held[at].state) {

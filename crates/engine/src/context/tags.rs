@@ -12,11 +12,11 @@ use memchr::memmem;
 use crate::settings::tags::Tags as Settings;
 use crate::time::timing::TraceId;
 
-/// The end of a request's head.
+/// The blank line that ends a request's head.
 const END: &[u8] = b"\r\n\r\n";
 const TRACEPARENT: &[u8] = b"traceparent";
 
-/// Marks of a core's requests.
+/// State for the marks in a core's requests.
 #[derive(Debug)]
 pub(crate) struct Tags {
     /// Header lines, each with its line end.

@@ -36,7 +36,7 @@ impl Core<'_> {
             let numbers = (0..missing).map(|_| (now, number())).collect();
             self.flow.starts.push(Start::at_once(group, numbers));
         }
-        // Outside of a stop, the loop itself notices the group's end.
+        // Unless the run stops, `start_users` notices when the group is done.
         if self.cx.stop.asked {
             self.group_may_be_done(group);
         }

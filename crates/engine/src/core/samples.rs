@@ -124,7 +124,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Starts a sampler of a kind.
+    /// Starts a sampler according to its kind.
     fn begin_kind(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) -> Step {
         match kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),

@@ -90,7 +90,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Handles that the current child is a sampler, which runs next.
+    /// Called when the current child is a sampler, which runs next.
     #[inline]
     pub(crate) fn gives_sampler(&mut self) {
         match &self.controller.kind {
@@ -99,14 +99,14 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Handles that the current child, a controller, has returned a sampler.
+    /// Called when the current child, a controller, has returned a sampler.
     pub(crate) fn child_gave(&mut self) {
         if let Kind::Interleave(settings) = &self.controller.kind {
             interleave::child_gave(self, settings);
         }
     }
 
-    /// Handles that the current child, a controller, has nothing more in its iteration.
+    /// Called when the current child, a controller, has nothing more in its iteration.
     pub(crate) fn child_is_through(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
@@ -136,7 +136,7 @@ impl Visit<'_, '_> {
         self.controller.children[at as usize]
     }
 
-    /// Handles that all children have been asked. `None`: the controller must be asked once more.
+    /// Called when all children have been asked. `None`: the controller must be asked once more.
     pub(crate) fn behind(&mut self) -> Option<Pull> {
         match &self.controller.kind {
             Kind::Loop { count, once } => counted_loop::behind(self, count, *once),
@@ -236,7 +236,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Handles that the parent controller begins an iteration with this number. Loops count from 1.
+    /// Called when the parent controller begins an iteration with this number. Loops count from 1.
     pub(crate) fn around_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => {

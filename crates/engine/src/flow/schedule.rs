@@ -32,7 +32,7 @@ pub(crate) struct Start {
     polls: Option<Polls>,
     /// True if users start by arrivals, until the owner closes the schedule.
     open: bool,
-    /// Arrivals at a rate.
+    /// Arrivals at a rate, if the group has one.
     paced: Option<Paced>,
 }
 

@@ -27,13 +27,13 @@ const STEPS: u32 = 4096;
 pub(crate) enum Pull {
     /// The controller has nothing (more) in this iteration.
     Nothing,
-    /// A sampler to run.
+    /// The sampler that the user runs next.
     Sampler(SamplerId),
     /// A transaction with a parent sample that is complete.
     Ended(ControllerId),
     /// No answer now: the user waits, has ended, or has used up its turn.
     Later,
-    /// The user must end.
+    /// The user must end: there is nothing left to run.
     Ends,
 }
 

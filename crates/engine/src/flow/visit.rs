@@ -16,7 +16,7 @@ pub(crate) struct Visit<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
     pub(crate) index: UserId,
-    /// The virtual user that this is, or that this branch works for. It holds the controller state.
+    /// The virtual user itself, or the one that the branch works for. It holds the controller state.
     root: UserId,
     pub(crate) id: ControllerId,
     pub(crate) controller: &'p Controller,

@@ -13,7 +13,7 @@ use crate::http::lines::{latin1, value_of};
 pub(crate) struct Added<'a> {
     /// Conditional headers from the user's cache.
     pub(crate) conditions: Option<&'a Conditions>,
-    /// Value of the cookie line.
+    /// Value of the request's `Cookie` header.
     pub(crate) cookies: Option<&'a [u8]>,
     /// The request goes through a forwarding proxy: its request line names the server.
     pub(crate) forwarded: bool,

@@ -20,7 +20,7 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
     if user.parallel {
         return refresh_branch(cx, index);
     }
-    // Iterations of branches count too, but the user's very first iteration stays the first.
+    // Branches increase the iteration count too, but the user's very first iteration still counts as the first.
     let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
     if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
         return;

@@ -38,7 +38,7 @@ pub(crate) enum Begun {
 #[derive(Clone, Copy, Debug)]
 struct Sending<'a> {
     bytes: &'a [u8],
-    /// The value of the request's cookie line.
+    /// Value of the request's `Cookie` header.
     cookies: &'a [u8],
     route: RouteId,
     /// The constant request that this is, if any.
@@ -381,7 +381,8 @@ fn facts_of(
     HttpExchange {
         is_head: request.method == "HEAD",
         java: request.java,
-        // JMeter measures from the end of sending, and Java's own client does not expose interim responses.
+        // JMeter counts received bytes from the end of sending, and Java's own client does not expose interim
+        // responses.
         interim_uncounted: request.java || request.expects_continue,
         want_keep_alive: request.keep_alive,
         keep_head: cx.observes(id)

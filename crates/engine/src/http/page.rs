@@ -28,7 +28,7 @@ pub(crate) struct Page {
     /// Cookie jars of resources that received cookies while others were in flight, by index of the link.
     pub(super) jars: Vec<(usize, Box<Jar>)>,
     pub(super) next: usize,
-    /// The branch that was started last.
+    /// The download branch that was started last.
     pub(super) last: UserId,
     pub(super) in_flight: usize,
     pub(super) at_a_time: usize,

@@ -29,13 +29,13 @@ const JAVA_HOPS: u32 = 20;
 enum Follower {
     /// JMeter itself: each hop is a sub-result.
     JMeter,
-    /// HttpClient, silently.
+    /// HttpClient, without sub-results.
     HttpClient,
-    /// Java's own client, silently.
+    /// Java's own client, without sub-results.
     Java,
 }
 
-/// The next request of a chain.
+/// The next request of a redirect chain.
 #[derive(Debug)]
 struct Hop {
     by: Follower,
@@ -132,7 +132,7 @@ impl Follower {
     ) -> (Result<(), Unsendable>, String) {
         let client = self == Self::HttpClient;
         if client && !text.is_ascii() {
-            // HttpClient decodes heads as ASCII.
+            // HttpClient decodes response heads as ASCII.
             text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
         }
         let mut url = String::new();
@@ -387,7 +387,7 @@ fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     show_exception(cx, id);
 }
 
-/// Replaces the body by the exception.
+/// Replaces the body of the result by the text of the exception.
 fn show_exception(cx: &mut Context<'_>, id: SamplerId) {
     cx.result.body.clear();
     cx.result.text.clear();

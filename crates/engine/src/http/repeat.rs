@@ -96,7 +96,7 @@ fn found_dead(failure: &Failure) -> bool {
 fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> bool {
     let Call::Http(http) = &exchange.call else { return false };
     let settings = &cx.run.settings;
-    // Java's own client resends every request once.
+    // Java's own client resends any request without a response once.
     let stale = http.facts.retries == 0
         && (http.facts.java || exchange.reused && settings.http.retry_stale);
     stale || is_retried(requests, cx, exchange, http.facts.retries)

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The system resolver's answer for a host name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// One or more addresses.
+    /// One or more addresses of the name.
     Addresses(Vec<SocketAddr>),
     Unknown,
     /// The name was unknown a moment ago and was not looked up. Java words this differently.
@@ -35,7 +35,7 @@ pub(crate) enum Failure {
     /// The program could not be started, or its files could not be opened.
     Io(String),
     Timeout(u64),
-    /// The run ended at once.
+    /// The program was killed because the run ended at once.
     Cut,
 }
 

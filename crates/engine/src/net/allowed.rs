@@ -20,7 +20,7 @@ struct Target {
 enum Place {
     /// A network: an address and the length of its prefix in bits.
     Network(IpAddr, u32),
-    /// A host by its name.
+    /// One host, by its name.
     Host(String),
     /// All hosts whose names end with this suffix, such as `.example`.
     Hosts(String),

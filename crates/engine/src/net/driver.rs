@@ -22,12 +22,12 @@ use crate::time::clock::{MS, Nanos, SECOND};
 
 /// Size of the receive buffer in bytes: a 100 KiB body needs two or three calls at most.
 pub(crate) const SCRATCH: usize = 256 * 1024;
-/// Token of the inbox.
+/// Token of the inbox's wake-up events.
 pub(crate) const INBOX: u64 = u64::MAX;
 /// Maximum number of events per wait.
 const EVENTS: usize = 512;
 
-/// The result of one receive.
+/// The result of one receive call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     /// Number of bytes; 0 is the end of the stream.
@@ -77,7 +77,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        // Edge-triggered, so that the events need not be read.
+        // Edge-triggered, so that the inbox's events need not be read.
         let once = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, wake, EventData::new_u64(INBOX), once)?;
         epoll::add(&epoll, wake.alarm(), EventData::new_u64(INBOX), once)?;

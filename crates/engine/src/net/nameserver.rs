@@ -147,7 +147,7 @@ struct Task {
     open: u32,
 }
 
-/// A query to a server.
+/// A query that was sent to a server.
 #[derive(Debug)]
 struct Ask {
     task: u64,
@@ -176,7 +176,7 @@ enum Trouble {
     Broken,
 }
 
-/// State of the thread.
+/// State of the thread that queries name servers.
 #[derive(Debug)]
 struct Asking {
     driver: Driver,

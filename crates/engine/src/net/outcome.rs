@@ -22,12 +22,12 @@ pub(crate) enum Failure {
     NoAddress,
     /// The local address to send from does not exist; in Java's words.
     UnknownSource(String),
-    /// Connecting failed.
+    /// The TCP connection could not be established.
     Connect(io::Error),
     ConnectTimeout,
     TlsTimeout,
     ResponseTimeout,
-    /// Sending or receiving failed.
+    /// Sending or receiving on the connection failed.
     Socket(io::Error),
     /// The response violated the protocol or ended too early.
     Http(wire::http1::Error),
@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     Connection(String),
     /// The peer closed the connection during the TLS handshake.
     TlsClosed,
-    /// The run ended at once.
+    /// The exchange was cut because the run ended at once.
     Cut,
     /// A Sample Timeout has interrupted the sample.
     Interrupted(Phase),

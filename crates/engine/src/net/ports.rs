@@ -59,7 +59,7 @@ impl Range {
 /// The local ports of one core.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    /// `None`: the kernel chooses.
+    /// Range of local ports; `None`: the kernel chooses the port.
     range: Option<Range>,
     /// First and last port of this core's own part of the range.
     first: u16,
@@ -79,7 +79,7 @@ sockopt_impl!(
     u32
 );
 
-/// Missing in `libc` so far.
+/// The constant is missing in `libc` so far.
 const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
 
 /// Makes the kernel use this port; 0 lets it search the whole range.

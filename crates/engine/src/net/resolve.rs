@@ -39,9 +39,9 @@ pub(crate) enum Preference {
     /// IPv4 first: Java's default.
     V4,
     V6,
-    /// The order of the system's resolver.
+    /// Addresses in the order of the system's resolver.
     System,
-    /// IPv4 only.
+    /// Only IPv4 addresses.
     OnlyV4,
 }
 

@@ -13,7 +13,8 @@ use plan::http::{Source, SourceKind};
 /// Maximum number of addresses in one range.
 const MOST: u32 = 65_536;
 
-/// Number of connections that skip an address without a free port: to find that out costs 1 to 2 ms of processor time.
+/// Number of connections that skip an address without a free port, because each failed attempt costs 1 to 2 ms of
+/// processor time.
 const PASSES: u32 = 1000;
 
 /// The local addresses of one core, and the index at which its users start.

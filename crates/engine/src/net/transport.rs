@@ -28,13 +28,13 @@ struct Layers {
 
 const _: () = assert!(size_of::<Transport>() == 16);
 
-/// TLS on a connection.
+/// The TLS state of a connection.
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) client: Client,
-    /// Encrypted input whose records are incomplete.
+    /// Encrypted input with incomplete TLS records.
     pub(crate) sealed: Vec<u8>,
-    /// Decrypted input that is not used up.
+    /// Decrypted input that no session has used yet.
     pub(crate) plain: Vec<u8>,
     pub(crate) effort: Effort,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Tls {
 pub(crate) struct Effort {
     /// Time at which TCP was connected.
     pub(crate) began: Nanos,
-    /// Processor time in nanoseconds.
+    /// Processor time of the handshake so far, in nanoseconds.
     pub(crate) cpu: u64,
 }
 

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 pub enum Line {
     /// A log line: of the plan's functions and scripts, of classes in Java, or about users and samples.
     Log {
-        /// Level of the line.
+        /// Level of the log line.
         level: LogLevel,
         /// Logger of the line; `None`: the plan.
         logger: Option<String>,
         /// Time in milliseconds since 1970; `None`: now.
         at_ms: Option<i64>,
-        /// Text of the line.
+        /// Text of the log line.
         text: String,
     },
     /// A line that the plan prints to standard output.
@@ -39,15 +39,15 @@ pub enum Line {
 /// The level of a line of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LogLevel {
-    /// Fine details.
+    /// Level of the finest details.
     Trace,
-    /// Details for debugging.
+    /// Level of details for debugging.
     Debug,
-    /// Normal events.
+    /// Level of normal events.
     Info,
-    /// Something may not be as intended.
+    /// Level of warnings: something may not be as intended.
     Warn,
-    /// Something has failed.
+    /// Level of errors: something has failed.
     Error,
 }
 

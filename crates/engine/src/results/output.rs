@@ -23,11 +23,11 @@ pub(crate) struct Output {
     shared: bool,
     /// True if the file can be truncated: it is neither a pipe nor a device.
     regular: bool,
-    /// Offset of a row's end: the one before the last chunk of this process.
+    /// Offset of a known end of a row: the end of the file before the last chunk of this process.
     known: u64,
 }
 
-/// A write that failed.
+/// A write to a result file that failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) error: io::Error,

@@ -24,7 +24,7 @@ const IN_FLIGHT: usize = 1024;
 /// Maximum number of empty chunks kept for a core; others are freed.
 const SPARE: usize = 4;
 
-/// One result file.
+/// A result file and its settings.
 #[derive(Clone, Debug)]
 pub struct ResultFile {
     /// Path of the file.
@@ -74,7 +74,7 @@ struct Sink {
 enum Job {
     /// A part of a result file, from the core with this number.
     Chunk { core: usize, file: usize, rows: u64, bytes: Vec<u8> },
-    /// The content of a separate file.
+    /// The content of a file of its own, such as a saved response.
     Response { path: PathBuf, bytes: Vec<u8> },
     /// A file that may not be written, with the reason.
     Refused(String),
@@ -347,7 +347,7 @@ impl Writer {
 struct Loss {
     /// Number of lost rows or separate files.
     lost: u64,
-    /// The first reason.
+    /// The reason of the first failure.
     why: String,
 }
 

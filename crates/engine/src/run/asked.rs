@@ -152,7 +152,7 @@ fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
     cuts.sort_unstable();
     cuts.dedup();
     let between = |(from, to): (i64, i64)| {
-        // At both ends of a part, because no line breaks within it.
+        // The rates at both ends of a part suffice, because they change linearly within it.
         let at = |phases: &Vec<load::Phase>, time: i64| {
             let ends = ends(phases);
             let Some(nth) = ends.iter().position(|end| *end > from) else { return 0.0 };

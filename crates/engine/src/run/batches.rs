@@ -12,7 +12,7 @@ use plan::plan::{GroupId, Phase, Plan};
 #[derive(Clone, Debug)]
 pub struct Batches {
     rest: VecDeque<(Phase, Vec<GroupId>)>,
-    /// Phase of the last returned batch.
+    /// Phase of the batch of groups that was returned last.
     phase: Option<Phase>,
     teardown_on_stop: bool,
 }

@@ -22,7 +22,7 @@ const STAY_S: f64 = 30.0;
 pub struct Changed {
     pub group: String,
     pub before: String,
-    /// `None`: the group does not run.
+    /// The load after the change; `None`: the group does not run.
     pub after: Option<String>,
 }
 
@@ -191,7 +191,7 @@ impl Numbers {
     }
 }
 
-/// Sets starts at a rate.
+/// Replaces a group's load by starts at a rate.
 fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     let ramp = ask.ramp.map_or(0, nanos);
     let length = ask.length().map(nanos).or_else(|| {
@@ -299,7 +299,7 @@ fn loops_of(plan: &Plan, group: &Group) -> Option<i64> {
     }
 }
 
-/// Describes a group's load.
+/// Returns a group's load as text for the user.
 fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     let mut out = Vec::new();
     let mut starts = None;

@@ -12,7 +12,7 @@ use ureq::Agent;
 
 use crate::results::feed::BackendSettings;
 
-/// Reason why nothing will be sent.
+/// Reason why a Backend Listener will send nothing.
 #[derive(Debug)]
 pub(crate) struct Unusable(pub(crate) String);
 
@@ -85,7 +85,7 @@ impl Lines {
         Ok(Self { way, failures: 0 })
     }
 
-    /// Sends lines.
+    /// Sends lines to InfluxDB.
     pub(crate) fn send(&mut self, lines: &str, complain: &impl Fn(String)) {
         if lines.is_empty() {
             return;

@@ -22,11 +22,11 @@ struct Delay {
 
 /// The result of running several timers.
 enum Timed {
-    /// All timers have run.
+    /// All timers have run; with their summed delay.
     All(Delay),
     /// The next timer runs in Java.
     Java { at: usize, delay: u64, job: Job },
-    /// The user arrives at a barrier.
+    /// The user arrives at the barrier of a Synchronizing Timer.
     Barrier(Arrival),
     /// The Throughput Shaping Timer has no more time slots; the user does nothing until this time.
     Until(Nanos),

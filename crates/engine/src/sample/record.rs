@@ -205,7 +205,7 @@ struct About<'a> {
     /// Active users of the group, and of the whole run.
     active: (u32, u32),
     variables: &'a [Option<&'a str>],
-    /// Names of the variables.
+    /// Names of the `sample_variables`.
     names: &'a [String],
     hostname: &'a str,
     /// True if time stamps are end times.

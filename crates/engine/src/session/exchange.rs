@@ -130,7 +130,7 @@ pub(crate) struct Exchange {
     pub(crate) connect: Nanos,
     /// Time until the first byte of the response; 0 until it arrives.
     pub(crate) latency: Nanos,
-    /// True if part of the response has arrived, where the latency does not show it.
+    /// True if part of the response has arrived, for protocols whose latency does not show it.
     pub(crate) began: bool,
     /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
@@ -187,7 +187,7 @@ pub(crate) struct Terms {
     pub(crate) most_lines: u32,
     /// Time to wait for a connection of the pool if all are in use, in nanoseconds.
     pub(crate) room_limit: Option<Nanos>,
-    /// The trace of the sample.
+    /// The trace of the exchange's sample.
     pub(crate) trace: TraceId,
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct Answer {
     /// The response is taken in pieces of `piece` bytes; after `enough` bytes, no further piece is taken.
     pub(crate) piece: usize,
     pub(crate) enough: usize,
-    /// The length that preceded the response.
+    /// The length of the response, which was sent before it.
     pub(crate) expected: Option<u64>,
     /// The kind of response, if the protocol has several, and whether it is a null value.
     pub(crate) head: u16,

@@ -54,7 +54,7 @@ pub(crate) const SLAB: u8 = 2;
 /// Maximum number of boxes in a pool, so that a burst does not stay in memory.
 pub(crate) const POOLED: usize = 256;
 
-/// Limits on stored data.
+/// Limits on the stored data of held connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// Maximum size of a push in bytes.
@@ -66,7 +66,7 @@ pub(crate) struct Bounds {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// The slot is free.
+    /// The slot has no connection.
     Free,
     /// The address of the peer is being resolved.
     Naming,
@@ -74,7 +74,7 @@ pub(crate) enum State {
     Handshaking,
     /// The proxy was asked for a tunnel.
     Tunnelling,
-    /// The upgrade was requested.
+    /// The upgrade to WebSocket was requested.
     Upgrading,
     Open,
     /// The peer has closed its side; received data may still wait in the inbox.
@@ -93,7 +93,7 @@ pub(crate) enum Listener {
     Sending,
     /// One push; further pushes go into the inbox.
     One,
-    /// All pushes.
+    /// All pushes of the peer.
     All,
 }
 

@@ -219,7 +219,7 @@ pub(crate) struct Stash {
     pub(crate) request_headers: String,
     /// Request line, body and cookies, as JMeter shows them.
     pub(crate) sampler_data: String,
-    /// Cookies and body of the request.
+    /// Cookies of the request, and its body (`query_string`).
     pub(crate) cookies: String,
     pub(crate) query_string: String,
     /// An error that HttpClient finds in the request when a response arrives; otherwise empty.

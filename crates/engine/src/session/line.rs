@@ -50,7 +50,7 @@ pub(crate) enum Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// The slot is free.
+    /// The slot has no connection.
     Closed,
     /// The address of the peer is being resolved.
     Naming,
@@ -62,7 +62,7 @@ pub(crate) enum State {
     /// TCP is connected; the TLS settings are missing.
     Unsecured,
     Handshaking,
-    /// The connection is established.
+    /// The connection is established and usable.
     Open,
     /// The connection is kept for the user's next request, and polled.
     Idle,
@@ -97,7 +97,7 @@ pub(crate) struct Line {
     pub(crate) opening: Opening,
     /// Input that is not used up, decrypted under TLS.
     pub(crate) tail: Lazy<Vec<u8>>,
-    /// Start of the idle time.
+    /// Time since which the connection has been idle.
     pub(crate) idle_since: Nanos,
     /// The connection is not reused after this time, which is never later than `end`.
     pub(crate) expires: Nanos,

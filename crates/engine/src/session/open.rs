@@ -234,7 +234,7 @@ impl Sessions {
         (line.state, line.tail) = (State::Unsecured, Lazy::default());
     }
 
-    /// Reconnects an exchange.
+    /// Reconnects the connection of an exchange.
     pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         self.renew(around, ticket);
         let id = self.exchanges[ticket].line;

@@ -18,7 +18,7 @@ use crate::time::milestones::Milestones;
 /// The answer of a pool to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// A free connection.
+    /// A free connection of the pool.
     Line(LineId),
     /// A new connection may be opened; it is already counted.
     New,

@@ -28,7 +28,7 @@ const LARGE: u64 = 16 * 1024;
 
 /// The bytes to receive from a connection.
 struct Wanted {
-    /// Number of kept bytes that precede them.
+    /// Number of kept bytes in front of the bytes to receive.
     kept: usize,
     room: usize,
     /// True if the kernel drops the bytes unread.
@@ -419,7 +419,7 @@ impl Sessions {
                 Ok(()) => Ending::Eof,
                 Err(broken) => Ending::thrown(broken.0),
             },
-            // An empty datagram.
+            // The received datagram was empty.
             Speaker::Datagram => Ending::Complete { closed: false },
             Speaker::Sse(session) => {
                 let mut done = false;

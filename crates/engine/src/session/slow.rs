@@ -38,7 +38,7 @@ pub(crate) struct Slow {
 /// The state of a speed-limited connection.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Time before which nothing is read.
+    /// Time before which nothing is read from the connection.
     until: Nanos,
     /// Maximum number of bytes of the next read.
     room: u64,
@@ -54,12 +54,12 @@ struct Pace {
     has_read: bool,
 }
 
-/// Plaintext of one read.
+/// The plaintext that one read returns.
 pub(super) struct Plain {
     pub(super) bytes: Vec<u8>,
-    /// True if no plaintext is left after it.
+    /// True if no plaintext is left after this read.
     pub(super) is_last: bool,
-    /// True if the peer has ended TLS after it.
+    /// True if the peer has ended TLS after this plaintext.
     pub(super) closed: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Bodies {
     /// Maximum number of kept bytes of any response, and maximum size of a WebSocket frame or message
     /// (`throng.response.most_bytes`).
     pub(crate) max_response: usize,
-    /// `sampleresult.default.encoding`.
+    /// Encoding of responses that name none (`sampleresult.default.encoding`).
     pub(crate) default_encoding: String,
 }
 

@@ -5,13 +5,13 @@ use super::Properties;
 /// Settings of Cookie Managers.
 #[derive(Clone, Debug)]
 pub(crate) struct Cookies {
-    /// `CookieManager.check.cookies`.
+    /// True if the domain of a cookie must fit its origin (`CookieManager.check.cookies`).
     pub(crate) check: bool,
-    /// `CookieManager.delete_null_cookies`.
+    /// True if a cookie with an empty value deletes the stored one (`CookieManager.delete_null_cookies`).
     pub(crate) delete_null: bool,
-    /// `CookieManager.save.cookies`.
+    /// True if received cookies are stored in variables (`CookieManager.save.cookies`).
     pub(crate) save: bool,
-    /// `CookieManager.name.prefix`.
+    /// Prefix of the names of these variables (`CookieManager.name.prefix`).
     pub(crate) prefix: String,
 }
 

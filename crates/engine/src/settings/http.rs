@@ -9,7 +9,7 @@ use crate::time::clock::{MS, Nanos};
 /// The result of a request whose response is in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CacheHit {
-    /// No sample.
+    /// The request has no sample.
     NoSample,
     /// A sample with this response code and message.
     Sample { code: String, message: String },
@@ -61,9 +61,9 @@ pub(crate) struct Http {
     /// True if every iteration drops its connections, as in JMeter 5.0 and 5.1
     /// (`throng.http.reset_state_every_iteration`).
     pub(crate) reset_always: bool,
-    /// `httpsampler.redirect.removeslashdotdot`.
+    /// True if `/../` in redirect URLs is resolved (`httpsampler.redirect.removeslashdotdot`).
     pub(crate) remove_dots: bool,
-    /// `httpsampler.max_redirects`.
+    /// Maximum number of redirects of a sample (`httpsampler.max_redirects`).
     pub(crate) max_redirects: u32,
     /// Maximum nesting of pages within pages (`httpsampler.max_frame_depth`).
     pub(crate) max_frame_depth: i64,

@@ -9,7 +9,7 @@ pub(crate) struct Results {
     pub(crate) stamp_end: bool,
     /// True if sub-results keep their URL as label (`subresults.disable_renaming`).
     pub(crate) keep_sub_labels: bool,
-    /// `sample_variables`.
+    /// Names of the variables that result files contain (`sample_variables`).
     pub(crate) sample_variables: Vec<String>,
     /// Prefix of file names that are relative to the plan's folder (`jmeter.save.saveservice.base_prefix`).
     pub(crate) base_prefix: String,

@@ -27,7 +27,7 @@ const NEVER: [&str; 11] = [
     "upgrade",
 ];
 
-/// Additions to every request.
+/// Additions to every request: header lines and traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tags {
     /// Header lines, each with its line end.

@@ -9,7 +9,7 @@ pub(crate) enum WhenFull {
     /// Reading stops until the user reads; the peer's sends stall.
     Stop,
     DropOldest,
-    /// The connection is closed.
+    /// The connection is closed, because its inbox is full.
     Fail,
 }
 

@@ -205,7 +205,7 @@ impl Ending {
 fn shown_as(client: Client) -> usize {
     match client {
         Client::Text => 1,
-        // Two hexadecimal digits.
+        // Two hexadecimal digits per byte.
         Client::Binary | Client::Prefixed(_) => 2,
     }
 }

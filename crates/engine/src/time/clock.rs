@@ -68,7 +68,7 @@ pub(crate) struct Clock {
     wall_at_zero: Cell<i64>,
     /// The wall clock at the run's zero, whatever it was changed to since.
     run_at_zero: i64,
-    /// The last reading.
+    /// The last reading of the clock.
     latest: Cell<Nanos>,
     /// Time by which a test has stepped the clock; otherwise 0.
     skipped: Nanos,

@@ -33,7 +33,7 @@ pub(crate) struct Timing {
     pub(crate) classes: [ClassId; 2],
     /// The random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
-    /// The trace of its requests.
+    /// The trace of the sample's requests.
     pub(crate) trace: TraceId,
     /// True if the core's current result has the head of the response, because the sample's details may be kept.
     pub(crate) headed: bool,

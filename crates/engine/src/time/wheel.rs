@@ -147,7 +147,7 @@ impl Wheel {
     }
 
     fn place(&mut self, index: u32, all: &mut impl Waiting) {
-        // The first tick after the deadline.
+        // The first tick after the timer's deadline.
         let due = (links(all, index).deadline + TICK - 1).div_euclid(TICK).max(self.tick + 1);
         let ahead = (due - self.tick).min((SLOTS as i64).pow(LEVELS as u32) - 1);
         let due = self.tick + ahead;

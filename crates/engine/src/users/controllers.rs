@@ -15,7 +15,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) const BEGUN: u32 = 1;
 /// The controller is permanently done.
 pub(crate) const DONE: u32 = 1 << 1;
-/// The loop is being left.
+/// A loop is being left, as Break Loop demands.
 pub(crate) const BROKEN: u32 = 1 << 2;
 /// The parent controller has dropped this controller.
 pub(crate) const DROPPED: u32 = 1 << 3;

@@ -9,7 +9,7 @@ use std::any::Any;
 /// A room's state of a user. Only such types can be stored.
 pub(crate) trait Part: Any {}
 
-/// Parts of a user's state.
+/// The parts of a user's state that belong to other rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(Vec<Box<dyn Any>>);
 

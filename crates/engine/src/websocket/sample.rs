@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     Beyond(String),
     /// The payload could not be built: code and message.
     Problem((String, String)),
-    /// The run ends at once.
+    /// The sample was cut because the run ended at once.
     Cut,
 }
 

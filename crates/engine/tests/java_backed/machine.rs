@@ -26,16 +26,16 @@ pub(crate) struct Told {
     /// Label of the previous result, if it was sent.
     pub(crate) before: Option<String>,
     pub(crate) sampler_before: Option<u32>,
-    /// The encoded result.
+    /// The encoded result of the sample.
     pub(crate) raw_result: Vec<u8>,
     pub(crate) sampler: Option<u32>,
-    /// Names and values of cookies.
+    /// Names and values of the user's cookies.
     pub(crate) cookies: Option<Vec<(String, String)>>,
     pub(crate) act: u8,
     pub(crate) ids: Vec<u32>,
 }
 
-/// Builds a reply.
+/// The contents of a reply to a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) variables: Vec<(String, Option<String>)>,
@@ -44,11 +44,11 @@ pub(crate) struct Answer {
     pub(crate) log: Vec<String>,
     pub(crate) result: Option<Vec<u8>>,
     pub(crate) request: Option<Vec<u8>>,
-    /// Name, value and domain.
+    /// Cookies: name, value and domain.
     pub(crate) cookies: Option<Vec<[String; 3]>>,
     pub(crate) delay: i64,
     pub(crate) texts: Vec<String>,
-    /// Name, failure, error, and message.
+    /// Verdicts of assertions: name, failure, error, and message.
     pub(crate) verdicts: Vec<(String, bool, bool, Option<String>)>,
     /// The encoded answer of a controller.
     pub(crate) said: Vec<u8>,

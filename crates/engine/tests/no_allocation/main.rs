@@ -139,7 +139,7 @@ fn warm_plans_do_not_allocate_per_request() {
 const AROUND: &str = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
 <HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
 <elementProp name="" elementType="Header"><stringProp name="Header.name">X-User</stringProp><stringProp name="Header.value">${id}-${__threadNum}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
-/// An extractor and an assertion.
+/// An extractor and an assertion for the response.
 const INSIDE: &str = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
 <stringProp name="RegexExtractor.regex">id=(\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
 <stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>

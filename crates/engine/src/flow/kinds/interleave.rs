@@ -9,8 +9,8 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 
-/// After this many vain attempts in a row, a controller is taken for endless. JMeter's thread ends with a stack
-/// overflow then.
+/// A controller that asks itself this often in vain would do so endlessly; JMeter's thread ends with a stack overflow
+/// then.
 const IN_VAIN: u32 = 500;
 
 /// Ends the iteration if the last returned sampler completed it.
@@ -35,13 +35,13 @@ pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     None
 }
 
-/// Handles that the child of this iteration is a sampler.
+/// Called when the child of this iteration is a sampler.
 pub(crate) fn gives_sampler(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     visit.state().set(SKIP);
     move_on(visit, settings);
 }
 
-/// Handles that the child of this iteration is a controller that has returned a sampler.
+/// Called when the child of this iteration is a controller that has returned a sampler.
 pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     let mut state = visit.state();
     state.set(GAVE);
@@ -53,7 +53,7 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Handles that the child of this iteration is a controller that has nothing more.
+/// Called when the child of this iteration is a controller that has nothing more.
 pub(crate) fn child_is_through(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);

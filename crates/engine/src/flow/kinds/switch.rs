@@ -7,7 +7,7 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::NOWHERE;
 
-/// Chooses the child of an iteration.
+/// Chooses the child that runs in this iteration.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Template) -> Option<Pull> {
     if visit.is_first() {
         let chosen = choose(visit, value);

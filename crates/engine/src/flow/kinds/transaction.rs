@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Handles that a sampler inside has left the transaction. Returns true if the transaction's sample is still to be
+    /// Called when a sampler inside has left the transaction. Returns true if the transaction's sample is still to be
     /// reported.
     pub(crate) fn leave_transaction(&mut self, id: ControllerId, settings: &Transaction) -> bool {
         if !settings.parent {

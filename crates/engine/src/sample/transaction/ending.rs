@@ -19,7 +19,7 @@ enum End {
     Complete,
     /// The transaction was left together with the transaction around it, and becomes its sub-result.
     Inside,
-    /// The transaction's user ends.
+    /// The transaction is cut because its user ends.
     Cut,
     /// The transaction does not end: a loop inside of it was left.
     GoesOn,
