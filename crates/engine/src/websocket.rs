@@ -1,7 +1,7 @@
 //! The WebSocket samplers of one core: what they send, and how they handle received frames.
 //!
-//! Their connections are held connections of the room `session`, which opens, reads and keeps them. It reports events by
-//! completions ([`Heard`]). This room evaluates samplers for it, and builds results from the events.
+//! Their connections are held connections of the room `session`, which opens, reads and keeps them. It reports events
+//! by completions ([`Heard`]). This room evaluates samplers for it, and builds results from the events.
 //!
 //! | module | holds |
 //! |---|---|

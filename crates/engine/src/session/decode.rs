@@ -1,7 +1,7 @@
 //! HTTP/1 responses on a connection: decoded and stored in the exchange. Hot.
 //!
-//! The decoder is called directly, not through the session trait: a closure that handles each event would have to borrow
-//! the exchange at a cost in each call.
+//! The decoder is called directly, not through the session trait: a closure that handles each event would have to
+//! borrow the exchange at a cost in each call.
 
 use wire::http1::{Broken, Connection, Event, Memo};
 

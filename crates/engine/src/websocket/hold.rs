@@ -17,8 +17,8 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::sample::{refuse, sampler_on};
 
-/// Maximum number of bytes kept while the fragments of a message are joined. Of a longer message only its last bytes are
-/// matched.
+/// Maximum number of bytes kept while the fragments of a message are joined. Of a longer message only its last bytes
+/// are matched.
 const MESSAGE: usize = 1 << 20;
 
 /// A hold in progress.
