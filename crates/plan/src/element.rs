@@ -1,6 +1,6 @@
-//! JMeter's elements, one file each: properties, compiled form, `compile`, what they do in a run.
+//! JMeter's elements, one file each: properties, compiled form, `compile`, and their work during a run.
 //!
-//! This file knows which file an element's class belongs to, and nothing else about it.
+//! This file only maps each element class to its file.
 
 mod arrivals;
 pub(crate) mod auth_manager;
@@ -96,7 +96,7 @@ use crate::support::Level;
 use crate::template::{Template, TemplateCompiler};
 use crate::websocket::{self, Around};
 
-/// A controller; `None` if it cannot run. `count` Throughput Controllers came before it.
+/// Compiles a controller; `None` if it cannot run. `count` is the number of Throughput Controllers before it.
 pub(crate) fn controller(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -140,7 +140,7 @@ pub(crate) fn controller(
     })
 }
 
-/// A sampler with the configuration in its scope, nearest first; `None` if it cannot run.
+/// Compiles a sampler with the config elements in its scope, nearest first; `None` if it cannot run.
 pub(crate) fn sampler(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -177,11 +177,11 @@ pub(crate) fn sampler(
     })
 }
 
-/// The parts of its own answers that a sampler reads.
+/// Returns the parts of its own response that a sampler reads.
 pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     match kind {
         SamplerKind::Http(http) if http.resources.is_some() => {
-            // Pages are read as by the browser that the plan says it is.
+            // Embedded resources depend on the browser that the request's `User-Agent` header names.
             let agent =
                 if http.sets_user_agent() { Needs::REQUEST_HEADERS } else { Needs::empty() };
             Needs::PAGE | agent
@@ -191,7 +191,8 @@ pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
     }
 }
 
-/// The label of a sampler. One without a name takes that of the nearest defaults, as it does any property.
+/// Compiles the label of a sampler. Like any missing property, a missing name is inherited from the nearest config
+/// element with defaults.
 pub(crate) fn sampler_name(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -213,7 +214,7 @@ pub(crate) fn sampler_name(
     ctx.text(named, name)
 }
 
-/// A timer; `None` if it cannot run. `count` throughput timers came before it.
+/// Compiles a timer; `None` if it cannot run. `count` is the number of throughput timers before it.
 pub(crate) fn timer(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     let around = ctx.text.enter(id);
     let made = timer_of(ctx, id, count);
@@ -236,10 +237,10 @@ fn timer_of(ctx: &mut Context<'_>, id: ElementId, count: u32) -> Option<Timer> {
     })
 }
 
-/// jp@gc's Throughput Shaping Timer.
+/// Class of jp@gc's Throughput Shaping Timer.
 const SHAPING: &str = "kg.apc.jmeter.timers.VariableThroughputTimer";
 
-/// The event of an element when an iteration starts. It is put into the tables of the plan.
+/// Adds an element to the plan's tables and returns its event at the start of an iteration, if it has one.
 pub(crate) fn on_iteration(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -270,7 +271,7 @@ pub(crate) fn on_iteration(
     })
 }
 
-/// The work of an element before a sampler, given its event when an iteration starts.
+/// Returns the work before a sampler of an element with this iteration event, if it has any.
 pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     match event {
         OnIteration::UserParameters(at) => Some(Before::UserParameters(at)),
@@ -279,7 +280,7 @@ pub(crate) fn before_sampler(event: OnIteration) -> Option<Before> {
     }
 }
 
-/// Post-processors of a sampler; those that cannot run are left out.
+/// Compiles the post-processors of a sampler, without those that cannot run.
 pub(crate) fn extractors(
     ctx: &mut Context<'_>,
     sampler: ElementId,
@@ -298,7 +299,7 @@ pub(crate) fn extractors(
             let mut made = ctx.text.of_element(*id, |text| extract::compile(element, text));
             if let Some(Ok((Extractor::Debug(debug), _))) = &mut made {
                 debug.show_sampler(&ctx.doc.element(sampler).props, &mut ctx.text);
-                // What is wrong in the sampler's texts is told of the sampler.
+                // Problems in the sampler's templates are reported for the sampler.
                 ctx.settle(sampler);
             }
             if let Some(made) = settled(ctx, *id, made, Extractor::complaint, needs) {
@@ -312,7 +313,8 @@ pub(crate) fn extractors(
     found
 }
 
-/// The job of Java instead of a processor that cannot run natively; its texts since the mark are its class's.
+/// Returns the Java job that replaces a processor that cannot run natively. Templates compiled since `mark` are
+/// discarded, because the Java class evaluates them itself.
 fn java_backed(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -327,7 +329,7 @@ fn java_backed(
     Some(Job::Run(java_backed))
 }
 
-/// Assertions; those that cannot run are left out.
+/// Compiles assertions, without those that cannot run.
 pub(crate) fn assertions(
     ctx: &mut Context<'_>,
     elements: &[ElementId],
@@ -356,13 +358,14 @@ pub(crate) fn assertions(
     found
 }
 
-/// Whether elements of that class run at all; a plug-in's class of the same last name is another one.
+/// True if the support table lists the element's class as native. A plug-in class with the same simple name does
+/// not count.
 fn is_native(ctx: &Context<'_>, id: ElementId) -> bool {
     crate::support::find(scope::class(ctx.doc, id))
         .is_some_and(|class| class.level == Level::Native)
 }
 
-/// Takes over what compiling a processor gave.
+/// Takes the result of compiling a processor: reports its problems and adds its needs.
 fn settled<T>(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -393,7 +396,7 @@ fn settled<T>(
     }
 }
 
-/// Finds out what in a single element lowers its level, or limits it.
+/// Finds problems of a single element that lower its support level or limit it.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     match scope::class(ctx.doc, id) {
         "TestPlan" => test_plan::review(ctx, id),
@@ -415,7 +418,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         _ => {}
     }
     gateway::review_script(ctx, id);
-    // The texts of what Java runs are read in Java, with whatever functions are there.
+    // Java compiles the templates of elements that it runs, and may have functions from plug-ins.
     if ctx.is_java_backed(id) {
         return;
     }
@@ -427,7 +430,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     ctx.settle(id);
 }
 
-/// Compiles all texts of an element, for what is found in them.
+/// Compiles all templates of an element to find their problems.
 fn read_texts(props: &Props, text: &mut TemplateCompiler) {
     for prop in props.iter() {
         read_value(&prop.value, text);

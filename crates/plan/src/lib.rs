@@ -1,32 +1,32 @@
 //! The meaning of a plan: `jmx::Document` in, [`Plan`](plan::Plan) out.
 //!
-//! Data and functions: no sockets and no threads; the current time is an argument. A compiled plan is shared by all cores; what
-//! changes during a run is passed in through [`env::Env`].
+//! This crate has data and functions only: no sockets and no threads. The current time is an argument. All cores
+//! share one compiled plan; state that changes during a run is passed in through [`env::Env`].
 //!
 //! | module | holds |
 //! |---|---|
 //! | `plan` | the compiled form: operations, controllers, samplers |
 //! | `compile` | from the document to the plan: scopes, the tree of controllers, findings |
-//! | `support` | what becomes of each class of JMeter's elements |
+//! | `support` | support level of each JMeter element class |
 //! | `element` | one file per JMeter element: its properties, compiled form, `compile`, support level |
-//! | `text`, `function` | expressions with `${…}` and the functions in them |
-//! | `vars`, `env`, `random` | what expressions read and write |
-//! | `state` | what changes while a plan runs: of the run, and of its users |
+//! | `template`, `function` | expressions with `${…}` and the functions in them |
+//! | `vars`, `env`, `random` | variables, properties and random numbers that expressions read and write |
+//! | `state` | state that changes while a plan runs: shared by the run, or private to a user |
 //! | `event` | the work of elements at the start of an iteration, and before a sampler |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
-//! | `gateway` | RPC Gateway Security: what of it is settings |
+//! | `gateway` | RPC Gateway Security: the settings read from its scripts |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `assertion` | post-processors and assertions; their languages are in `lang` |
-//! | `pattern` | regular expressions of a plan, fixed or made of expressions |
-//! | `evaluation` | evaluations under a bound of work, and what the log says of those that gave up |
-//! | `number` | texts read as numbers |
-//! | `input` | files that a plan names, read within bounds |
-//! | `load` | load that is given beside the plan, and rates of starts |
+//! | `pattern` | regular expressions of a plan, constant or built from expressions at run time |
+//! | `evaluation` | bounded evaluation of expressions, and the log message when one exceeds its bound |
+//! | `number` | parsing of numbers |
+//! | `input` | files that a plan names, read up to a size limit |
+//! | `load` | load that the command line sets instead of the plan, and rates of starts |
 //! | `condition` | conditions of If controllers |
-//! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and a user as the world of a script |
+//! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and the user as scripts see it |
 //! | `result` | a finished sample as processors see it |
 
-// Tests of units and of the crate have one world, which names the crate so.
+// Lets the shared test world (`tests/world`) name this crate `subject` in unit tests and in integration tests.
 #[cfg(test)]
 extern crate self as subject;
 

@@ -1,47 +1,47 @@
-//! Load that is given beside the plan, in place of what its thread groups say; and rates of starts.
+//! Load settings from outside the plan that override those of its thread groups, and rates of starts.
 //!
-//! Pure data: who applies it to the groups of a run is the engine.
+//! Pure data: the engine applies the settings to the thread groups.
 
 use std::time::Duration;
 
-/// Load given for a run.
+/// Load settings for a run that override the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
-    /// For all main groups together: numbers are divided among those that have nothing of their own.
+    /// Settings for all main groups together. Numbers are divided among the groups without settings of their own.
     pub all: Ask,
-    /// For single groups, by their names; `None` leaves a group out.
+    /// Settings for single groups, by group name; `None` excludes a group from the run.
     pub groups: Vec<(String, Option<Ask>)>,
 }
 
-/// Numbers of a load; `None` leaves the plan's.
+/// Load settings of one group or of all groups; `None` keeps the plan's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ask {
     pub users: Option<u32>,
-    /// Starts of iterations per second, whatever the answers do.
+    /// Iterations started per second, independent of how fast responses arrive.
     pub rate: Option<f64>,
-    /// Users at once at most, of a rate.
+    /// Maximum number of concurrent users; only valid with `rate`.
     pub max_users: Option<u32>,
     pub ramp: Option<Duration>,
-    /// Length behind the ramp.
+    /// Time at full load after the ramp-up.
     pub hold: Option<Duration>,
-    /// Equal steps in which the ramp rises; `None` is evenly.
+    /// Number of equal steps of the ramp-up; `None` means a linear ramp-up.
     pub steps: Option<u32>,
-    /// Length with the ramp.
+    /// Total time, including the ramp-up.
     pub duration: Option<Duration>,
-    /// Iterations of each user; of a rate, starts in all.
+    /// Iterations per user; with `rate`, the total number of iterations.
     pub iterations: Option<u32>,
 }
 
-/// Users at once at most, where a rate has no bound of its own.
+/// Maximum number of concurrent users for a rate without its own `max_users`.
 pub const MAX_USERS: u32 = 10_000;
 
 impl Given {
-    /// Whether all is as in the plan.
+    /// True if nothing overrides the plan.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.groups.is_empty()
     }
 
-    /// The most that is asked for at one time, as far as it is given: users, rate.
+    /// Returns the total requested users and the total requested rate; `None` where no setting requests any.
     pub fn most(&self) -> (Option<u64>, Option<f64>) {
         let asks = || self.groups.iter().filter_map(|(_, ask)| ask.as_ref()).chain([&self.all]);
         let users = asks().filter_map(|ask| ask.users).map(u64::from).reduce(|a, b| a + b);
@@ -54,12 +54,12 @@ impl Ask {
         *self == Self::default()
     }
 
-    /// The length with the ramp, where it is given.
+    /// Returns the total time including the ramp-up, if set.
     pub fn length(&self) -> Option<Duration> {
         self.duration.or_else(|| Some(self.ramp.unwrap_or_default() + self.hold?))
     }
 
-    /// Refuses what contradicts itself. The error is a sentence for the user.
+    /// Rejects contradictory settings. The error is a sentence for the user.
     pub fn check(&self) -> Result<(), String> {
         if self.users.is_some() && self.rate.is_some() {
             return Err(
@@ -88,7 +88,7 @@ impl Ask {
     }
 }
 
-/// Divides a number in the ratio of weights; what is left over goes to those with the largest remainders.
+/// Divides a number in proportion to weights; the remainder goes to the entries with the largest fractional parts.
 pub fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
     let exact = |weight: &u64| u128::from(number) * u128::from(*weight);
@@ -102,17 +102,17 @@ pub fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
     shares
 }
 
-/// A part of a rate: its length, ns, and the rate at its begin and end, per second.
+/// Phase of a rate: length in ns, and the rate per second at its start and at its end.
 pub type Phase = (i64, f64, f64);
 
-/// A rate of starts that changes over time in straight lines. Start number k is at the time at which the rate, summed up
-/// from the begin, reaches k: no error adds up.
+/// Rate of starts that changes piecewise linearly over time. Start `k` is due when the integral of the rate reaches
+/// `k`, so that rounding errors do not accumulate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rate {
     phases: Vec<Phase>,
 }
 
-/// Nanoseconds in a second.
+/// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
 impl Rate {
@@ -120,7 +120,8 @@ impl Rate {
         Self { phases }
     }
 
-    /// A rate that rises over the ramp, in equal steps if some are given, and then stays; lengths in ns.
+    /// Builds a rate that rises during the ramp-up, linearly or in equal steps, and then stays constant. Times in
+    /// ns.
     pub fn rising(rate: f64, ramp: i64, steps: Option<u32>, length: i64) -> Self {
         let mut phases = Vec::new();
         match steps {
@@ -140,25 +141,26 @@ impl Rate {
         &self.phases
     }
 
-    /// The highest rate.
+    /// Returns the highest rate, per second.
     pub fn most(&self) -> f64 {
         self.phases.iter().map(|(_, begin, end)| begin.max(*end)).fold(0.0, f64::max)
     }
 
-    /// The time of start number `nth`, from 0, in ns from the begin; `None`: there are fewer.
+    /// Returns the time of start number `nth`, counted from 0, in ns after the beginning; `None` if the rate ends
+    /// before.
     pub fn at(&self, nth: u64) -> Option<i64> {
         let (mut before, mut from) = (0_i64, 0.0_f64);
         for (length, begin, end) in &self.phases {
             let seconds = *length as f64 / SECOND;
             let number = f64::midpoint(*begin, *end) * seconds;
             let left = nth as f64 - from;
-            // What is due at the very end of a phase belongs to the next one.
+            // A start that is due exactly at the end of a phase belongs to the next phase.
             if left < number - 1e-9 * number.max(1.0) {
                 let change = (end - begin) / seconds;
                 let at = if left <= 0.0 {
                     0.0
                 } else {
-                    // The root of change/2 t² + begin t = left, in a form that also holds where the change is 0.
+                    // Root of change/2 t² + begin t = left, in a form that also holds if the change is 0.
                     2.0 * left / (begin + (begin * begin + 2.0 * change * left).max(0.0).sqrt())
                 };
                 return Some(before + ((at * SECOND).round() as i64).clamp(0, *length));
@@ -185,7 +187,7 @@ mod tests {
         let rate = Rate::rising(4.0, 0, None, 2 * S);
         let expected: Vec<i64> = (0..8).map(|n| n * S / 4).collect();
         assert_eq!(times(&rate), expected);
-        // 1/s over an hour: no error adds up.
+        // A rate of 333/s over an hour: rounding errors do not accumulate.
         let rate = Rate::rising(333.0, 0, None, 3600 * S);
         assert_eq!(times(&rate).len(), 333 * 3600);
         assert_eq!(rate.at(333 * 3599), Some(3599 * S));
@@ -198,7 +200,7 @@ mod tests {
         assert_eq!(times.len(), 500 + 1000);
         assert!(times.is_sorted());
         assert_eq!(times.iter().filter(|at| **at < 10 * S).count(), 500);
-        // 125 of the 500 by half the time of the ramp.
+        // Half-way through the ramp-up, 125 of its 500 starts are due.
         assert_eq!(times.iter().filter(|at| **at < 5 * S).count(), 125);
     }
 

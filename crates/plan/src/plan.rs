@@ -1,8 +1,8 @@
-//! The compiled plan: what a `.jmx` means, resolved once and shared by all cores as one `Arc`.
+//! The compiled plan: the meaning of a `.jmx` file, resolved once and shared by all cores as one `Arc`.
 //!
-//! Controllers are asked for the next sampler, as in JMeter ([`Controller`]); JMeter's scoping (which config elements, processors,
-//! timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. Nothing in here
-//! changes while a run goes on: what does is in [`RunState`](crate::state::RunState) and in the users.
+//! As in JMeter, the engine asks controllers for the next sampler ([`Controller`]). JMeter's scoping (which config
+//! elements, processors, timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. A
+//! plan never changes during a run: changing state is in [`RunState`](crate::state::RunState) and in the users.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 pub struct GroupId(pub u32);
 
 impl GroupId {
-    /// Its place among those of the plan.
+    /// Returns the index into [`Plan::groups`].
     pub fn at(self) -> usize {
         self.0 as usize
     }
@@ -39,11 +39,11 @@ pub struct ControllerId(pub u32);
 /// Index of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SamplerId(pub u32);
-/// Index of a listener that does something with results.
+/// Index of a listener that processes results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListenerId(pub u32);
 
-/// A Synchronizing Timer of the plan.
+/// Index of a Synchronizing Timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierId(pub u32);
 
@@ -54,27 +54,27 @@ pub struct Plan {
     pub name: String,
     /// File name of the plan without folders.
     pub file: String,
-    /// Names of all variables that the text mentions.
+    /// Names of all variables that the plan's text mentions.
     pub names: Names,
-    /// User Defined Variables in the order in which JMeter evaluates them; variables of one block do not see each other.
+    /// User Defined Variables in JMeter's order of evaluation. Variables of one block cannot refer to each other.
     pub variables: Vec<Vec<(VarId, Template)>>,
     /// Thread groups, in the order of the file.
     pub groups: Vec<Group>,
-    /// The file has a main thread group, enabled or not: setUp and tearDown groups are not the load.
+    /// True if the file has a main thread group, enabled or not. setUp and tearDown groups are not main groups.
     pub has_main_group: bool,
-    /// A setUp or tearDown group is enabled.
+    /// True if a setUp or tearDown group is enabled.
     pub has_groups_aside: bool,
     /// Controllers of all groups.
     pub controllers: Vec<Controller>,
     /// Samplers of all groups.
     pub samplers: Vec<Sampler>,
-    /// Listeners that do something with results.
+    /// Listeners that process results.
     pub listeners: Vec<Listener>,
-    /// Names under which the run is summed up as it goes, beside that of the properties.
+    /// Names of Generate Summary Results listeners, besides the summariser that the properties set.
     pub summarisers: Vec<String>,
-    /// PerfMon collectors, which watch hosts.
+    /// PerfMon collectors, which monitor hosts during the run.
     pub monitors: Vec<crate::element::PerfMon>,
-    /// CSV files read by users.
+    /// CSV Data Set Configs.
     pub csv: Vec<CsvDataSet>,
     /// Redis Data Sets.
     pub redis: Vec<RedisDataSet>,
@@ -82,13 +82,13 @@ pub struct Plan {
     pub counters: Vec<CounterConfig>,
     /// Random variables.
     pub randoms: Vec<RandomVariable>,
-    /// User Parameters.
+    /// HTTP URL Re-writing Modifiers, which search every response for a session id.
     pub user_parameters: Vec<UserParameters>,
     /// HTTP URL Re-writing Modifiers, which look at every answer.
     pub sessions: Vec<Session>,
-    /// There are HTML Link Parsers, for which every answer is kept.
+    /// True if the plan has HTML Link Parsers, for which every response is kept.
     pub follows_links: bool,
-    /// Some expression asks for the name of the sampler, which may be the last one's.
+    /// True if an expression calls `__samplerName`, which may return the name of the previous sampler.
     pub asks_for_sampler: bool,
     /// Cookie managers.
     pub cookie_managers: Vec<CookieManager>,
@@ -96,7 +96,7 @@ pub struct Plan {
     pub cache_managers: Vec<CacheManager>,
     /// Authorization managers.
     pub auth_managers: Vec<AuthManager>,
-    /// Choices of keys out of the key store.
+    /// Keystore Configurations, which choose client keys from the key store.
     pub keystores: Vec<KeystoreConfig>,
     /// DNS cache managers.
     pub dns_managers: Vec<DnsCacheManager>,
@@ -106,38 +106,38 @@ pub struct Plan {
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
     pub heartbeats: Vec<Heartbeat>,
-    /// Mobile gateways that requests are signed and encrypted for.
+    /// Mobile gateways: requests to them are signed and encrypted.
     pub gateways: Vec<Gateway>,
-    /// Time limits of Sample Timeouts.
+    /// Time limits of Sample Timeout elements.
     pub timeouts: Vec<Template>,
     /// Number of throughput timers (each has shared state).
     pub throughput_timers: u32,
     /// Number of Throughput Controllers (each has shared state).
     pub throughput_controllers: u32,
-    /// Groups run one after another (`TestPlan.serialize_threadgroups`).
+    /// True if groups run one after another (`TestPlan.serialize_threadgroups`).
     pub serialize_groups: bool,
-    /// tearDown groups run even when the run is stopped.
+    /// True if tearDown groups run even after the run was stopped.
     pub teardown_on_shutdown: bool,
-    /// Functional mode: results keep their data.
+    /// True in functional mode: results keep their response data.
     pub functional_mode: bool,
-    /// The part that only Java can do.
+    /// Elements and expressions that only Java can run.
     pub java_backed: JavaBacked,
-    /// Jars and folders that Java is to find classes in (`TestPlan.user_define_classpath`).
+    /// Jars and folders for Java's class path (`TestPlan.user_define_classpath`).
     pub class_path: Vec<String>,
-    /// Whether the name of a Transaction Controller calls functions.
+    /// True if the name of a Transaction Controller calls functions.
     pub names_call: bool,
-    /// Hash of the plan's text and properties, and of the text alone.
+    /// Hash of the plan's text and of the properties.
     pub hash: u64,
     pub text_hash: u64,
 }
 
 impl Plan {
-    /// Returns the kind of a sampler; none where no sampler is at work.
+    /// Returns the kind of a sampler; `None` if there is no current sampler.
     pub fn kind_of(&self, sampler: Option<SamplerId>) -> Option<&SamplerKind> {
         Some(&self.samplers[sampler?.0 as usize].kind)
     }
 
-    /// The samplers of a group, in the order of the file.
+    /// Returns the samplers of a group, in the order of the file.
     pub fn samplers_of(&self, group: &Group) -> Vec<SamplerId> {
         let (mut found, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);
         while let Some(child) = open.pop() {
@@ -158,87 +158,89 @@ impl Plan {
     }
 }
 
-/// When a group runs.
+/// Phase of the run in which a group runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Before all main groups.
     Setup,
-    /// The load.
+    /// Main groups, which generate the load.
     Main,
     /// After all main groups.
     Teardown,
 }
 
-/// The deed of a user after a failed sample.
+/// Action of a user after a failed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// Goes on.
+    /// Continues with the next element.
     Continue,
-    /// Starts the next iteration of its group.
+    /// Starts the next iteration of the thread group.
     NextLoop,
-    /// Ends.
+    /// Ends the user.
     StopUser,
-    /// The run ends after the samples in flight.
+    /// Ends the run after the samples in flight are complete.
     StopTest,
-    /// The run ends at once.
+    /// Ends the run at once.
     StopTestNow,
 }
 
 /// A thread group.
 #[derive(Debug)]
 pub struct Group {
-    /// Name, evaluated at the start.
+    /// Name of the group, evaluated when the run starts.
     pub name: Template,
-    /// When it runs.
+    /// Phase in which the group runs.
     pub phase: Phase,
-    /// Number among the groups of its phase, from 1; part of thread names.
+    /// Number of the group within its phase, from 1; part of thread names.
     pub number: u32,
-    /// How its users start and end.
+    /// Rule by which users start and end.
     pub profile: Profile,
     /// Number of users.
     pub users: Template,
-    /// Ramp-up, seconds.
+    /// Ramp-up time in seconds.
     pub ramp_up: Template,
-    /// Whether duration and delay count.
+    /// True if `duration` and `delay` apply.
     pub scheduler: bool,
-    /// Duration, seconds.
+    /// Duration in seconds.
     pub duration: Template,
-    /// Start delay, seconds.
+    /// Start delay in seconds.
     pub delay: Template,
-    /// Users are created when they start, not at once.
+    /// True if each user is created at its start time, instead of all users at once.
     pub delayed_start: bool,
-    /// After a failed sample.
+    /// Action after a failed sample.
     pub on_error: OnError,
-    /// Keeps cookies and connections over iterations.
+    /// True if a user keeps its cookies and connections from one iteration to the next.
     pub same_user: bool,
-    /// The main loop controller; its body is the group.
+    /// Main loop controller; its children are the elements of the group.
     pub main: ControllerId,
-    /// How many state slots a user of this group has ([`Controller::slot`]).
+    /// Number of state slots per user of this group ([`Controller::slot`]).
     pub slots: u32,
-    /// Path of the element, for messages.
+    /// Path of the group's element, for messages.
     pub path: String,
 }
 
-/// How the users of a group start and end.
+/// Rule by which the users of a group start and end.
 #[derive(Debug)]
 pub enum Profile {
-    /// One after another over the ramp-up, and together.
+    /// Users start evenly over the ramp-up and run until the group ends (Thread Group).
     RampUp,
-    /// By a table: users, delay, start-up, hold and shutdown, seconds.
+    /// Table of user counts; each row has users, start delay, start-up time, hold time and shutdown time, in
+    /// seconds.
     Rows(Vec<[Template; 5]>),
-    /// In steps: users, delay, users a step, users of the first step, time between steps, ramp-up of a step, flight time, and how many
-    /// stop how often; times in seconds.
+    /// Steps (Stepping Thread Group): total users, start delay, users per step, users of the first step, time
+    /// between steps, ramp-up of a step, hold time at full load, users per stop step, and time between stop steps.
+    /// Times in seconds.
     Steps(Box<[Template; 9]>),
-    /// As many as are wanted at once: target, ramp-up, steps, hold, and the unit of both times (`M` is minutes, else seconds). Whoever ends
-    /// before the group does is replaced.
+    /// Number of concurrent users to maintain (Concurrency Thread Group): target, ramp-up, steps, hold time, and
+    /// the unit of both times (`M` is minutes, otherwise seconds). A user that ends early is replaced.
     Concurrency(Box<[Template; 5]>),
-    /// Iterations at moments of a schedule, run by whoever is free.
+    /// Iterations start at scheduled times; any idle user runs them.
     Arrivals(Box<crate::element::Arrivals>),
-    /// At moments of a schedule, for one iteration each.
+    /// Users start at scheduled times and run one iteration each (Open Model Thread Group).
     Open {
-        /// The schedule.
+        /// Text of the schedule.
         schedule: Template,
-        /// For arrivals by chance; 0 is another one for each run.
+        /// Seed of the random arrival times; 0 means a different seed in each run.
         seed: Template,
     },
 }
@@ -252,24 +254,24 @@ pub enum Child {
     Controller(ControllerId),
 }
 
-/// A controller. What it remembers is in the slots of each user.
+/// A controller. Its state is in the slots of each user.
 #[derive(Debug)]
 pub struct Controller {
-    /// Name.
+    /// Name of the controller.
     pub name: Template,
-    /// Its kind, with settings.
+    /// Kind of the controller, with its settings.
     pub kind: ControllerKind,
-    /// The controller around it; `None` for a group's main loop.
+    /// Parent controller; `None` for the main loop of a group.
     pub parent: Option<ControllerId>,
-    /// First of its state slots in a user; what they hold is the engine's.
+    /// Index of its first state slot in a user; the engine defines the contents.
     pub slot: u32,
-    /// How many they are.
+    /// Number of its state slots.
     pub slots: u32,
-    /// Its children, in the order of the file.
+    /// Children in the order of the file.
     pub children: Vec<Child>,
-    /// Texts that Java evaluates before it is asked.
+    /// Templates that Java evaluates before the controller chooses a child.
     pub evaluates: TextRange,
-    /// Events at the start of each of its iterations.
+    /// Events at the start of each iteration of this controller.
     pub on_iteration: Vec<OnIteration>,
     /// The variable `__jm__<name>__idx`, if the plan mentions it.
     pub index: Option<VarId>,
@@ -282,63 +284,65 @@ pub enum ControllerKind {
     Simple,
     /// Runs its children a number of times.
     Loop {
-        /// How often.
+        /// Number of passes.
         count: LoopCount,
-        /// Once it has ended, the user never enters it again (`LoopController.continue_forever` is false).
+        /// True if a user that has completed the loop never enters it again (`LoopController.continue_forever` is
+        /// false).
         once: bool,
     },
-    /// Runs its children if a condition holds.
+    /// Runs its children if a condition is true.
     If {
-        /// The condition.
+        /// Condition of the If Controller.
         condition: Condition,
-        /// Whether `Test` operations stand before each sampler.
+        /// True if the condition is evaluated before each child, not only on entry.
         evaluate_all: bool,
     },
-    /// Repeats while a condition holds.
+    /// Repeats its children while a condition is true.
     While(WhileCondition),
-    /// Once per value of a series of variables.
+    /// Runs its children once per value of a numbered series of variables.
     ForEach(ForEach),
-    /// Only in the user's first iteration.
+    /// Runs its children only in the user's first iteration.
     OnceOnly,
     /// Measures its children as one sample.
     Transaction(Transaction),
-    /// One child a pass, in turn or by chance.
+    /// Runs one child per pass, in turn or at random.
     Interleave(Interleave),
-    /// Runs its children once, in an order that is drawn anew each time.
+    /// Runs all children once, in a random order that is drawn for each pass.
     RandomOrder,
-    /// Runs the child that a number or a name chooses.
+    /// Runs the child selected by number or by name.
     Switch(Template),
-    /// Runs the child that its weight chooses.
+    /// Runs one child per pass, selected by weight.
     WeightedSwitch(WeightedSwitch),
-    /// Repeats for a number of seconds.
+    /// Repeats its children for a time in seconds.
     Runtime(Template),
-    /// Runs its children in a part of the iterations around it.
+    /// Runs its children in only some of the parent's iterations.
     Throughput(ThroughputController),
-    /// Sets variables each time it is asked for a sampler.
+    /// Sets variables each time a sampler is requested from it.
     Parameterized(crate::element::Parameters),
-    /// Runs its children while no other user is in a section of that name.
+    /// Runs its children while holding the lock of this name, which all users share.
     Critical(Template),
-    /// Runs what its own class in Java picks.
+    /// Runs the samplers that its Java class chooses.
     JavaBacked(JavaBackedId),
-    /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.
+    /// Holds one child of a Parallel Controller and runs it once. Its parent is the parent of the Parallel
+    /// Controller.
     Branch,
 }
 
 impl ControllerKind {
-    /// State slots (u32 each) that a user needs for a controller with so many children: the number of the current child, flags, a
-    /// count of iterations, and what its kind remembers besides.
+    /// Returns the number of state slots (u32 each) that a user needs for a controller with `children` children:
+    /// the current child, flags, an iteration count, and the state of the controller's kind.
     pub fn slots(&self, children: u32) -> u32 {
         3 + match self {
             Self::Loop { .. } | Self::Interleave(_) => 1,
             Self::Runtime(_) | Self::Throughput(_) => 2,
             Self::RandomOrder => children,
-            // Which child was chosen, passes, and passes of each row.
+            // Slots for the chosen child, the number of passes, and the passes of each row.
             Self::WeightedSwitch(switch) => 2 + switch.weights.len() as u32,
             _ => 0,
         }
     }
 
-    /// Whether it can be broken out of, and begins anew with each iteration of the controller around it.
+    /// True for loops: Flow Control Actions can break them, and they restart with each iteration of their parent.
     pub fn iterates(&self) -> bool {
         matches!(self, Self::Loop { .. } | Self::While(_) | Self::ForEach(_))
     }
@@ -347,132 +351,132 @@ impl ControllerKind {
 /// An Interleave or a Random Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interleave {
-    /// The next child is drawn, not the following one.
+    /// True for a Random Controller: the next child is drawn at random.
     pub random: bool,
-    /// A child that is a controller runs all of what it holds, not one sampler.
+    /// True if a child controller runs completely in one pass, instead of one of its samplers.
     pub whole_controllers: bool,
-    /// Users begin with different children.
+    /// True if users start with different children.
     pub across_users: bool,
 }
 
 /// A Weighted Switch Controller.
 #[derive(Debug)]
 pub struct WeightedSwitch {
-    /// Weights of its children in their order, whole numbers.
+    /// Weights of the children in their order; whole numbers.
     pub weights: Vec<Template>,
-    /// The next child is drawn, not the one furthest behind its share.
+    /// True if the next child is drawn at random; otherwise the child furthest below its share is next.
     pub random: bool,
 }
 
 /// A Throughput Controller.
 #[derive(Debug)]
 pub struct ThroughputController {
-    /// How much of the iterations.
+    /// Limit on the iterations that run.
     pub share: ThroughputShare,
-    /// Each user counts for itself.
+    /// True if the limit applies to each user separately.
     pub per_user: bool,
-    /// Which of the plan's ([`Plan::throughput_controllers`]).
+    /// Index among the plan's Throughput Controllers ([`Plan::throughput_controllers`]).
     pub at: u32,
 }
 
-/// How much a Throughput Controller runs.
+/// Limit of a Throughput Controller.
 #[derive(Debug)]
 pub enum ThroughputShare {
-    /// So many times at most; what is no number is 1.
+    /// Maximum number of executions; text that is not a number counts as 1.
     Total(Template),
-    /// In so many percent of iterations; what is no number is 100.
+    /// Percentage of iterations; text that is not a number counts as 100.
     Percent(Template),
 }
 
-/// How often a loop runs.
+/// Number of passes of a loop.
 #[derive(Debug)]
 pub enum LoopCount {
-    /// Without end.
+    /// Endless loop.
     Forever,
-    /// A number, evaluated when the loop starts; -1 is without end.
+    /// Number of passes, evaluated when the loop starts; -1 means endless.
     Count(Template),
-    /// A number, evaluated when the loop starts; 0, none and what is below are without end.
+    /// Number of passes, evaluated when the loop starts; zero, negative and empty values mean endless.
     Limit(Template),
 }
 
 /// Condition of a While controller.
 #[derive(Debug)]
 pub enum WhileCondition {
-    /// Blank: until the last sample of an iteration failed.
+    /// Blank: repeats until the last sample of an iteration has failed.
     Blank,
-    /// `LAST`: as blank, but not entered if the sample before failed.
+    /// `LAST`: like blank, but the loop is skipped if the previous sample has failed.
     Last,
-    /// An expression: ends when it is `false`.
+    /// Expression: repeats until its value is `false`.
     Expression(Template),
 }
 
 /// A ForEach controller.
 #[derive(Debug)]
 pub struct ForEach {
-    /// Prefix of the input variables.
+    /// Prefix of the input variable names.
     pub input: Template,
-    /// Output variable.
+    /// Name of the output variable.
     pub output: Template,
-    /// Index before the first; empty is 0.
+    /// Index before the first value (exclusive); empty means 0.
     pub start: Template,
-    /// Last index; empty is without bound.
+    /// Last index (inclusive); empty means no limit.
     pub end: Template,
-    /// `_` between prefix and number.
+    /// True if `_` separates prefix and number.
     pub separator: bool,
 }
 
 /// A Transaction controller.
 #[derive(Debug)]
 pub struct Transaction {
-    /// The children become sub-results of one sample.
+    /// True if the samples of its children become sub-results of one sample.
     pub parent: bool,
-    /// Timers and processors count as part of the time.
+    /// True if the duration includes timers and processors.
     pub include_timers: bool,
-    /// Listeners that write its sample down.
+    /// Listeners that record the transaction's sample.
     pub listeners: Vec<ListenerId>,
-    /// Assertions in scope of the transaction itself (parent mode).
+    /// Assertions in the scope of the transaction itself (parent mode).
     pub checks: Vec<Assertion>,
-    /// Parts of its sample that these and the listeners read.
+    /// Parts of the transaction's sample that its assertions and listeners read.
     pub needs: Needs,
-    /// Path of the element, for messages.
+    /// Path of the controller's element, for messages.
     pub path: String,
 }
 
-/// An event when an iteration of a controller starts.
+/// Event at the start of a controller's iteration; numbers are indexes into tables of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnIteration {
-    /// Reads a line of `Plan::csv`.
+    /// Reads a line for an entry of `Plan::csv`.
     Csv(u32),
-    /// Fetches a value for `Plan::redis`.
+    /// Fetches a value for an entry of `Plan::redis`.
     Redis(u32),
-    /// Steps `Plan::counters`.
+    /// Increments a counter of `Plan::counters`.
     Counter(u32),
-    /// Draws `Plan::randoms`.
+    /// Draws a value for an entry of `Plan::randoms`.
     Random(u32),
-    /// Marks `Plan::user_parameters` as due.
+    /// Marks an entry of `Plan::user_parameters` as due.
     UserParameters(u32),
-    /// Nothing yet: `Plan::scripts` run before samplers.
+    /// Has no effect at the start of an iteration: entries of `Plan::scripts` run before samplers.
     Script(u32),
-    /// Tells a controller that the one around it begins an iteration.
+    /// Notifies a controller that its parent starts an iteration.
     Controller(ControllerId),
 }
 
-/// Work before a sampler's timers.
+/// Work of a pre-processor, done before the sampler's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Sets `Plan::user_parameters`.
+    /// Sets the variables of an entry of `Plan::user_parameters`.
     UserParameters(u32),
     /// Runs a script of `Plan::scripts`.
     Script(u32),
-    /// Java does something.
+    /// Runs a job in Java.
     Job(Job),
 }
 
 bitflags::bitflags! {
-    /// Parts of a response that somebody reads; everything else is counted and dropped.
+    /// Parts of a response that processors, assertions or listeners read. Other parts are counted and dropped.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Needs: u16 {
-        /// Header lines.
+        /// Response header lines.
         const HEADERS = 1;
         /// Bytes of the body.
         const BODY = 2;
@@ -484,54 +488,54 @@ bitflags::bitflags! {
         const SAMPLER_DATA = 16;
         /// The URL as text.
         const URL = 32;
-        /// A row is written.
+        /// Row of a result file.
         const ROW = 64;
         /// The number or bodies of sub-results.
         const SUBS = 128;
-        /// The links of a page: what is embedded in it is loaded.
+        /// Links of an HTML page, whose embedded resources are downloaded.
         const PAGE = 256;
-        /// A script may give it another label.
+        /// Label of the sample, which a script may change.
         const LABEL = 512;
     }
 }
 
-/// A sampler with everything in its scope.
+/// A sampler with the elements in its scope.
 #[derive(Debug)]
 pub struct Sampler {
     /// Label, evaluated for each sample.
     pub name: Template,
-    /// Its kind, with settings.
+    /// Kind of the sampler, with its settings.
     pub kind: SamplerKind,
-    /// The controller it stands in.
+    /// Parent controller.
     pub controller: ControllerId,
     /// Pre-processors, in JMeter's order.
     pub before: Vec<Before>,
-    /// Time limits of Sample Timeouts, milliseconds: places in `Plan::timeouts`.
+    /// Time limits of Sample Timeouts, in milliseconds: indexes into `Plan::timeouts`.
     pub timeouts: Vec<u32>,
-    /// Timers in scope; their delays add up.
+    /// Timers in scope; their delays are added up.
     pub timers: Vec<Timer>,
-    /// Texts of its own and of its configuration that Java evaluates right before it runs.
+    /// Templates of the sampler and its config elements that Java evaluates right before the sampler runs.
     pub evaluates: TextRange,
     /// Post-processors, in JMeter's order.
     pub after: Vec<Extractor>,
     /// Assertions, in JMeter's order.
     pub checks: Vec<Assertion>,
-    /// Result files in scope.
+    /// Listeners in scope.
     pub listeners: Vec<ListenerId>,
-    /// Requests of its failure to its user, beside what its group says.
+    /// Loop control or stop requested after a failure, in addition to the group's `on_error`.
     pub on_failure: OnFailure,
-    /// Parts of the response that are read.
+    /// Parts of the response that elements in scope read.
     pub needs: Needs,
-    /// Path of the element, for messages.
+    /// Path of the sampler's element, for messages.
     pub path: String,
 }
 
-/// The request to a user that the failure of a sampler makes.
+/// Loop control or stop that a Result Status Action requests when a sampler fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnFailure {
-    /// To end.
+    /// Request to end the user or the run.
     pub stop: Request,
-    /// To leave for elsewhere.
+    /// Request to leave the current iteration or loop.
     pub leave: Request,
 }
 
@@ -542,7 +546,7 @@ pub enum SamplerKind {
     Http(Box<Http>),
     /// Debug Sampler.
     Debug(crate::element::DebugSampler),
-    /// Flow Control Action: changes the flow, makes no result.
+    /// Flow Control Action: changes the flow, produces no result.
     Action(Action),
     /// Java Request with the built-in test classes.
     Java(crate::element::JavaSampler),
@@ -552,102 +556,103 @@ pub enum SamplerKind {
     HttpRaw(Box<crate::element::HttpRaw>),
     /// jp@gc UDP Request.
     Udp(Box<crate::element::UdpSampler>),
-    /// SSE Sampler: events of a response that stays.
+    /// SSE Sampler: reads events from a response that stays open.
     Sse(Box<crate::element::SseSampler>),
-    /// OS Process Sampler: a program of this machine.
+    /// OS Process Sampler: runs a program on this machine.
     Process(Box<crate::element::OsProcess>),
     /// jp@gc Dummy Sampler.
     Dummy(Box<crate::element::DummySampler>),
-    /// A WebSocket sampler, or a hold.
+    /// A WebSocket sampler or a WebSocket hold.
     WebSocket(Box<WebSocket>),
     /// JSR223 Sampler or BeanShell Sampler with a simple script.
     Script(Arc<Scripted>),
-    /// bzm Parallel Controller: runs what it holds side by side.
+    /// bzm Parallel Controller: runs its children in parallel.
     Parallel(Box<Parallel>),
-    /// A sampler run by its own class in Java.
+    /// A sampler that its Java class runs.
     JavaBacked(JavaBackedId),
 }
 
 /// A bzm Parallel Controller.
 #[derive(Debug)]
 pub struct Parallel {
-    /// Samples of its branches become part of one sample, and nobody else is told.
+    /// True if the samples of the branches become sub-results of one sample and are not passed to listeners
+    /// separately.
     pub parent: bool,
-    /// How many branches run at the same time; `None` is all.
+    /// Maximum number of branches that run at the same time; `None` means all.
     pub most: Option<Template>,
-    /// Controllers of the kind [`ControllerKind::Branch`], one for each child that it holds.
+    /// Controllers of the kind [`ControllerKind::Branch`], one for each child.
     pub branches: Vec<ControllerId>,
 }
 
-/// Managers of a user's HTTP requests: places in the tables of the plan.
+/// Managers that apply to an HTTP request: indexes into tables of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Managers {
-    /// The cookie manager is one that cannot work, and lets each sample fail.
+    /// True if the cookie manager has an unusable configuration, which fails each sample.
     pub cookie_handler_missing: bool,
-    /// In `Plan::cookie_managers`.
+    /// Index in `Plan::cookie_managers`.
     pub cookies: Option<u32>,
-    /// In `Plan::cache_managers`.
+    /// Index in `Plan::cache_managers`.
     pub cache: Option<u32>,
-    /// In `Plan::auth_managers`.
+    /// Index in `Plan::auth_managers`.
     pub auth: Option<u32>,
-    /// In `Plan::dns_managers`.
+    /// Index in `Plan::dns_managers`.
     pub dns: Option<u32>,
-    /// In `Plan::gateways`.
+    /// Index in `Plan::gateways`.
     pub gateway: Option<u32>,
 }
 
 /// A Cache Manager.
 #[derive(Debug)]
 pub struct CacheManager {
-    /// Everything kept is forgotten at each iteration of the group.
+    /// True if the cache is cleared at each iteration of the group.
     pub clear_each_iteration: bool,
-    /// That is decided by the group's same-user setting.
+    /// True if the group's same-user setting decides about clearing the cache.
     pub controlled_by_group: bool,
-    /// Answers that have not expired are not asked for again; otherwise all are asked for on condition.
+    /// True if unexpired responses are not requested again; otherwise each request is conditional.
     pub use_expires: bool,
-    /// The most entries of a user.
+    /// Maximum number of cache entries per user.
     pub most: Template,
 }
 
 /// An Authorization Manager.
 #[derive(Debug)]
 pub struct AuthManager {
-    /// The first that fits a URL counts.
+    /// Credentials; the first entry that matches a URL applies.
     pub entries: Vec<Authorization>,
 }
 
-/// Credentials for URLs.
+/// Credentials for the URLs under a prefix.
 #[derive(Debug)]
 pub struct Authorization {
-    /// The beginning of such URLs.
+    /// Prefix of the URLs.
     pub url: Template,
-    /// Name.
+    /// User name.
     pub user: Template,
     /// Password.
     pub password: Template,
-    /// Domain of the name, often empty.
+    /// Domain of the user name, often empty.
     pub domain: Template,
-    /// Only for challenges of this realm; empty is any.
+    /// Realm of the challenges to answer; empty means any realm.
     pub realm: Template,
-    /// They are not sent before the server asks (`DIGEST`).
+    /// True if the credentials are sent only after a challenge (`DIGEST`).
     pub waits: bool,
 }
 
 /// A DNS Cache Manager.
 #[derive(Debug)]
 pub struct DnsCacheManager {
-    /// Users look names up anew at each iteration of the group.
+    /// True if users resolve names anew at each iteration of the group.
     pub clear_each_iteration: bool,
-    /// Name servers that are asked instead of the system's.
+    /// Name servers to query instead of the system's.
     pub servers: Vec<Template>,
-    /// Hosts with addresses of the plan's own.
+    /// Hosts with static addresses.
     pub hosts: Vec<StaticHost>,
 }
 
-/// A host with addresses of the plan's own.
+/// A host with static addresses.
 #[derive(Debug)]
 pub struct StaticHost {
-    /// Its name.
+    /// Name of the host.
     pub name: Template,
     /// Addresses or names, separated by commas.
     pub addresses: Template,
@@ -656,88 +661,88 @@ pub struct StaticHost {
 /// A Cookie Manager.
 #[derive(Debug)]
 pub struct CookieManager {
-    /// Cookies are cleared at each iteration of the group.
+    /// True if cookies are cleared at each iteration of the group.
     pub clear_each_iteration: bool,
-    /// Clearing is decided by the group's same-user setting.
+    /// True if the group's same-user setting decides about clearing cookies.
     pub controlled_by_group: bool,
-    /// Policy as the plan names it (`standard`, `compatibility`, `ignoreCookies`, …).
+    /// Cookie policy as named in the plan (`standard`, `compatibility`, `ignoreCookies`, …).
     pub policy: String,
     /// Cookies that every user starts with.
     pub cookies: Vec<UserCookie>,
 }
 
-/// A cookie that the plan sets.
+/// Cookie that the plan sets.
 #[derive(Debug)]
 pub struct UserCookie {
-    /// Name.
+    /// Name of the cookie.
     pub name: Template,
-    /// Value.
+    /// Value of the cookie.
     pub value: Template,
-    /// Domain.
+    /// Domain of the cookie.
     pub domain: Template,
-    /// Path.
+    /// Path of the cookie.
     pub path: Template,
-    /// Only over TLS.
+    /// True if the cookie is sent only over TLS.
     pub secure: bool,
-    /// It counts as one whose `Set-Cookie` had a `Domain`.
+    /// True if the cookie counts as received with a `Domain` attribute.
     pub domain_given: bool,
-    /// It counts as one whose `Set-Cookie` had a `Path`.
+    /// True if the cookie counts as received with a `Path` attribute.
     pub path_given: bool,
-    /// Its version, which old policies send.
+    /// Version of the cookie, which old policies send.
     pub version: i32,
 }
 
-/// A listener that does something with results.
+/// A listener that processes results.
 #[derive(Debug)]
 pub struct Listener {
-    /// Name of the element.
+    /// Name of the listener's element.
     pub name: String,
-    /// Its kind, with settings.
+    /// Kind of the listener, with its settings.
     pub kind: ListenerKind,
 }
 
 /// A kind of listener.
 #[derive(Debug)]
 pub enum ListenerKind {
-    /// Writes rows or elements to a file.
+    /// Writes results to a file, as CSV rows or XML elements.
     File(FileWriter),
     /// Saves responses, each to a file of its own.
     Saver(Box<crate::element::ResponseSaver>),
-    /// Sends figures to a server.
+    /// Sends metrics to a server.
     Backend(BackendListener),
-    /// Its own class in Java is told.
+    /// Passes results to its Java class.
     JavaBacked(JavaBackedId),
 }
 
-/// One Result Collector with a file name.
+/// A Result Collector with a file name.
 #[derive(Debug)]
 pub struct FileWriter {
-    /// File name, evaluated at the start.
+    /// File name, evaluated when the run starts.
     pub file: Template,
-    /// Only failed samples.
+    /// True if only failed samples are written.
     pub errors_only: bool,
-    /// Only passed samples.
+    /// True if only successful samples are written.
     pub successes_only: bool,
-    /// Its save configuration in the words of the file, e.g. `("time", "true")`; none: that of the properties.
+    /// Save configuration in the terms of the plan, e.g. `("time", "true")`; `None` uses the properties.
     pub options: Option<Vec<(String, String)>>,
 }
 
-/// One Backend Listener.
+/// A Backend Listener.
 #[derive(Debug)]
 pub struct BackendListener {
-    /// Which of JMeter's clients it is.
+    /// JMeter's client class that the listener uses.
     pub client: BackendKind,
-    /// Its parameters, evaluated at the start.
+    /// Parameters (name and value), evaluated when the run starts.
     pub parameters: Vec<(Template, Template)>,
 }
 
-/// JMeter's clients of Backend Listeners.
+/// JMeter's client classes of Backend Listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendKind {
-    /// `InfluxdbBackendListenerClient`: figures by interval.
+    /// `InfluxdbBackendListenerClient`: aggregated metrics per interval.
     Influx,
-    /// `InfluxDBRawBackendListenerClient`: every sample.
+    /// `InfluxDBRawBackendListenerClient`: each sample.
     InfluxRaw,
-    /// `GraphiteBackendListenerClient`: figures by interval.
+    /// `GraphiteBackendListenerClient`: aggregated metrics per interval.
     Graphite,
 }

@@ -1,110 +1,113 @@
 //! The result of one sample as post-processors, assertions and listeners see it.
 //!
-//! One per core, reused: buffers are cleared, not freed. The engine fills it when a sample ends; extractors read it,
-//! assertions may turn it into a failure, and the row writers print it. Text of the body is decoded by the engine,
-//! and only if [`Needs::TEXT`](crate::plan::Needs) says that somebody reads it.
+//! Each core has one result and reuses it: buffers are cleared, not freed. The engine fills the result when a
+//! sample ends. Extractors read it, assertions may turn it into a failure, and row writers print it. The engine
+//! decodes the body's text only if [`Needs::TEXT`](crate::plan::Needs) is set.
 
 /// A finished sample.
 #[derive(Debug, Default)]
 pub struct SampleResult {
-    /// Evaluated label.
+    /// Evaluated label of the sample.
     pub label: String,
     /// Response code: `200`, or `Non HTTP response code: …`.
     pub code: String,
     /// Response message.
     pub message: String,
-    /// Whether the sample counts as passed; assertions may change it.
+    /// True if the sample passed; assertions may change this.
     pub success: bool,
     /// Results of the assertions that ran, in order.
     pub assertions: Vec<AssertionResult>,
-    /// How many entries of `assertions` are in use (the rest are kept for reuse).
+    /// Number of entries of `assertions` in use (the rest are kept for reuse).
     pub assertion_count: usize,
-    /// URL as the result file shows it; empty means none.
+    /// URL as the result file shows it; empty if none.
     pub url: String,
     /// Request headers as sent, one per line with `\n`.
     pub request_headers: String,
     /// JMeter's sampler data: request line and body of an HTTP request.
     pub sampler_data: String,
-    /// It is told even where it is empty.
+    /// True if result files show the sampler data even if it is empty.
     pub tells_sampler_data: bool,
-    /// It is an HTTP request.
+    /// True for an HTTP request.
     pub http: bool,
-    /// Its method; empty where it failed before it had one. This and what follows is there where sampler data is needed.
+    /// HTTP method; empty if the request failed before its method was known. Set only if sampler data is needed,
+    /// like the fields up to `has_location`.
     pub method: String,
-    /// Its cookies.
+    /// Cookies that the request sent.
     pub cookies: String,
-    /// The body as JMeter shows it.
+    /// Request body as JMeter shows it.
     pub query_string: String,
-    /// Where its answer points to, which may be an empty text.
+    /// Redirect target of the response, possibly empty.
     pub redirect_location: String,
-    /// Its answer is a redirect that has a `Location`.
+    /// True if the response is a redirect with a `Location` header.
     pub has_location: bool,
-    /// File that the body was saved in; empty if it was not.
+    /// File in which the body was saved; empty if it was not saved.
     pub file_name: String,
-    /// Response headers including the status line, lines separated by `\n`.
+    /// Status line and response headers, lines separated by `\n`.
     pub response_headers: String,
-    /// Body after content decoding. Empty unless needed.
+    /// Response body after content decoding; empty unless needed.
     pub body: Vec<u8>,
-    /// Body as text. Empty unless needed.
+    /// Response body as text; empty unless needed.
     pub text: String,
-    /// Content type header, empty if none.
+    /// `Content-Type` header; empty if none.
     pub content_type: String,
-    /// `text`, `bin` or empty.
+    /// Data type of the response: `text`, `bin` or empty.
     pub data_type: &'static str,
-    /// Name of the character encoding, empty if none.
+    /// Name of the character encoding; empty if none.
     pub encoding: String,
-    /// Start, milliseconds since 1970.
+    /// Start time in milliseconds since 1970.
     pub start_ms: i64,
-    /// Times in nanoseconds.
+    /// Service time in nanoseconds.
     pub elapsed: u64,
-    /// Time to the first byte of the body (JMeter's definition), nanoseconds.
+    /// Time to the first byte of the body (JMeter's definition), in nanoseconds.
     pub latency: u64,
-    /// Time to the established connection, nanoseconds; 0 if reused.
+    /// Time to establish the connection, in nanoseconds; 0 for a reused connection.
     pub connect: u64,
-    /// Time of the sample that was spent idle, nanoseconds; below zero where its parts claim to have taken longer than they did.
+    /// Idle time within the sample, in nanoseconds; negative if its sub-results report more time than actually
+    /// passed.
     pub idle: i64,
-    /// Bytes received: headers and body as on the wire.
+    /// Bytes received: headers and body as transferred.
     pub bytes: u64,
-    /// The part of `bytes` that were response headers, as JMeter counts it; 0 unless headers are needed.
+    /// Size of the response headers within `bytes`, as JMeter counts it; 0 unless headers are needed.
     pub headers_size: u64,
     /// Bytes sent.
     pub sent: u64,
-    /// Samples in this result (transactions count their children elsewhere).
+    /// Number of samples in this result (a transaction's children are counted elsewhere).
     pub count: u32,
-    /// Failed samples in this result.
+    /// Number of failed samples in this result.
     pub errors: u32,
-    /// The sample is not reported (for example a Flow Control Action).
+    /// True if the sample is not reported (for example that of a Flow Control Action).
     pub ignore: bool,
-    /// The request of an assertion or a processor to the run.
+    /// Loop control or stop that an assertion or processor requested.
     pub request: Request,
-    /// Of a sub-result: it is what its parent was before it had parts.
+    /// True for the sub-result that repeats the parent's own response, as it was before the parent had sub-results.
     pub raw: bool,
-    /// JMeter counts no users here: it is part of a part of a sample (nor does it say whose it is if it is `raw`), or it was broken off with what it is part of.
+    /// True if JMeter reports 0 active users for this result: it is a sub-result of a sub-result (and if it is
+    /// `raw`, its thread name is empty, too), or it was interrupted with its parent.
     pub deep: bool,
-    /// Its thread, where that is not said by its user: as Java left it.
+    /// Thread name and active users as Java set them; `None` if they are those of the user.
     pub thread: Option<Box<Thread>>,
     /// Sub-results in order (redirect hops, embedded resources).
     pub subs: Vec<SampleResult>,
-    /// How many entries of `subs` are in use.
+    /// Number of entries of `subs` in use.
     pub sub_count: usize,
 }
 
-/// The thread of a result.
+/// Thread name and active users of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
-    /// JMeter's name of the user's thread; empty if that is not known.
+    /// JMeter's name of the user's thread; empty if unknown.
     pub name: String,
-    /// Active users of the group, and of all.
+    /// Active users of the group, and of all groups.
     pub active: (u32, u32),
 }
 
-/// A request of a sample's processing to its user or to the whole run.
+/// Loop control or stop that the processing of a sample requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
-    /// Go on.
+    /// No request: continue.
     #[default]
     Nothing,
-    /// Leave the loop around the sampler.
+    /// Break out of the loop around the sampler.
     BreakLoop,
     /// Start the next iteration of the loop around the sampler.
     NextLoopIteration,
@@ -118,35 +121,35 @@ pub enum Request {
     StopTestNow,
 }
 
-/// The finding of one assertion.
+/// Result of one assertion.
 #[derive(Debug, Default)]
 pub struct AssertionResult {
     /// Name of the assertion.
     pub name: String,
-    /// The assertion does not hold.
+    /// True if the assertion failed.
     pub failure: bool,
-    /// The assertion could not be carried out.
+    /// True if the assertion could not be evaluated.
     pub error: bool,
-    /// Failure message.
+    /// Failure message of the assertion.
     pub message: String,
-    /// Whether there is a message at all: JSON assertions that hold give an empty one, which result files show.
+    /// True if a message is set. JSON assertions that pass set an empty message, which result files show.
     pub has_message: bool,
 }
 
 impl AssertionResult {
-    /// The assertion does not hold.
+    /// Marks the assertion as failed.
     pub fn fail(&mut self, message: &str) {
         (self.failure, self.error) = (true, false);
         self.say(message);
     }
 
-    /// The assertion could not be carried out.
+    /// Marks the assertion as not evaluated because of an error.
     pub fn go_wrong(&mut self, message: &str) {
         (self.failure, self.error) = (false, true);
         self.say(message);
     }
 
-    /// An exception came out of the assertion, which JMeter then calls by another name.
+    /// Records an exception of the assertion; JMeter then replaces the assertion's name.
     pub fn throw(&mut self, exception: &str) {
         self.name.clear();
         self.name.push_str("Assertion failed! See log file.");
@@ -162,7 +165,7 @@ impl AssertionResult {
 }
 
 impl SampleResult {
-    /// Empties everything for the next sample, keeping the buffers.
+    /// Clears all fields for the next sample and keeps the buffers.
     pub fn clear(&mut self) {
         for text in [
             &mut self.label,
@@ -196,18 +199,18 @@ impl SampleResult {
         self.request = Request::Nothing;
     }
 
-    /// Results of the assertions that ran.
+    /// Returns the results of the assertions that ran.
     pub fn assertions(&self) -> &[AssertionResult] {
         &self.assertions[..self.assertion_count]
     }
 
-    /// Whether all assertions of this result and of its parts hold; `None`: none ran.
+    /// True if all assertions of this result and its sub-results passed; `None` if no assertion ran.
     pub fn is_as_expected(&self) -> Option<bool> {
         let own = self.assertions().iter().map(|found| !(found.failure || found.error));
         own.chain(self.subs().iter().filter_map(Self::is_as_expected)).reduce(|a, b| a && b)
     }
 
-    /// A cleared entry for the result of one more assertion.
+    /// Appends a cleared entry for one more assertion.
     pub fn add_assertion(&mut self, name: &str) -> &mut AssertionResult {
         if self.assertions.len() == self.assertion_count {
             self.assertions.push(AssertionResult::default());
@@ -221,24 +224,24 @@ impl SampleResult {
         entry
     }
 
-    /// Puts the entry added last back after it was taken out.
+    /// Returns the last added entry to the list after the caller took it out.
     pub fn put_assertion(&mut self, entry: AssertionResult) {
         if let Some(last) = self.assertion_count.checked_sub(1) {
             self.assertions[last] = entry;
         }
     }
 
-    /// Elapsed time in whole milliseconds.
+    /// Returns the elapsed time in whole milliseconds.
     pub fn elapsed_ms(&self) -> i64 {
         (self.elapsed / 1_000_000) as i64
     }
 
-    /// Sub-results in use.
+    /// Returns the sub-results in use.
     pub fn subs(&self) -> &[SampleResult] {
         &self.subs[..self.sub_count]
     }
 
-    /// A cleared entry for one more sub-result.
+    /// Appends a cleared entry for one more sub-result.
     pub fn add_sub(&mut self) -> &mut SampleResult {
         if self.subs.len() == self.sub_count {
             self.subs.push(SampleResult::default());
@@ -249,12 +252,12 @@ impl SampleResult {
         entry
     }
 
-    /// The first message that an assertion gave, as result files show it.
+    /// Returns the first message of an assertion, as result files show it.
     pub fn failure_message(&self) -> Option<&str> {
         self.assertions().iter().find(|entry| entry.has_message).map(|entry| &*entry.message)
     }
 
-    /// Copies what a sub-result shows into an empty one.
+    /// Copies the fields that a sub-result shows into an empty result.
     pub fn show_in(&self, to: &mut Self) {
         to.code.push_str(&self.code);
         to.message.push_str(&self.message);
@@ -279,7 +282,7 @@ impl SampleResult {
         (to.bytes, to.sent, to.headers_size) = (self.bytes, self.sent, self.headers_size);
     }
 
-    /// Copies itself into an empty one, with what assertions found and with its parts.
+    /// Copies this result, with assertion results and sub-results, into an empty result.
     pub fn duplicate_into(&self, to: &mut Self) {
         self.show_in(to);
         to.label.push_str(&self.label);
@@ -296,7 +299,8 @@ impl SampleResult {
         }
     }
 
-    /// The thread's name that it has, and how many users of its group, and of all, were active; of its user both are given.
+    /// Returns the thread name of this result and the active users of its group and of all groups. `name` and
+    /// `active` are those of the result's user.
     pub fn thread_of<'a>(&'a self, name: &'a str, active: (u32, u32)) -> (&'a str, (u32, u32)) {
         match &self.thread {
             Some(thread) => (&thread.name, thread.active),

@@ -1,24 +1,24 @@
-//! Where a plan has files written: folders that are known at the start of a run.
+//! Folders in which a plan may write files, fixed at the start of a run.
 //!
-//! Parts of a file's name may come from a server. They never lead out of the folder that the plan, its variables and the
-//! properties name: not by `..`, nor by an absolute path. Links are not looked at.
+//! Parts of a file name may come from a server. They never lead out of the folder that the plan, its variables and
+//! the properties name, neither by `..` nor by an absolute path. Symbolic links are not checked.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A folder that files do not leave.
+/// A folder that file paths must not leave.
 #[derive(Debug)]
 pub struct Root(PathBuf);
 
 impl Root {
-    /// The folder of a file whose name begins so.
+    /// Returns the folder of files whose path starts with `start`.
     pub fn of(start: &Path) -> Self {
-        // Without a slash at its end, the last part of the name is the beginning of the file's own.
+        // If `start` does not end in a slash, its last component is the beginning of the file name.
         let whole = start.as_os_str().as_encoded_bytes().ends_with(b"/");
         let folder = if whole { Some(start) } else { start.parent() };
         Self(plain(folder.unwrap_or(start)))
     }
 
-    /// Whether a file is in the folder or below.
+    /// True if a file is in this folder or in a subfolder.
     pub fn holds(&self, path: &Path) -> bool {
         let path = plain(path);
         let Ok(rest) = path.strip_prefix(&self.0) else { return false };
@@ -26,7 +26,7 @@ impl Root {
     }
 }
 
-/// A path without `.` and, as far as it can be, without `..`; links are not looked at.
+/// Removes `.` and, where possible, `..` from a path, without following symbolic links.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,6 +1,7 @@
-//! Scripts of a plan that run without a Java machine: the elements around them, and a user's [`Env`] as their world.
+//! Scripts of a plan that run without a Java machine: the elements with scripts, and a user's [`Env`] as the
+//! scripts' environment.
 //!
-//! The languages themselves are in the crate `script`, which knows no plan.
+//! The languages themselves are in the crate `script`, which knows nothing about plans.
 
 mod element;
 mod scripted;
@@ -24,16 +25,16 @@ use ::script::Outcome;
 pub(crate) struct Script {
     code: ::script::Script,
     place: Place,
-    /// Parts of the sample result that it reads.
+    /// Parts of the sample result that the script reads.
     pub(crate) needs: Needs,
 }
 
-/// The element around a script in one run.
+/// Context of one execution of a script: its element and the sample.
 #[derive(Debug)]
 pub(crate) struct Stage<'a> {
-    /// The result that the script stands behind or makes.
+    /// Result that the script processes or, for a sampler, fills.
     pub(crate) result: Option<&'a mut SampleResult>,
-    /// The result of the assertion that the script is.
+    /// Result of the assertion, if the script is an assertion.
     pub(crate) finding: Option<&'a mut AssertionResult>,
     /// Name of the element.
     pub(crate) name: &'a str,
@@ -41,7 +42,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) parameters: &'a Template,
 }
 
-/// Compiles a script; its text is that which the language gets.
+/// Compiles a script. `source` is the text that the language receives.
 pub(crate) fn compile(
     source: &str,
     place: Place,
@@ -53,7 +54,7 @@ pub(crate) fn compile(
 }
 
 impl Script {
-    /// Runs the script. Its effects before an exception stay.
+    /// Runs the script. Its effects before an exception persist.
     fn run(&self, env: &mut Env<'_>, stage: Stage<'_>) -> Result<Outcome, Thrown> {
         let mut parameters = env.core.take();
         if self.code.reads_parameters() {

@@ -1,4 +1,5 @@
-//! State that changes while a plan runs: that of the run, which elements share, memory of its users, and the share of a run that is in this process.
+//! State that changes while a plan runs: shared state of the run, memory of its users, and this process's share of
+//! the run.
 
 mod memory;
 mod run;

@@ -1,9 +1,9 @@
-//! Template of a plan with `${…}` in it: compiled once, evaluated by users.
+//! Templates: strings of the plan with `${…}`, compiled once and evaluated by users.
 //!
-//! The language is JMeter's: `${name}` is a variable, `${__name(a,b)}` a function whose parameters are texts
-//! themselves; `\` protects `$`, `,` and `\`, but only in a text that holds an expression at all. An undefined
-//! variable evaluates to its own reference. Known variable names are slots, so that evaluating copies bytes and
-//! allocates nothing once the buffers have grown.
+//! The language is JMeter's: `${name}` is a variable, `${__name(a,b)}` a function with templates as parameters. `\`
+//! escapes `$`, `,` and `\`, but only in a text that contains an expression. An undefined variable evaluates to its
+//! own reference. Known variable names are slots, so that evaluation copies bytes and allocates nothing once the
+//! buffers have grown.
 
 pub(crate) mod flag;
 pub(crate) mod number_format;
@@ -24,36 +24,36 @@ use crate::java_backed::TextId;
 use crate::vars::{Names, VarId, Vars};
 use parse::{Build, Scope};
 
-/// Compiled text.
+/// A compiled template.
 #[derive(Clone, Debug)]
 pub enum Template {
-    /// Has nothing to evaluate.
+    /// Text without expressions.
     Fixed(Box<str>),
-    /// Holds at least one expression.
+    /// Text with at least one expression.
     Compound(Arc<Compound>),
 }
 
-/// Template with expressions in it.
+/// A template with expressions.
 #[derive(Debug)]
 pub struct Compound {
     source: Box<str>,
     parts: Box<[Part]>,
 }
 
-/// A piece of a compound text.
+/// Part of a compound template.
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// As it stands.
+    /// Literal text.
     Literal(Box<str>),
     /// A variable with a slot.
     Variable(VarId),
-    /// A variable that only came up at run time.
+    /// A variable without a slot; its name appeared only at run time.
     Named(Box<str>),
-    /// A function.
+    /// A function call.
     Call(Box<Call>),
-    /// A function that cannot run natively: evaluates to its source.
+    /// A function that cannot run natively and evaluates to its source text.
     Foreign(Box<str>),
-    /// A function that Java has evaluated before.
+    /// A function call that Java has evaluated beforehand.
     Java(TextId),
 }
 
@@ -63,7 +63,7 @@ impl Default for Template {
     }
 }
 
-/// A sentence about a text that cannot be read as what it should be, `what` being that in one word.
+/// Returns a sentence that says why a text could not be parsed; `what` names the text, in one word.
 pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) -> String {
     if text.trim().is_empty() {
         return format!("its {what} is blank: {why}");
@@ -71,75 +71,76 @@ pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) ->
     format!("{text} cannot be read: {why}")
 }
 
-/// The outcome of an evaluation.
+/// Result of an evaluation.
 pub(crate) type Outcome = Result<(), Thrown>;
 
-/// Something about an expression that the plan's author should know.
+/// Problem with an expression, reported to the plan's author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Name of the function, with its underscores.
     pub function: String,
     /// The kind of problem.
     pub reason: Reason,
-    /// The expression, or the whole text if it cannot be read.
+    /// Source of the expression, or the whole text if it cannot be parsed.
     pub source: String,
 }
 
 /// A kind of problem with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The function runs scripts or classes of a Java machine; it evaluates to its own source.
+    /// The function runs scripts or Java classes; it evaluates to its own source text.
     NeedsJvm,
-    /// There is no such function in JMeter itself (it may belong to a plug-in); it evaluates to its own source.
+    /// JMeter itself has no such function (a plug-in may have it); it evaluates to its own source text.
     Unknown,
-    /// A parameter asks for something that is not supported, in words.
+    /// A parameter requests an unsupported feature, which the string describes.
     Unsupported(String),
-    /// JMeter cannot read the text, in its words. It then leaves all properties of the element unevaluated.
+    /// JMeter cannot parse the text; the string is its message. JMeter then evaluates no property of the element.
     Invalid(String),
 }
 
-/// The compiler of texts, with what it needs and learns.
+/// Compiler of templates, with its settings and the facts that it collects.
 #[derive(Debug, Default)]
 pub struct TemplateCompiler {
     /// Variable names found.
     pub names: Names,
-    /// Problems that were found, in the order of compilation.
+    /// Problems in the order of compilation.
     pub problems: Vec<Problem>,
     /// Names of the properties that expressions read.
     pub properties: BTreeSet<String>,
-    /// Some expression makes up the name of a property while it runs, so that any property may be read.
+    /// True if an expression builds a property name at run time, so that any property may be read.
     pub any_property: bool,
-    /// Whether functions that need Java are left to it; otherwise they stay as they are.
+    /// True if functions that need Java are passed to Java; otherwise they evaluate to their source text.
     hosts: bool,
-    /// The calls that are left to Java ([`Part::Java`]).
+    /// Source of each call that Java evaluates ([`Part::Java`]).
     pub(crate) java_backed: Vec<Box<str>>,
-    /// Scripts are left to Java even where they are simple.
+    /// True if even simple scripts run in Java.
     pub(crate) leaves_scripts: bool,
-    /// Scripts that run in Java may have put objects among the properties.
+    /// True if scripts in Java may have stored objects in the properties.
     pub(crate) property_objects: bool,
-    /// An assertion may be about a transaction, of which `prev` is not the sample.
+    /// True if an assertion may apply to a transaction, whose sample `prev` is not.
     pub(crate) checks_transactions: bool,
-    /// Sub-results keep their labels: the plan is run in functional mode.
+    /// True if sub-results keep their labels, because the plan runs in functional mode.
     pub(crate) functional: bool,
-    /// Some expression asks for the sampler's name.
+    /// True if an expression reads the sampler's name.
     pub(crate) asks_for_sampler: bool,
-    /// All expressions have been evaluated: texts are what they say.
+    /// True if all expressions have been evaluated already, so that texts are literal.
     pub(crate) literal: bool,
-    /// Function calls with a state of their own.
+    /// Number of function calls that have their own state.
     sites: u32,
-    /// Those of elements that several samplers have, by element.
+    /// State numbers of the calls in elements that apply to several samplers, by element index.
     shared: HashMap<usize, Vec<u32>>,
-    /// The element of which texts are compiled, and how many calls of it have been met.
+    /// Index of the element whose templates are being compiled, and the number of its stateful calls so far.
     sharing: Option<(usize, usize)>,
 }
 
 impl TemplateCompiler {
-    /// A compiler that leaves to Java what only Java can do, if it may, and even simple scripts, if it is to.
+    /// Creates a compiler. `hosts`: Java runs functions that need it. `leaves_scripts`: Java runs even simple
+    /// scripts.
     pub(crate) fn of(hosts: bool, leaves_scripts: bool) -> Self {
         Self { hosts, leaves_scripts, ..Self::default() }
     }
 
-    /// A number for a function call that keeps state between evaluations.
+    /// Returns the state number of a function call that keeps state between evaluations.
     fn site(&mut self) -> u32 {
         let known = self.sharing.as_mut().map(|(element, met)| {
             *met += 1;
@@ -157,7 +158,8 @@ impl TemplateCompiler {
         self.sites - 1
     }
 
-    /// Compiles texts of an element that is compiled for each sampler it applies to: its calls have one state, as the element is one.
+    /// Compiles the templates of an element that is compiled once per sampler in its scope. Each function call in
+    /// the element has one state for all these samplers.
     pub(crate) fn of_element<R>(&mut self, id: ElementId, work: impl FnOnce(&mut Self) -> R) -> R {
         let around = self.enter(id);
         let made = work(self);
@@ -165,7 +167,8 @@ impl TemplateCompiler {
         made
     }
 
-    /// The same in two steps: gives what [`leave`](Self::leave) is to be told.
+    /// Begins compiling an element, like [`of_element`](Self::of_element) but in two steps. [`leave`](Self::leave)
+    /// takes the result.
     pub(crate) fn enter(&mut self, id: ElementId) -> Option<(usize, usize)> {
         self.sharing.replace((id.index(), 0))
     }
@@ -176,8 +179,8 @@ impl TemplateCompiler {
 }
 
 impl Template {
-    /// Compiles a property of the plan. Never fails: what JMeter cannot read it takes literally, and a
-    /// [`Problem`] says so.
+    /// Compiles a property of the plan. Never fails: text that JMeter cannot parse is literal, and a [`Problem`] is
+    /// recorded.
     pub fn compile(source: &str, compiler: &mut TemplateCompiler) -> Self {
         if compiler.literal || !source.contains("${") {
             return Self::Fixed(source.into());
@@ -200,7 +203,7 @@ impl Template {
         }
     }
 
-    /// A text that is all Java's, as which it is told `java_backed`.
+    /// Creates a template that Java evaluates as a whole; `java_backed` is the text passed to Java.
     pub(crate) fn in_java(
         source: &str,
         java_backed: Box<str>,
@@ -212,7 +215,7 @@ impl Template {
         Self::Compound(Arc::new(Compound { source: source.into(), parts }))
     }
 
-    /// A property is left as it stands, with its escapes, unless there is more to it than one piece of text.
+    /// Builds the template of a property. A property without expressions keeps its escape characters.
     fn property(source: &str, parts: Vec<Part>) -> Self {
         match parts[..] {
             [] | [Part::Literal(_)] => Self::Fixed(source.into()),
@@ -220,7 +223,7 @@ impl Template {
         }
     }
 
-    /// A parameter, or text made at run time: always unescaped.
+    /// Builds the template of a function parameter or of text made at run time: always unescaped.
     fn parameter(source: &str, parts: Vec<Part>) -> Self {
         let mut parts = merged(parts).into_vec();
         match parts[..] {
@@ -230,14 +233,14 @@ impl Template {
         }
     }
 
-    /// Compiles text made at run time. What JMeter cannot read there evaluates to nothing.
+    /// Compiles text made at run time. Text that JMeter cannot parse evaluates to nothing.
     pub(crate) fn compile_late(source: &str, names: &Names, problems: &mut Vec<Problem>) -> Self {
         let parts = Build::new(Scope::Run { names, problems }).parts(source);
         Self::parameter(source, parts.unwrap_or_default())
     }
 
-    /// Appends the value to `out`. What JMeter would throw is left in
-    /// [`Scratch::thrown`](crate::env::Scratch::thrown), and nothing is appended.
+    /// Appends the value to `out`. If JMeter would throw, appends nothing and stores the exception in
+    /// [`Scratch::thrown`](crate::env::Scratch::thrown).
     pub fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Fixed(text) => out.push_str(text),
@@ -249,7 +252,7 @@ impl Template {
         }
     }
 
-    /// Appends the value to `out`; on an exception nothing is appended.
+    /// Appends the value to `out`, or returns an exception and appends nothing.
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
         let compound = match self {
             Self::Fixed(text) => {
@@ -264,7 +267,7 @@ impl Template {
                 Part::Literal(text) | Part::Foreign(text) => out.push_str(text),
                 Part::Java(id) => {
                     let own = env.notes.java().and_then(|java| java.get(*id));
-                    // Where the plan is only looked at, nobody has asked Java.
+                    // While a plan is only inspected, Java has evaluated nothing.
                     let none = || if env.shared.is_inert() { "${}" } else { "" };
                     out.push_str(own.or_else(|| env.run.java(*id)).unwrap_or_else(none));
                 }
@@ -287,13 +290,13 @@ impl Template {
         Ok(())
     }
 
-    /// The value of the beginning that no sample has a hand in: what is written there, variables that are set, and
-    /// properties, up to the first part that is anything else.
+    /// Returns the beginning of the value that does not depend on samples: literals, defined variables and
+    /// properties, up to the first part of another kind.
     pub fn known_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::get)
     }
 
-    /// The whole value, if no sample has a hand in any part of it.
+    /// Returns the whole value if no part of it depends on samples.
     pub fn known(&self, env: &mut Env<'_>) -> Option<String> {
         let Self::Compound(compound) = self else { return Some(self.raw().to_owned()) };
         let is_known = |part: &Part| match part {
@@ -305,7 +308,7 @@ impl Template {
         compound.parts.iter().all(is_known).then(|| self.known_start(env))
     }
 
-    /// The beginning that is known while the run goes on: variables have the values that all users begin with.
+    /// Returns the beginning of the value that stays constant during the run: variables have their initial values.
     pub(crate) fn initial_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::initial)
     }
@@ -335,7 +338,7 @@ impl Template {
         out
     }
 
-    /// The text, if there is nothing to evaluate in it.
+    /// Returns the text if the template has no expressions.
     pub fn fixed(&self) -> Option<&str> {
         match self {
             Self::Fixed(text) => Some(text),
@@ -346,13 +349,13 @@ impl Template {
         }
     }
 
-    /// Whether functions are called, whose calls may count.
+    /// True if the template calls functions, which may have side effects.
     pub fn calls(&self) -> bool {
         let Self::Compound(compound) = self else { return false };
         compound.parts.iter().any(|part| matches!(part, Part::Call(_)))
     }
 
-    /// The text as the plan has it.
+    /// Returns the source text of the plan.
     pub fn raw(&self) -> &str {
         match self {
             Self::Fixed(text) => text,
@@ -360,7 +363,8 @@ impl Template {
         }
     }
 
-    /// The slots of all variables that are mentioned, parameters of functions included, in the order of the text.
+    /// Returns the slots of all variables in the template, including those in function parameters, in the order of
+    /// the text.
     pub fn variables(&self) -> Vec<VarId> {
         let mut found = Vec::new();
         self.find_variables(&mut found);
@@ -379,15 +383,15 @@ impl Template {
     }
 }
 
-/// The reference that an undefined variable evaluates to.
+/// Appends the reference `${name}`, the value of an undefined variable.
 fn reference(name: &str, out: &mut String) {
     out.push_str("${");
     out.push_str(name);
     out.push('}');
 }
 
-/// Whether a text is to be evaluated by Java from its first part to its last: what a script does to variables is seen by
-/// the references behind it, and not by those before it.
+/// True if Java must evaluate the whole text from left to right: a script's changes of variables are visible to the
+/// references after it, and not to those before it.
 fn read_in_order(parts: &[Part]) -> bool {
     let (mut scripts, mut references) = (false, false);
     for part in parts {
@@ -402,7 +406,7 @@ fn read_in_order(parts: &[Part]) -> bool {
     scripts && references
 }
 
-/// Neighbouring literals become one.
+/// Merges adjacent literals.
 fn merged(parts: Vec<Part>) -> Box<[Part]> {
     let mut out: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {

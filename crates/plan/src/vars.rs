@@ -1,9 +1,9 @@
 //! A user's variables.
 //!
-//! Every name that the plan's text mentions is resolved to a slot when the plan is compiled; names that only
-//! come to be at run time (`match_3`, `${__V(a_${n})}`) go to an overflow map that is absent until used.
-//! Setting a slot reuses its buffer, so that a warm user allocates nothing. Values that all users start with
-//! are shared, not copied: a slot points at them until it is first written.
+//! Every variable name in the plan's text gets a slot when the plan is compiled. Names built at run time
+//! (`match_3`, `${__V(a_${n})}`) go to an overflow map, which is absent until used. Setting a slot reuses its
+//! buffer, so that a warm user allocates nothing. Values that all users start with are shared, not copied: a slot
+//! refers to the shared value until its first write.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u32);
 
-/// All names known when the plan was compiled.
+/// All variable names known at compile time, with their slots.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    // The names are the plan's own and short: nobody floods this table.
+    // The names come from the plan and are short: a fast hash without protection against hash flooding suffices.
     by_name: fnv::FnvHashMap<Box<str>, VarId>,
     names: Vec<Box<str>>,
 }
 
 impl Names {
-    /// The slot of `name`, made if there is none yet. Only used while compiling.
+    /// Returns the slot of `name`; creates it if needed. Used only during compilation.
     pub fn intern(&mut self, name: &str) -> VarId {
         if let Some(id) = self.by_name.get(name) {
             return *id;
@@ -32,37 +32,37 @@ impl Names {
         id
     }
 
-    /// The slot of `name`, if the plan mentions it.
+    /// Returns the slot of `name`, if the plan mentions the variable.
     pub fn find(&self, name: &str) -> Option<VarId> {
         self.by_name.get(name).copied()
     }
 
-    /// The name of a slot.
+    /// Returns the variable name of a slot.
     pub fn name(&self, id: VarId) -> &str {
         &self.names[id.0 as usize]
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether the plan mentions no variable at all.
+    /// True if the plan mentions no variable.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 }
 
-/// Every user's variables before its first sample: the evaluated User Defined Variables.
+/// Variables of every user before its first sample: the evaluated User Defined Variables.
 #[derive(Debug, Default)]
 pub struct Initial {
     values: Vec<Option<Box<str>>>,
-    /// Of names that have no slot.
+    /// Initial values of variables without a slot.
     named: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Initial {
-    /// Sets the starting value of a slot.
+    /// Sets the initial value of a slot.
     pub fn set(&mut self, id: VarId, value: &str) {
         let at = id.0 as usize;
         if self.values.len() <= at {
@@ -71,7 +71,7 @@ impl Initial {
         self.values[at] = Some(value.into());
     }
 
-    /// Sets the starting value of a variable by its name.
+    /// Sets the initial value of a variable by its name.
     pub fn set_named(&mut self, names: &Names, name: &str, value: &str) {
         match names.find(name) {
             Some(id) => self.set(id, value),
@@ -79,13 +79,13 @@ impl Initial {
         }
     }
 
-    /// All slots that have a starting value.
+    /// Returns all slots with an initial value.
     pub fn iter(&self) -> impl Iterator<Item = (VarId, &str)> {
         let all = self.values.iter().enumerate();
         all.filter_map(|(at, value)| Some((VarId(at as u32), value.as_deref()?)))
     }
 
-    /// The starting value of a slot.
+    /// Returns the initial value of a slot.
     pub fn get(&self, id: VarId) -> Option<&str> {
         self.values.get(id.0 as usize)?.as_deref()
     }
@@ -93,7 +93,7 @@ impl Initial {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// As in [`Initial`].
+    /// The variable has its value from [`Initial`].
     #[default]
     Initial,
     Own,
@@ -119,14 +119,14 @@ pub struct Vars {
 }
 
 impl Vars {
-    /// Variables as they are at a user's start. Slots are made at the first write.
+    /// Creates the variables of a starting user. Slots are allocated at the first write.
     pub fn new(initial: Arc<Initial>) -> Self {
         let mut vars = Self { initial, slots: Vec::new(), overflow: None };
         vars.begin_named();
         vars
     }
 
-    /// Sets the variables without a slot that have a starting value.
+    /// Sets the variables without a slot that have an initial value.
     fn begin_named(&mut self) {
         if self.initial.named.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl Vars {
         }
     }
 
-    /// The value in a slot; `None` if the variable is not defined.
+    /// Returns the value of a slot; `None` if the variable is undefined.
     pub fn get(&self, id: VarId) -> Option<&str> {
         match self.slots.get(id.0 as usize) {
             None | Some(Slot { state: State::Initial, .. }) => self.initial.get(id),
@@ -147,12 +147,12 @@ impl Vars {
         }
     }
 
-    /// The value that the variable of a slot had at the user's start.
+    /// Returns the value that a slot's variable had when the user started.
     pub(crate) fn initial(&self, id: VarId) -> Option<&str> {
         self.initial.get(id)
     }
 
-    /// The value of a variable by its name.
+    /// Returns the value of a variable by its name.
     pub fn get_named(&self, names: &Names, name: &str) -> Option<&str> {
         match names.find(name) {
             Some(id) => self.get(id),
@@ -163,14 +163,14 @@ impl Vars {
         }
     }
 
-    /// Gives a slot a value.
+    /// Sets the value of a slot.
     pub fn set(&mut self, id: VarId, value: &str) {
         let text = self.write(id);
         text.clear();
         text.push_str(value);
     }
 
-    /// The buffer of a slot, to be overwritten by the caller; the variable counts as defined from now on.
+    /// Returns the buffer of a slot for the caller to overwrite, and marks the variable as defined.
     pub fn write(&mut self, id: VarId) -> &mut String {
         let at = id.0 as usize;
         if self.slots.len() <= at {
@@ -181,7 +181,7 @@ impl Vars {
         &mut slot.text
     }
 
-    /// Gives a variable a value by its name.
+    /// Sets the value of a variable by its name.
     pub fn set_named(&mut self, names: &Names, name: &str, value: &str) {
         if let Some(id) = names.find(name) {
             return self.set(id, value);
@@ -196,7 +196,7 @@ impl Vars {
         slot.text.push_str(value);
     }
 
-    /// Removes the variable of a slot.
+    /// Removes the variable in a slot.
     pub fn remove(&mut self, id: VarId) {
         self.write(id);
         self.slots[id.0 as usize].state = State::Removed;
@@ -211,20 +211,20 @@ impl Vars {
         }
     }
 
-    /// All defined variables, in no particular order.
+    /// Returns all defined variables, in no particular order.
     pub fn iter<'a>(&'a self, names: &'a Names) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
         let known = (0..names.len() as u32)
             .filter_map(|n| Some((names.name(VarId(n)), self.get(VarId(n))?)));
         known.chain(self.unslotted())
     }
 
-    /// Defined variables that have no slot, in no particular order.
+    /// Returns the defined variables without a slot, in no particular order.
     pub fn unslotted(&self) -> impl Iterator<Item = (&str, &str)> {
         let made = self.overflow.iter().flat_map(|map| map.iter());
         made.filter(|(_, slot)| slot.state == State::Own).map(|(name, slot)| (&**name, &*slot.text))
     }
 
-    /// Back to the values of a user's start; buffers stay for reuse.
+    /// Restores the user's initial values; buffers are kept for reuse.
     pub fn reset(&mut self) {
         for slot in &mut self.slots {
             slot.state = State::Initial;

@@ -1,8 +1,10 @@
-//! Arrivals and Free-Form Arrivals Thread Group (bzm): iterations begin at moments of a schedule, run by whoever is free.
+//! Arrivals and Free-Form Arrivals Thread Group (bzm): iterations start at scheduled times and are run by idle
+//! users.
 //!
-//! An arrival is run by a user that has ended its iteration before, else by a new one, else, where as many as are allowed are busy, by nobody.
-//! That is the engine's; here are the moments. The next arrival is as far off as the rate at the one before says; where that is 0 it is asked for
-//! again after 200 ms. So a ramp-up without steps, whose rate follows from the arrivals so far, lets nobody in before it is over.
+//! An idle user runs the iteration of an arrival. If no user is idle, a new user runs it; if the maximum number of
+//! users is busy, the arrival is dropped. The engine does this; this file computes the times. The rate at one
+//! arrival determines the distance to the next arrival. While the rate is 0, the plug-in polls it every 200 ms. The
+//! rate of a ramp-up without steps depends on the arrivals so far, so that such a ramp-up has no arrivals.
 
 use jmx::ElementId;
 
@@ -14,20 +16,20 @@ use crate::load::{self, Phase};
 use crate::support::Level;
 use crate::template::Template;
 
-/// One of bzm's groups of arrivals.
+/// Class of the Arrivals Thread Group.
 pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup";
-/// The other, with a table of rates.
+/// Class of the Free-Form Arrivals Thread Group, which has a table of rates.
 pub(super) const FREE_FORM: &str =
     "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// Where the rate is 0, the plug-in polls again so much later, milliseconds.
+/// Time in milliseconds after which the plug-in polls a rate of 0 again.
 const AGAIN_MS: f64 = 200.0;
 
-/// A group's settings.
+/// Settings of an arrivals group.
 #[derive(Debug)]
 pub struct Arrivals {
     rates: Rates,
-    /// `M` is minutes, else seconds.
+    /// Unit of time: `M` is minutes, otherwise seconds.
     unit: Template,
     users: Template,
     limit: Template,
@@ -35,25 +37,25 @@ pub struct Arrivals {
 
 #[derive(Debug)]
 enum Rates {
-    /// Target, ramp-up, steps, hold.
+    /// Target rate, ramp-up, steps and hold time.
     Target([Template; 4]),
-    /// Rate at the start and at the end, and how long, of each row.
+    /// Rows of the table: rate at the start, rate at the end, and duration.
     Rows(Vec<[Template; 3]>),
 }
 
-/// Bounds of a group of arrivals.
+/// Bounds of an arrivals group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Users at once at most; 0 is no bound.
+    /// Maximum number of concurrent users; 0 means no limit.
     pub users: u32,
-    /// With so many arrivals it ends; 0 is no bound.
+    /// Number of arrivals after which the group ends; 0 means no limit.
     pub arrivals: u64,
-    /// When its schedule is found to be over, milliseconds after its start.
+    /// Time at which the group notices the end of its schedule, in milliseconds after its start.
     pub end: i64,
 }
 
 impl Bounds {
-    /// No more users at once than are allowed.
+    /// Limits `users` to the maximum number of concurrent users.
     pub fn at_most(self, users: u32) -> u32 {
         if self.users == 0 { users } else { users.min(self.users) }
     }
@@ -87,13 +89,14 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 3]> {
 }
 
 impl Arrivals {
-    /// When each arrival is, milliseconds after the group's start, and when the schedule is found to be over. That is each span's end.
+    /// Returns a span for each arrival: its time, and the time at which the schedule's end is noticed, both in
+    /// milliseconds after the group's start.
     pub(super) fn spans(&self, env: &mut Env<'_>) -> Result<Vec<Span>, String> {
         let (starts, end) = self.rate(env)?.moments()?;
         Ok(starts.into_iter().map(|start| (start, end)).collect())
     }
 
-    /// The rates of its schedule.
+    /// Returns the phases of the schedule's rate.
     pub(super) fn phases(&self, env: &mut Env<'_>) -> Option<Vec<Phase>> {
         let nanos = |s: f64| (s * 1e9) as i64;
         match self.rate(env).ok()? {
@@ -109,7 +112,7 @@ impl Arrivals {
         }
     }
 
-    /// `spans`: what [`spans`](Self::spans) has said.
+    /// Returns the group's bounds. `spans` is the result of [`spans`](Self::spans).
     pub(super) fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Bounds {
         Bounds {
             users: self
@@ -156,17 +159,17 @@ impl Arrivals {
     }
 }
 
-/// Arrivals a second, as they change.
+/// Arrivals per second over time.
 #[derive(Debug)]
 enum Rate {
-    /// Times in seconds.
+    /// Target rate per second; times in seconds.
     Target { target: f64, ramp_up: i64, steps: i64, hold: i64 },
-    /// Of each row the rate at its start and at its end, and how many seconds it takes.
+    /// Rows of the table: rate at the start, rate at the end, and duration in seconds.
     Rows(Vec<[f64; 3]>),
 }
 
 impl Rate {
-    /// The rate at a moment (seconds), after so many arrivals; below 0 is the end.
+    /// Returns the rate at `offset` seconds after `arrivals` arrivals; a negative rate means the end.
     fn at(&self, offset: f64, arrivals: u64) -> f64 {
         match self {
             Self::Target { target, ramp_up, steps, hold } => {
@@ -187,7 +190,7 @@ impl Rate {
                 let mut before = 0_i64;
                 for [begin, end, length] in rows {
                     let progress = (offset - before as f64) / length;
-                    // Whole seconds, as in the plug-in.
+                    // Durations are rounded to whole seconds, as in the plug-in.
                     before = (before as f64 + length) as i64;
                     if offset <= before as f64 {
                         return begin + progress * (end - begin);
@@ -198,11 +201,12 @@ impl Rate {
         }
     }
 
-    /// About the fewest arrivals that there are: the area below the rates where it is known to be walked through.
+    /// Returns a rough lower bound of the number of arrivals: the area under the part of the rate curve that is
+    /// certainly reached.
     fn area(&self) -> f64 {
         match self {
             Self::Target { target, hold, .. } => target * *hold as f64,
-            // A rate below 0 is the end.
+            // A negative rate may end the schedule early.
             Self::Rows(rows) if rows.iter().flatten().any(|number| *number < 0.0) => 0.0,
             Self::Rows(rows) => {
                 rows.iter().map(|[begin, end, length]| (begin + end) / 2.0 * length.floor()).sum()
@@ -210,10 +214,10 @@ impl Rate {
         }
     }
 
-    /// The moments of arrivals, and that at which the schedule is found to be over: milliseconds.
+    /// Returns the times of all arrivals and the time at which the schedule's end is noticed, in milliseconds.
     fn moments(&self) -> Result<(Vec<i64>, i64), String> {
         let (mut at, mut starts) = (0.0_f64, Vec::new());
-        // To count them one by one takes seconds and much memory.
+        // Counting so many arrivals one by one would take seconds and much memory.
         if self.area() > 2.0 * MOST as f64 {
             return Err(too_many());
         }
@@ -259,7 +263,7 @@ mod tests {
     #[test]
     fn steps_have_rates_of_their_own() {
         let moments = target(4.0, 2, 2, 1).moments();
-        // 2 a second, then 4, and at the end of the ramp-up a third step, as in the plug-in.
+        // Two arrivals per second, then four, and a third step at the end of the ramp-up, as in the plug-in.
         let starts = vec![0, 500, 1_000, 1_250, 1_500, 1_750, 2_000, 2_167, 2_417, 2_667, 2_917];
         assert_eq!(moments, Ok((starts, 3_167)));
     }
@@ -274,7 +278,7 @@ mod tests {
         let rows = Rate::Rows(vec![[1.0, 1.0, 2.0], [2.0, 4.0, 1.0]]);
         assert_eq!(rows.moments(), Ok((vec![0, 1_000, 2_000, 3_000], 3_250)));
         let (starts, _) = Rate::Rows(vec![[0.0, 10.0, 1.0]]).moments().expect("moments");
-        // The first poll that finds a rate is after 200 ms.
+        // The rate is first above 0 at the poll after 200 ms.
         assert_eq!(starts[..2], [200, 700]);
     }
 
@@ -288,7 +292,7 @@ mod tests {
         ] {
             assert!(rate.area() > 2.0 * many && rate.moments().is_err(), "{rate:?}");
         }
-        // The end comes before, or nobody in its time.
+        // The schedule ends before its many arrivals, or has no arrivals.
         let ends = Rate::Rows(vec![[-1.0, -1.0, 1.0], [many, many, 1e9]]);
         assert_eq!(ends.moments(), Ok((vec![], 0)));
         assert_eq!(target(0.0, 0, 0, 1).area(), 0.0);

@@ -1,4 +1,4 @@
-//! Authorization Manager: credentials by the beginning of the URL.
+//! Authorization Manager: credentials, selected by URL prefix.
 
 use jmx::ElementId;
 
@@ -23,12 +23,12 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<AuthManage
     Some(AuthManager { entries })
 }
 
-/// JMeter's default is Basic.
+/// Returns the mechanism of an entry; JMeter's default is Basic.
 fn mechanism(text: Option<&str>) -> &str {
     text.filter(|text| !text.is_empty()).unwrap_or("BASIC")
 }
 
-/// Whether some of its entries ask for Kerberos.
+/// True if an entry uses Kerberos.
 pub(crate) fn asks_for_kerberos(ctx: &Context<'_>, id: ElementId) -> bool {
     let entries = ctx.props(id).collection("AuthManager.auth_list").iter();
     let mut entries = entries.filter_map(jmx::Prop::object);

@@ -1,4 +1,5 @@
-//! Backend Listener: sends figures of the run to a server, by one of JMeter's own clients. Other clients are Java.
+//! Backend Listener: sends metrics of the run to a server, through one of JMeter's own clients. Java runs other
+//! clients.
 
 use jmx::ElementId;
 
@@ -6,7 +7,7 @@ use crate::compile::Context;
 use crate::plan::{BackendKind, BackendListener};
 use crate::support::Level;
 
-/// The listener; `None` if its client needs Java.
+/// Compiles the listener; `None` if its client needs Java.
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<BackendListener> {
     let client = client(ctx.props(id).str("classname").unwrap_or(""))?;
     let props = ctx.props(id);

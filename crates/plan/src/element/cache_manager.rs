@@ -1,11 +1,11 @@
-//! Cache Manager: which answers users keep, for how long, and when they are forgotten.
+//! Cache Manager: the HTTP cache of each user.
 
 use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::plan::CacheManager;
 
-/// The most entries, where the plan does not say.
+/// Default of the maximum number of entries.
 const MOST: &str = "5000";
 
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CacheManager> {

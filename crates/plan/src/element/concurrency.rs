@@ -1,8 +1,8 @@
-//! Concurrency Thread Group (bzm): as many users at once as are wanted, and from when on each of them is.
+//! Concurrency Thread Group (bzm): maintains a number of concurrent users that changes over time.
 //!
-//! The plug-in reads the clock when one of its users ends, and else once a second; then it starts whoever is missing, and finds out that
-//! the time is over. Those polls are the engine's; here are the times that they compare with. A number that cannot be read as a time or as steps keeps the
-//! group from starting; as a target it is 0.
+//! The plug-in checks the time whenever one of its users ends, and otherwise once per second. It then starts the
+//! missing users and notices the end of the schedule. The engine does these polls; this file computes the times for
+//! them. An invalid time or number of steps prevents the group from starting; an invalid target counts as 0.
 
 use jmx::ElementId;
 
@@ -11,14 +11,14 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::template::Template;
 
-/// Target, ramp-up, steps, hold, and the unit of both times.
+/// Compiles the target, ramp-up, steps, hold time, and the unit of both times.
 pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Template; 5] {
     no_log(ctx, id);
     [("TargetLevel", "1"), ("RampUp", ""), ("Steps", ""), ("Hold", "1"), ("Unit", "")]
         .map(|(name, default)| ctx.prop_or(id, name, default))
 }
 
-/// Says that a log of its own is not written.
+/// Warns that the group's own log file is not written.
 pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     let log = ctx.props(id).str("LogFilename").unwrap_or("");
     if !log.is_empty() {
@@ -28,20 +28,20 @@ pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// A number of users that is wanted at a time.
+/// Target number of users over time.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     target: i32,
-    /// Seconds.
+    /// Ramp-up time in seconds.
     ramp_up: i64,
     steps: i64,
-    /// Seconds.
+    /// Hold time in seconds.
     hold: i64,
-    /// Seconds by which all of it begins later.
+    /// Time in seconds by which the whole schedule is delayed.
     shift: i64,
 }
 
-/// From when on each user is wanted, and until when all are: milliseconds after the group's start.
+/// Returns a span for each user: its start and the end of the group, in milliseconds after the group's start.
 pub(super) fn spans(texts: &[Template; 5], env: &mut Env<'_>) -> Result<Vec<Span>, String> {
     let [target, ramp_up, steps, hold, unit] = texts.each_ref().map(|text| {
         let mut value = String::new();
@@ -64,7 +64,7 @@ pub(super) fn spans(texts: &[Template; 5], env: &mut Env<'_>) -> Result<Vec<Span
     Ok(wish.spans(property("dynamic_tg.temporisation", 10).max(1)))
 }
 
-/// A number of steps; none is 0.
+/// Parses a number of steps; empty text is 0.
 pub(super) fn steps(text: &str) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);
@@ -72,7 +72,7 @@ pub(super) fn steps(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| format!("{text:?} is no number of steps"))
 }
 
-/// Seconds, rounded as Java does.
+/// Parses a time and rounds it to seconds as Java does.
 pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok((number * unit + 0.5).floor() as i64),
@@ -82,7 +82,7 @@ pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
 }
 
 impl Wish {
-    /// Users at a moment; `None` is the end.
+    /// Returns the target number of users at a time; `None` after the end.
     fn planned(&self, ms: i64) -> Option<i64> {
         let offset = (ms as f64 / 1000.0 - self.shift as f64).max(0.0);
         if offset >= self.ramp_up.saturating_add(self.hold) as f64 {
@@ -100,13 +100,14 @@ impl Wish {
         Some((wanted + 0.5).floor() as i64)
     }
 
-    /// `pause`: between polls as long as there is no user, milliseconds. It polls without end for the first.
+    /// Returns the span of each user. `pause` is the time in milliseconds between polls while the group has no
+    /// user. The group polls for its first user without end.
     fn spans(&self, pause: i64) -> Vec<Span> {
         let end = self.ramp_up.saturating_add(self.hold).saturating_add(self.shift.max(0));
         let end = end.clamp(0, i64::MAX / 4000) * 1000;
         let users = i64::from(self.target.max(0));
         let starts = (1..=users).map_while(|wanted| {
-            // What is planned only grows, until it ends.
+            // The target number of users only grows until the end.
             let step = if wanted == 1 { pause } else { 1 };
             let there = |poll: i64| self.planned(poll * step).is_none_or(|at| at >= wanted);
             let (mut least, mut most) = (-1, end / step + 1);
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn users_are_wanted_from_the_middle_of_their_part() {
         assert_eq!(wish(3, 6, 0, 2).spans(10), [(1_000, 8_000), (3_000, 8_000), (5_000, 8_000)]);
-        // The first is found by a poll every 10 ms.
+        // The start of the first user is noticed by a poll every 10 ms.
         let starts = wish(4, 1, 0, 1).spans(10).into_iter().map(|(start, _)| start);
         assert_eq!(starts.collect::<Vec<_>>(), [130, 375, 625, 875]);
     }
@@ -147,7 +148,7 @@ mod tests {
     fn steps_are_equal_and_the_first_is_at_once() {
         let spans = wish(4, 4, 2, 1).spans(10);
         assert_eq!(spans, [(0, 5_000), (0, 5_000), (2_000, 5_000), (2_000, 5_000)]);
-        // Where steps are longer than users, some bring nobody.
+        // With more steps than users, some steps start no user.
         assert_eq!(wish(1, 3, 3, 1).spans(10), [(1_000, 4_000)]);
     }
 

@@ -1,4 +1,4 @@
-//! Constant Timer: the same delay each time.
+//! Constant Timer: delays by the same time before each sample.
 
 use jmx::ElementId;
 

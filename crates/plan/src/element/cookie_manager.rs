@@ -1,4 +1,4 @@
-//! Cookie Manager: which cookies users start with, when they are forgotten, and by which policy they are read.
+//! Cookie Manager: cookies of the plan, when cookies are cleared, and the policy for reading them.
 
 use jmx::ElementId;
 
@@ -7,7 +7,7 @@ use crate::plan::{CookieManager, UserCookie};
 
 const HANDLER: &str = "org.apache.jmeter.protocol.http.control.HC4CookieHandler";
 
-/// Names of policies, which JMeter takes in any case.
+/// Names of cookie policies; JMeter ignores their case.
 const POLICIES: [&str; 9] = [
     "standard",
     "standard-strict",
@@ -35,7 +35,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
         let secure = cookie.props.bool("Cookie.secure").unwrap_or(false);
         let domain_given = cookie.props.bool("Cookie.domain_specified").unwrap_or(false);
         let path_given = cookie.props.bool("Cookie.path_specified").unwrap_or(false);
-        // JMeter's own cookies have version 1, and do not write it.
+        // JMeter's own cookies have version 1, which it does not save.
         let version =
             cookie.props.int("Cookie.version").and_then(|version| version.try_into().ok());
         let version = version.unwrap_or(1);
@@ -64,7 +64,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
     })
 }
 
-/// The reason why JMeter cannot make its cookie handler, without which each sample fails.
+/// Returns the reason why JMeter cannot create its cookie handler. Without a handler, each sample fails.
 pub(crate) fn complaint(ctx: &Context<'_>, id: ElementId) -> Option<String> {
     let props = ctx.props(id);
     let policy = props.str("CookieManager.policy").unwrap_or("standard");

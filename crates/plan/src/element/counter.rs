@@ -1,7 +1,8 @@
-//! Counter: a number that goes up at each iteration of the loop around it, one for all users or one per user.
+//! Counter: a number that increases at each iteration of the loop around it, shared by all users or separate per
+//! user.
 //!
-//! The shared number is one atomic. An end that is left empty is no end; behind the end it starts anew. In a run of
-//! several processes the steps are dealt out.
+//! The shared number is one atomic. An empty maximum means no maximum; after the maximum, the number restarts. If
+//! the run has several processes, the numbers are divided among them.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -27,15 +28,15 @@ pub struct CounterConfig {
     reset_each_iteration: Flag,
 }
 
-/// The number of all users.
+/// The number that all users share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     next: AtomicI64,
-    /// Steps of this process, where others are dealt to other processes.
+    /// Number of increments in this process, used if the numbers are divided among several processes.
     stepped: AtomicU64,
 }
 
-/// The value that stands for "not started".
+/// Value that means "not started".
 const NONE: i64 = i64::MIN;
 
 impl Default for Shared {
@@ -44,7 +45,7 @@ impl Default for Shared {
     }
 }
 
-/// The number of one user, and the iteration it was last stepped in.
+/// The number of one user, and the iteration in which it was last incremented.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     next: i64,
@@ -64,7 +65,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CounterConfig {
 }
 
 impl CounterConfig {
-    /// Sets the variable and steps the number.
+    /// Sets the variable and increments the number.
     pub(crate) fn step(&self, at: usize, env: &mut Env<'_>) {
         let start = self.start.long(env);
         let end = self.end.parsed(env, |end| match end {
@@ -105,14 +106,14 @@ impl Shared {
         }
         let current = |held: i64| if held == NONE || held > end { start } else { held };
         let step = |held| Some(current(held).wrapping_add(increment));
-        // The closure never gives up, so both arms hold the number before the step.
+        // The closure always returns a value, so that both arms hold the number before the increment.
         let (Ok(held) | Err(held)) =
             self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
         current(held)
     }
 }
 
-/// The value after `nth` steps, if settings have been the same all the time.
+/// Returns the value after `nth` increments, provided that the settings have not changed.
 fn nth_value(nth: u64, start: i64, end: i64, increment: i64) -> i64 {
     let after = |steps: u64| start.wrapping_add(increment.wrapping_mul(steps as i64));
     match (increment > 0, start > end) {
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
     use crate::state::Shard;
 
-    /// Numbers that `count` processes give out in `steps` steps each, in the order of the run.
+    /// Returns the numbers that `count` processes produce in `steps` increments each, in the order of the run.
     fn dealt(count: u32, steps: usize, (start, end, increment): (i64, i64, i64)) -> Vec<i64> {
         let shares: Vec<Shared> = (0..count).map(|_| Shared::default()).collect();
         let mut all = Vec::new();

@@ -1,11 +1,11 @@
-//! CSV Data Set Config: the next line of a file at the start of each iteration of the loop around it.
+//! CSV Data Set Config: reads the next line of a file at the start of each iteration of the loop around it.
 //!
-//! The sharing mode tells which users share a place in the file: all users, those of a group, each user by itself, or
-//! all elements with the same word. A file is read into memory at its first use and lines are handed out by counting
-//! up one number, so that cores do not wait for each other.
+//! The sharing mode defines which users share a position in the file: all users, the users of a group, each user
+//! alone, or all elements with the same custom name. A file is read into memory at its first use. An atomic counter
+//! assigns the lines, so that cores do not wait for each other.
 //!
-//! A blank line counts as the end of the file unless values may be quoted: JMeter's way of splitting makes no value
-//! of it.
+//! A blank line counts as the end of the file unless values may be quoted, because JMeter splits a blank line into
+//! no values.
 
 mod dealt;
 mod file;
@@ -28,7 +28,7 @@ pub use dealt::{DealtFile, Odd};
 use source::Key;
 pub(crate) use source::Sources;
 
-/// Characters of a bad line that are shown.
+/// Number of characters of an invalid line that a message shows.
 const SHOWN: usize = 60;
 
 /// A compiled CSV Data Set Config.
@@ -44,25 +44,25 @@ pub struct CsvDataSet {
     stop_user: Flag,
     ignore_first: Flag,
     share: Template,
-    /// The value of variables at the end of the file.
+    /// Value of the variables at the end of the file.
     end: Box<str>,
 }
 
-/// Names of the variables that lines are read into.
+/// Names of the variables that receive the values of a line.
 #[derive(Debug)]
 enum Names {
     Known(Vec<VarId>),
-    /// Names in a text; the file's first line where it is empty.
+    /// Text with the names; if empty, the first line of the file has the names.
     Text(Template),
 }
 
-/// A user's place in a file.
+/// A user's position in a file.
 #[derive(Debug)]
 pub(crate) struct Handle {
     source: Arc<source::Source>,
-    /// Names found at run time; those of the element where it is absent.
+    /// Names determined at run time; `None` if the element's names apply.
     names: Option<Box<[Box<str>]>>,
-    /// The key that tells it apart, if it is the user's own.
+    /// Key of the position if it belongs to this user alone.
     own: Option<Key>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CsvDataSet {
     }
 }
 
-/// The value of a flag that is no expression.
+/// Returns the value of a flag unless it is an expression.
 fn known(flag: &Flag) -> Option<bool> {
     match flag {
         Flag::Fixed(value) => Some(*value),
@@ -97,7 +97,7 @@ fn known(flag: &Flag) -> Option<bool> {
     }
 }
 
-/// The delimiter between values that may be quoted, which is one character.
+/// Returns the one-character delimiter between values that may be quoted.
 fn first_char(delimiter: &str) -> char {
     match delimiter {
         "\\t" => '\t',
@@ -105,21 +105,22 @@ fn first_char(delimiter: &str) -> char {
     }
 }
 
-/// Names between commas; empty ones do not count.
+/// Splits names at commas and ignores empty names.
 fn split_names(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|name| !name.is_empty()).map(str::trim)
 }
 
 impl CsvDataSet {
-    /// Reads the file into memory if its name and form are known before any user starts. What is wrong with it is
-    /// told to the first user who needs it.
+    /// Reads the file into memory if its name and format are constant. The first user who needs the file reports
+    /// its errors.
     pub(crate) fn preload(&self, sources: &Sources) {
         if let Some(key) = self.known_key() {
             sources.preload(&key);
         }
     }
 
-    /// The file and its form, if they are known before any user starts; as for a place that all users share.
+    /// Returns the key of the file and its format if both are constant; the key is that of a position that all
+    /// users share.
     fn known_key(&self) -> Option<Key> {
         let from_header = match &self.names {
             Names::Known(_) => false,
@@ -166,7 +167,7 @@ impl CsvDataSet {
             source::Share::Group(group) => env.run.lines(Some(group)),
             _ => env.run.lines(None),
         };
-        // A user's own place is for all elements that read the file as this one does.
+        // Elements of a user that read the same file in the same way share the user's position.
         let own = (key.share == source::Share::User).then(|| key.clone());
         let known = env.notes.csv_places().find(|other| own.is_some() && other.own == own);
         let place = known.map(|other| other.source.clone());
@@ -195,7 +196,7 @@ impl CsvDataSet {
         if handle.source.next(recycle, &mut line) {
             count = match handle.source.quoted() {
                 Some(delimiter) => {
-                    // Nothing is set unless the whole line can be read.
+                    // No variable is set unless the whole line is valid.
                     let sound =
                         !line.contains('"') || parse::quoted(&line, delimiter, |_| {}).is_ok();
                     let mut nth = 0;
@@ -230,8 +231,8 @@ impl CsvDataSet {
         Ok(())
     }
 
-    /// Says once for each user that a line has quotes that do not fit: as in JMeter it counts as the end of the file, and an open quote takes all
-    /// lines behind it along.
+    /// Warns once per user of a line with invalid quotes. As in JMeter, such a line counts as the end of the file,
+    /// and an unclosed quote includes all following lines.
     fn warn_of(&self, line: &str, env: &mut Env<'_>) {
         let begin: String =
             line.chars().take(SHOWN).take_while(|c| !matches!(c, '\n' | '\r')).collect();
@@ -249,7 +250,7 @@ impl CsvDataSet {
         ));
     }
 
-    /// Splits a line at each delimiter; a blank line has no value at all.
+    /// Splits a line at each delimiter; a blank line has no values.
     fn read_plain(&self, handle: &Handle, line: &str, env: &mut Env<'_>) -> usize {
         if line.is_empty() {
             return 0;
@@ -278,7 +279,7 @@ impl CsvDataSet {
         }
     }
 
-    /// Sets the variable of that place; values beyond the names are dropped.
+    /// Sets the variable for value number `nth`; values without a name are dropped.
     fn set(&self, handle: &Handle, nth: usize, value: &str, env: &mut Env<'_>) {
         match (&handle.names, &self.names) {
             (Some(names), _) => {
@@ -296,12 +297,13 @@ impl CsvDataSet {
     }
 }
 
-/// Whom the place in the file is shared with. Modes saved by old versions in words are taken as JMeter takes them.
+/// Returns the sharing mode of the position. Display names of modes, saved by old versions, are read as JMeter
+/// reads them.
 fn share(mode: &str, env: &Env<'_>) -> source::Share {
     share_of(mode, env.notes.group())
 }
 
-/// As [`share`], for users of that group.
+/// Like [`share`], for users of the given group.
 fn share_of(mode: &str, group: GroupId) -> source::Share {
     match mode {
         "" | "shareMode.all" | "All threads" => source::Share::All,

@@ -1,4 +1,4 @@
-//! Debug Sampler: a result whose text lists variables and properties, in JMeter's order and words.
+//! Debug Sampler: a result that lists variables and properties, in JMeter's order and format.
 
 use std::cmp::Ordering;
 
@@ -17,8 +17,8 @@ pub struct DebugSampler {
     system: Flag,
 }
 
-/// The variable in which JMeter's HttpClient4 keeps whose connections they are: the user's name, once it has had an answer. It is
-/// kept where something lists variables.
+/// Variable in which JMeter's HttpClient4 stores the connection owner: the user's name, set after the first
+/// response. The engine sets it only if an element lists variables.
 pub const USER_TOKEN: &str = "__jmeter.U_T__";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
@@ -64,7 +64,7 @@ impl DebugSampler {
 /// Lists the user's variables.
 pub(crate) fn write_variables(env: &Env<'_>, out: &mut String) {
     out.push_str("JMeterVariables:\n");
-    // In JMeter each run has another number, mostly of eight digits.
+    // In JMeter this hexadecimal hash code differs in each run.
     let pack = ("JMeterThread.pack", "org.apache.jmeter.threads.SamplePackage@10000000");
     let mut entries: Vec<_> = env.vars.iter(env.names).chain([pack]).collect();
     write(&mut entries, out);
@@ -78,7 +78,7 @@ pub(crate) fn write_properties(env: &Env<'_>, out: &mut String) {
     write(&mut entries, out);
 }
 
-/// Lists nothing: there is no Java machine, and none of its properties.
+/// Writes an empty list: there is no Java machine with system properties.
 pub(crate) fn write_system(out: &mut String) {
     out.push_str("SystemProperties:\n\n");
 }
@@ -94,7 +94,7 @@ pub(crate) fn write(entries: &mut [(&str, &str)], out: &mut String) {
     out.push('\n');
 }
 
-/// Compares names part by part: text as text, digits by their number.
+/// Compares names part by part: text as text, digits by their numeric value.
 fn natural(one: &str, two: &str) -> Ordering {
     let (mut one, mut two) = (one, two);
     while !one.is_empty() && !two.is_empty() {
@@ -121,7 +121,7 @@ fn natural(one: &str, two: &str) -> Ordering {
     one.is_empty().cmp(&two.is_empty()).reverse()
 }
 
-/// The longest start of which all characters are `kept`, and the rest.
+/// Splits off the longest prefix of characters that satisfy `kept`.
 fn split(text: &str, kept: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !kept(c)).unwrap_or(text.len()))
 }

@@ -1,4 +1,4 @@
-//! DNS Cache Manager: hosts and name servers of the plan's own, and names that each user looks up for itself.
+//! DNS Cache Manager: static hosts, custom name servers, and name resolution per user.
 
 use jmx::{ElementId, Value};
 

@@ -1,4 +1,5 @@
-//! Dummy Sampler by jp@gc: a result as it is told, after the time it is told, or at once with that time claimed.
+//! Dummy Sampler by jp@gc: returns a configured result, either after the configured time or at once with that time
+//! as its claimed duration.
 
 use jmx::ElementId;
 use lang::url;
@@ -40,8 +41,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DummySampler {
 }
 
 impl DummySampler {
-    /// Fills the result and returns how long the sampler takes, nanoseconds. Where it does not wait, it takes none
-    /// and claims its time in [`SampleResult::elapsed`].
+    /// Fills the result and returns the duration of the sampler in nanoseconds. Without simulated waiting, the
+    /// duration is 0 and [`SampleResult::elapsed`] has the configured time.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
         let nanos = |ms: i32| u64::try_from(ms).unwrap_or(0) * 1_000_000;
         let time = nanos(number(&self.time, env));
@@ -70,7 +71,7 @@ impl DummySampler {
     }
 }
 
-/// A number of milliseconds. The plug-in catches what says that it is none.
+/// Evaluates a number of milliseconds. The plug-in catches the exception of an invalid number.
 fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     let before = env.core.thrown.take();
     let number = text.int(env);

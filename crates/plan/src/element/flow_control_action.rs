@@ -1,4 +1,4 @@
-//! Flow Control Action: waits, ends the user or the run, or goes on elsewhere. Makes no result.
+//! Flow Control Action: pauses, ends the user or the run, or leaves the current iteration. Produces no result.
 
 use jmx::ElementId;
 
@@ -17,7 +17,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Action {
         (3, _) => Action::NextIteration,
         (4, _) => Action::NextLoopIteration,
         (5, _) => Action::BreakLoop,
-        // Nothing that JMeter would do.
+        // JMeter does nothing for any other action.
         _ => Action::Pause(Template::default()),
     }
 }

@@ -1,6 +1,6 @@
-//! ForEach Controller: once per variable of a series, `name_1`, `name_2` and so on.
+//! ForEach Controller: runs its children once per variable of a series `name_1`, `name_2` and so on.
 //!
-//! An end that is missing is no end; one that is there but empty counts as 0, as does any that is no number.
+//! A missing end index means no limit. An end index that is empty or not a number counts as 0.
 
 use jmx::ElementId;
 

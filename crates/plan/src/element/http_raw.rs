@@ -1,8 +1,9 @@
-//! jp@gc HTTP Raw Request: bytes of a request as they stand, and perhaps a file behind them; then all that comes until the
-//! server closes.
+//! jp@gc HTTP Raw Request: sends a request as raw bytes, optionally followed by a file, and reads until the server
+//! closes the connection.
 //!
-//! Evaluated here; sent and received by the engine. Taking an answer apart is done here again, as `java.util.Scanner` with the
-//! delimiter `\r\n` does it in the plug-in: of a body only what stands before its first `\r\n` is kept.
+//! This file evaluates the request and parses the response; the engine sends and receives. The parser splits the
+//! response as the plug-in does, with `java.util.Scanner` and the delimiter `\r\n`: of the body, only the part
+//! before its first `\r\n` is kept.
 
 use std::sync::Arc;
 
@@ -24,31 +25,31 @@ pub struct HttpRaw {
     timeout: Template,
     keep: Flag,
     parse: Flag,
-    /// Answers longer than this are not kept any further.
+    /// Maximum number of response bytes to keep.
     limit: usize,
     buffer: usize,
 }
 
-/// One exchange.
+/// Data of one exchange.
 #[derive(Debug)]
 pub struct RawCall {
     /// Host to connect to.
     pub host: String,
-    /// Port to connect to, or the exception that it is.
+    /// Port to connect to, or the text of a Java exception.
     pub port: Result<u16, String>,
-    /// The data that is sent first.
+    /// Data to send first.
     pub data: String,
-    /// A file that is sent behind it, or the exception that it is.
+    /// Content of the file to send after the data, or the text of a Java exception.
     pub file: Option<Result<Arc<[u8]>, String>>,
-    /// Milliseconds, for connecting and between two reads; 0 is without limit.
+    /// Timeout in milliseconds for connecting and between two reads; 0 means no limit.
     pub timeout_ms: u32,
-    /// The connection is not closed, and used again by the next sample.
+    /// True if the connection stays open for the next sample.
     pub keep: bool,
-    /// The answer is taken apart.
+    /// True if the response is parsed.
     pub parse: bool,
-    /// Bytes of an answer after which nothing more is kept.
+    /// Number of response bytes after which further bytes are dropped.
     pub limit: usize,
-    /// Bytes that are read at once.
+    /// Number of bytes per read.
     pub buffer: usize,
 }
 
@@ -67,19 +68,19 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> HttpRaw {
     }
 }
 
-/// Bytes that the samplers of jp@gc read at once.
+/// Returns the number of bytes that the samplers of jp@gc read at once.
 pub(super) fn buffer_size(ctx: &Context<'_>) -> usize {
     ctx.settings.number("kg.apc.jmeter.samplers.ReceiveBufferSize", 4096_usize).max(1)
 }
 
 impl HttpRaw {
-    /// The call that is made now, and how.
+    /// Evaluates the exchange to make now.
     pub fn call(&self, env: &mut Env<'_>) -> RawCall {
         let host = self.host.parsed(env, str::to_owned);
         let file = self.file.parsed(env, str::to_owned);
         RawCall {
             host,
-            // What is no number is 80.
+            // Text that is not a number means port 80.
             port: self.port.parsed(env, |text| port(text.parse().unwrap_or(80))),
             data: self.data.parsed(env, str::to_owned),
             file: (!file.is_empty()).then(|| content(&file, env)),
@@ -92,13 +93,13 @@ impl HttpRaw {
     }
 }
 
-/// A port, or Java's complaint about it.
+/// Returns the port, or the text of Java's exception if it is out of range.
 pub(super) fn port(number: i32) -> Result<u16, String> {
     u16::try_from(number)
         .map_err(|_| format!("java.lang.IllegalArgumentException: port out of range:{number}"))
 }
 
-/// A file's content; relative paths are those of the working folder.
+/// Returns the content of a file; relative paths start in the working directory.
 fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, String> {
     crate::http::file_content(path, env).map_err(|error| {
         let words = error.to_string();
@@ -107,8 +108,8 @@ fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, String> {
     })
 }
 
-/// Takes an answer apart whose text stands in the result: code, message and headers go to their places, and of the body what is
-/// before its first `\r\n` stays as the text. False: it is left as it was.
+/// Parses the response text in the result: sets code, message and headers, and keeps the body up to its first
+/// `\r\n` as the text. Returns false and changes nothing if the text is no valid response.
 pub fn take_apart(result: &mut SampleResult) -> bool {
     let text = std::mem::take(&mut result.text);
     let body = parse(&text, result);
@@ -119,7 +120,7 @@ pub fn take_apart(result: &mut SampleResult) -> bool {
     true
 }
 
-/// Where the body starts, and how long it is; `None` if there is no such answer.
+/// Returns the start and the length of the body; `None` if the text is no valid response.
 fn parse(text: &str, result: &mut SampleResult) -> Option<(usize, usize)> {
     let (status, mut rest) = next_line(text)?;
     let first = status.find(' ')?;
@@ -148,12 +149,12 @@ fn parse(text: &str, result: &mut SampleResult) -> Option<(usize, usize)> {
     Some((text.len() - body.len(), end))
 }
 
-/// As `String.trim`.
+/// Trims like Java's `String.trim`.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c| c <= ' ')
 }
 
-/// The first line and what is behind it, with the line ends of `Scanner`; `None` at the end.
+/// Returns the first line and the rest, with the line separators of `Scanner`; `None` at the end.
 fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;

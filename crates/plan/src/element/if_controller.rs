@@ -1,4 +1,4 @@
-//! If Controller: runs its children if a condition holds, which is asked once, or before each of them.
+//! If Controller: runs its children if a condition is true, evaluated once or before each child.
 
 use jmx::ElementId;
 
@@ -34,17 +34,17 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     ctx.remark(id, Level::Jvm, format!("{what}: {source}"));
 }
 
-/// Whether the condition is JavaScript that is not computed here, and may run in Java.
+/// True if the condition is JavaScript that cannot be evaluated natively but may run in Java.
 fn is_foreign(ctx: &Context<'_>, id: ElementId) -> bool {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
     ctx.settings.java_backing && !is_native_script(source.trim())
 }
 
-/// The condition as Java is told it.
+/// Compiles the condition as a template that Java evaluates.
 fn in_java(ctx: &mut Context<'_>, id: ElementId) -> Template {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
     let name = &ctx.doc.element(id).name;
-    // For the names in it, which scripts may set.
+    // Compiles the source only to collect the variable names in it, which scripts may set.
     let mark = ctx.text.java_backed.len();
     Template::compile(source, &mut ctx.text);
     ctx.text.problems.clear();

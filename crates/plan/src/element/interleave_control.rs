@@ -1,7 +1,7 @@
-//! Interleave Controller and Random Controller: one child a pass.
+//! Interleave Controller and Random Controller: run one child per pass.
 //!
-//! The style says what a child that is a controller is good for: one of its samplers (0, and whatever is no number), or all of what it
-//! holds (1).
+//! The style defines how much of a child controller runs in one pass: one of its samplers (0, also for text that is
+//! not a number), or all of its children (1).
 
 use jmx::ElementId;
 

@@ -1,6 +1,6 @@
-//! Java Request with the two classes that JMeter brings: `JavaTest`, which answers what it is told, and `SleepTest`.
-//! Both only wait, and vary the time by the clock. `SleepTest` reads its parameters at a user's first sample and keeps
-//! them.
+//! Java Request with JMeter's two built-in classes: `JavaTest`, which returns configured values, and `SleepTest`.
+//! Both only wait, for a time that varies with the clock. `SleepTest` reads its parameters at a user's first sample
+//! and keeps them.
 
 use jmx::ElementId;
 
@@ -12,13 +12,13 @@ use crate::template::Template;
 /// A compiled Java Request.
 #[derive(Debug)]
 pub struct JavaSampler {
-    /// Which element of the plan it is.
+    /// Identifies the element in the plan.
     element: u32,
     class: Class,
     parameters: Vec<(Template, Template)>,
 }
 
-/// Values that a `SleepTest` keeps for a user.
+/// Parameters that a `SleepTest` keeps for a user.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) element: u32,
@@ -45,7 +45,7 @@ fn class(name: &str) -> Option<Class> {
     }
 }
 
-/// The sampler; `None` if its class needs a JVM.
+/// Compiles the sampler; `None` if its class needs a JVM.
 pub(super) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -75,12 +75,13 @@ pub(super) fn compile(
 }
 
 impl JavaSampler {
-    /// Keeps what a user keeps for the sampler that it stands for, and its class: JMeter loads that once, before any script runs.
+    /// Takes over the class of `planned`, the sampler that this copy replaces, and its saved parameters. JMeter
+    /// loads the class once, before any script runs.
     pub(crate) fn stands_for(&mut self, planned: &Self) {
         (self.element, self.class) = (planned.element, planned.class);
     }
 
-    /// Fills the result and returns how long the sampler takes, nanoseconds.
+    /// Fills the result and returns the duration of the sampler in nanoseconds.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) -> u64 {
         let sleep = match self.class {
             Class::JavaTest => self.answer(env, result),
@@ -99,7 +100,7 @@ impl JavaSampler {
         u64::try_from(sleep).unwrap_or(0).saturating_mul(1_000_000)
     }
 
-    /// Writes what an interrupted sleep leaves of a result.
+    /// Writes the result of an interrupted sleep.
     pub fn interrupt(&self, result: &mut SampleResult) {
         result.success = false;
         if matches!(self.class, Class::SleepTest) {
@@ -133,7 +134,7 @@ impl JavaSampler {
         sleep
     }
 
-    /// The values that the user's first sample found.
+    /// Returns the parameters that were read at the user's first sample.
     fn setup<'e>(&self, env: &'e mut Env<'_>, label: &str) -> &'e Setup {
         if env.notes.setup(self.element).is_none() {
             let base = self.long(("SleepTime", 1000), env);
@@ -143,7 +144,7 @@ impl JavaSampler {
         env.notes.setup(self.element).unwrap_or(&NO_SETUP)
     }
 
-    /// Appends a parameter's value; false if there is no such parameter. The first of a name counts.
+    /// Appends the value of a parameter; false if there is no such parameter. The first parameter of a name counts.
     fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
         let found = self.parameters.iter().find(|(key, _)| key.parsed(env, |key| key == name));
         if let Some((_, value)) = found {
@@ -161,12 +162,12 @@ impl JavaSampler {
     }
 }
 
-/// Milliseconds to wait: a base, and by the clock up to a mask more.
+/// Returns the time to wait in milliseconds: the base plus a part that the clock determines, less than `mask`.
 fn vary(base: i64, mask: i64, now_ms: i64) -> i64 {
     if base > 0 && mask > 0 { base.saturating_add(now_ms.rem_euclid(mask)) } else { base }
 }
 
-/// A number as `Long.decode` reads it: decimal, octal after `0`, hexadecimal after `0x` or `#`.
+/// Parses a number like `Long.decode`: decimal, octal after `0`, hexadecimal after `0x` or `#`.
 fn decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),

@@ -1,7 +1,7 @@
-//! Keystore Configuration: which keys of the key store are presented to servers that ask for a certificate.
+//! Keystore Configuration: selects the keys of the key store for servers that request a client certificate.
 //!
-//! It concerns the whole run, wherever it stands; its texts are evaluated once, before the first user. The key store itself is named
-//! by `javax.net.ssl.keyStore`.
+//! The element applies to the whole run, wherever it is in the plan. Its templates are evaluated once, before the
+//! first user. The property `javax.net.ssl.keyStore` names the key store.
 
 use jmx::ElementId;
 
@@ -18,19 +18,19 @@ pub struct KeystoreConfig {
     variable: Template,
 }
 
-/// Which keys of the store are loaded, and how one is chosen.
+/// Range of keys to load from the key store, and how a user chooses a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySelection {
-    /// Number of the first key, from 0.
+    /// Index of the first key, from 0.
     pub first: i64,
-    /// Number of the last; -1 is the last there is.
+    /// Index of the last key; -1 means the last key of the store.
     pub last: i64,
-    /// The variable that names a key of the store; empty: one key after the other.
+    /// Variable with the alias of the key to use; if empty, the keys are used in turn.
     pub variable: String,
 }
 
 impl Default for KeySelection {
-    /// Without the element JMeter loads the first key alone.
+    /// Without the element, JMeter loads only the first key.
     fn default() -> Self {
         Self { first: 0, last: 0, variable: String::new() }
     }
@@ -45,8 +45,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> KeystoreConfig {
     }
 }
 
-/// The keys that the elements of a plan select together. The first that preloads decides, else the last: what is loaded stays. An error is
-/// what JMeter ends the test with.
+/// Returns the keys that the plan's elements select together. The first element that preloads decides, otherwise
+/// the last element, because loaded keys stay loaded. The error is the message with which JMeter ends the test.
 pub fn selection(
     configs: &[KeystoreConfig],
     env: &mut Env<'_>,

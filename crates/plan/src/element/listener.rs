@@ -1,4 +1,4 @@
-//! Listeners: which file an element's class belongs to, and what of a sample each reads.
+//! Listeners: maps each listener class to its file, and states the parts of a sample that a listener reads.
 
 use jmx::ElementId;
 
@@ -7,7 +7,7 @@ use crate::compile::{Context, Settings, scope};
 use crate::plan::{Listener, ListenerKind, Needs};
 use crate::support::Level;
 
-/// The listener; `None` if it does nothing with results.
+/// Compiles the listener; `None` if it does not process results.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> {
     let kind = match scope::class(ctx.doc, id) {
         "ResultSaver" => ListenerKind::Saver(Box::new(response_saver::compile(ctx, id))),
@@ -17,7 +17,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Listener> 
     Some(Listener { name: ctx.doc.element(id).name.clone(), kind })
 }
 
-/// Only the whole run is summed up.
+/// Marks a summariser as ignored unless it is a child of the Test Plan: only the whole run is summarized.
 pub(super) fn review_summariser(ctx: &mut Context<'_>, id: ElementId) {
     let doc = ctx.doc;
     let at_the_top = |plan: &ElementId| {
@@ -28,7 +28,7 @@ pub(super) fn review_summariser(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// The parts of a sample that a listener reads.
+/// Returns the parts of a sample that a listener reads.
 pub(crate) fn needs(listener: &Listener, settings: &Settings, functional: bool) -> Needs {
     match &listener.kind {
         ListenerKind::File(file) => result_collector::needs(file, settings, functional),

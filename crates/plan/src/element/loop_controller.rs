@@ -1,6 +1,7 @@
 //! Loop Controller: runs its children a number of times.
 //!
-//! The number is evaluated when the loop starts; one that cannot be read is 0, and any below 0 is without end.
+//! The number is evaluated when the loop starts. Invalid text counts as 0, and a negative number means an endless
+//! loop.
 
 use jmx::{ElementId, Props};
 

@@ -1,7 +1,8 @@
 //! Schedules of Open Model Thread Groups: `rate(5/s) random_arrivals(1 min) rate(10/s) pause(5 s)`.
 //!
-//! A rate holds from where it stands; between two rates it changes evenly over the arrivals in between. Each arrival is a user that
-//! runs one iteration; all must end when the schedule does. With a seed the moments are those of `java.util.Random`, as in JMeter.
+//! A rate applies from its position in the text. Between two rates, the rate changes linearly during the arrivals
+//! between them. Each arrival is a user that runs one iteration; all users must end when the schedule does. With a
+//! seed, the random times are those of `java.util.Random`, as in JMeter.
 
 use super::precise_throughput_timer::JavaDoubles;
 use super::profile::{Span, few_enough};
@@ -9,15 +10,15 @@ use crate::load::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
-    /// Users a second.
+    /// Rate in users per second.
     Rate(f64),
-    /// Seconds.
+    /// Period of arrivals at random or even times; duration in seconds.
     Arrivals { random: bool, duration: f64 },
 }
 
 fn steps(schedule: &str) -> Result<Vec<Step>, String> {
     match schedule.parse::<i32>() {
-        // So many at once, with an hour to end.
+        // A plain number starts that many users at once, with an hour to end.
         Ok(users) => {
             let rate = Step::Rate(f64::from(users));
             let even = |duration| Step::Arrivals { random: false, duration };
@@ -27,7 +28,7 @@ fn steps(schedule: &str) -> Result<Vec<Step>, String> {
     }
 }
 
-/// The rates of a schedule.
+/// Returns the phases of a schedule's rate.
 pub(super) fn phases(schedule: &str) -> Result<Vec<Phase>, String> {
     let steps = steps(schedule)?;
     let (mut rate, mut phases) = (0.0, Vec::new());
@@ -43,7 +44,7 @@ pub(super) fn phases(schedule: &str) -> Result<Vec<Phase>, String> {
     Ok(phases)
 }
 
-/// The moments of a schedule, or what is wrong with it.
+/// Returns the arrival times of a schedule, or its error.
 pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
     let steps = steps(schedule)?;
     let mut random = JavaDoubles::new(seed);
@@ -77,7 +78,7 @@ pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
     Ok(starts.into_iter().map(|start| (ms(start), ms(offset))).collect())
 }
 
-/// Users at equal distances, or at distances that change evenly.
+/// Appends arrivals at equal distances, or at distances that change evenly with the rate.
 fn even(begin: f64, end: f64, duration: f64, out: &mut Vec<f64>) {
     let mean = f64::midpoint(begin, end);
     let count = (mean * duration) as u64;
@@ -89,7 +90,8 @@ fn even(begin: f64, end: f64, duration: f64, out: &mut Vec<f64>) {
     }));
 }
 
-/// Users by chance: at the lower rate all over, and what is above it more often where the rate is higher.
+/// Appends random arrivals: evenly distributed for the lower rate, and more frequent where the rate is higher for
+/// the rest.
 fn poisson(begin: f64, end: f64, duration: f64, random: &mut JavaDoubles, out: &mut Vec<f64>) {
     let from = out.len();
     let count = (f64::midpoint(begin, end) * duration) as usize;
@@ -178,7 +180,7 @@ impl Reader<'_> {
         Ok(sum)
     }
 
-    /// Seconds of a unit.
+    /// Parses a unit of time and returns its seconds.
     fn unit(&mut self) -> Result<f64, String> {
         self.skip_blank();
         let word = self.word().to_ascii_lowercase();
@@ -229,7 +231,7 @@ impl Reader<'_> {
         word
     }
 
-    /// Blanks and comments.
+    /// Skips blanks and comments.
     fn skip_blank(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
@@ -263,7 +265,7 @@ mod tests {
     fn rates_hold_and_change() {
         assert_eq!(starts("rate(2/s) even_arrivals(2 s)"), [0, 500, 1_000, 1_500]);
         assert_eq!(starts("rate(120 per min) even_arrivals(500 ms 1 sec)"), [0, 500, 1_000]);
-        // From 0 to 4 a second over 2 s: 4 users, the n-th at the root of n.
+        // From 0 to 4/s in 2 s: 4 users; user n arrives at the square root of n seconds.
         assert_eq!(starts("rate(0) even_arrivals(2 s) rate(4/s)"), [0, 1_000, 1_414, 1_732]);
         assert_eq!(
             starts("rate(1/s) even_arrivals(2s) pause(3s) even_arrivals(1s)"),

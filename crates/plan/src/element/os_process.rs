@@ -1,7 +1,8 @@
-//! OS Process Sampler: a program of this machine, with its arguments, environment and files.
+//! OS Process Sampler: runs a program on this machine, with arguments, environment variables and redirected files.
 //!
-//! Programs run only where the user allowed it at the start (`throng.processes.allowed`, set by `--allow-processes`): a
-//! plan from elsewhere must not. The engine runs them on threads that are no cores.
+//! Programs run only if the user allowed them when starting the run (`throng.processes.allowed`, set by
+//! `--allow-processes`), because a plan may come from an untrusted source. The engine runs programs on threads that
+//! are not cores.
 
 use std::fmt::Write;
 
@@ -28,30 +29,30 @@ pub struct OsProcess {
     timeout: Template,
 }
 
-/// One run of a program.
+/// Program to run, with its settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// The program, by path or by name.
+    /// Path or name of the program.
     pub program: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<String>,
-    /// Variables of its environment, besides those of this process.
+    /// Environment variables, in addition to those of this process.
     pub environment: Vec<(String, String)>,
-    /// Working directory; empty is that of this process.
+    /// Working directory; empty means that of this process.
     pub directory: String,
-    /// The exit code that passes, if any does not.
+    /// Exit code of a successful run; `None` if any exit code is a success.
     pub expected: Option<i32>,
-    /// Files for its standard streams; empty is none: no input, and output that becomes the response.
+    /// File for standard input; empty means no input.
     pub stdin: String,
-    /// Where output goes.
+    /// File for standard output; if empty, the output becomes the response.
     pub stdout: String,
-    /// Where error output goes; empty is where output goes.
+    /// File for standard error; empty means the same target as standard output.
     pub stderr: String,
-    /// Milliseconds it may take; 0 is without limit.
+    /// Time limit in milliseconds; 0 means no limit.
     pub timeout_ms: u64,
 }
 
-/// The sampler; `None` if it may not run.
+/// Compiles the sampler; `None` if programs are not allowed.
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<OsProcess> {
     if !ctx.settings.is("throng.processes.allowed", false) {
         let what = "it runs a program of this machine, which --allow-processes permits";
@@ -88,7 +89,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<OsProcess>
 }
 
 impl OsProcess {
-    /// The program to run now.
+    /// Evaluates the program to run now.
     pub fn command(&self, env: &mut Env<'_>) -> Command {
         let mut text = |text: &Template| text.parsed(env, str::to_owned);
         let mut environment: Vec<(String, String)> = Vec::new();
@@ -129,7 +130,7 @@ impl Command {
     }
 }
 
-/// Entries in the order in which a `java.util.HashMap` gives them that was filled one by one.
+/// Returns the entries in the iteration order of a `java.util.HashMap` into which they were inserted one by one.
 fn in_java_order(entries: &[(String, String)]) -> Vec<&(String, String)> {
     let hash = |name: &str| {
         let hash = name.encode_utf16().fold(0u32, |h, c| h.wrapping_mul(31).wrapping_add(c.into()));

@@ -1,35 +1,37 @@
-//! Rates that timers keep, as far as they are known before the first sample.
+//! Rates that timers maintain, as far as they are known before the first sample.
 
 use super::Timer;
 use crate::env::Env;
 use crate::load::Phase;
 
-/// A rate that a timer keeps.
+/// A rate that a timer maintains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// Samples; the most at one time.
+    /// Samples per second; the maximum if the rate changes.
     pub per_second: f64,
-    /// How it changes, from the first user on; empty: it does not.
+    /// Changes of the rate, from the start of the first user; empty if the rate is constant.
     pub schedule: Vec<Phase>,
-    /// Those who keep it.
+    /// Users that share the rate.
     pub of: Of,
 }
 
-/// The users that keep a rate together.
+/// The users that share a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// Each user by itself.
+    /// Each user has the whole rate for itself.
     User,
-    /// All users of the group.
+    /// All users of the group share the rate.
     Group,
-    /// All users of the run, whether their groups have the timer or not: each keeps its part.
+    /// The rate is divided by all users of the run, even those whose groups lack the timer.
     All,
-    /// All users that come to the timer of this number; without one, to any timer of its kind.
+    /// All users that reach the timer with this number share the rate; without a number, all users that reach any
+    /// timer of this kind.
     Shared(Option<u32>),
 }
 
 impl Timer {
-    /// The rate that the timer keeps; `None`: it keeps none. `Err`: nobody knows it before samples run.
+    /// Returns the rate that the timer maintains; `None` for a timer without a rate. The error means that the rate
+    /// is unknown before samples run.
     pub fn pace(&self, env: &mut Env<'_>) -> Option<Result<Pace, Unknown>> {
         let pace = match self {
             Self::Throughput(timer) => timer.pace(env),
@@ -45,6 +47,6 @@ impl Timer {
     }
 }
 
-/// A rate that only a sample can know.
+/// The error for a rate that is unknown before samples run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;

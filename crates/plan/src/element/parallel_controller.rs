@@ -1,17 +1,18 @@
-//! bzm Parallel Controller: what it holds runs side by side, each child a branch of its own. To the tree it is a sampler as
-//! well: timers, processors and assertions in its scope apply to it too, once before or after all of its branches.
+//! bzm Parallel Controller: runs its children in parallel, each in its own branch. In the plan it is a sampler,
+//! too: timers, processors and assertions in its scope also apply to the controller, once before or after all
+//! branches.
 
 use jmx::{Document, ElementId};
 
 use crate::compile::{Context, scope};
 use crate::plan::Parallel;
 
-/// Whether an element is one.
+/// True if the element is a Parallel Controller.
 pub(crate) fn is(doc: &Document, id: ElementId) -> bool {
     scope::class(doc, id) == "com.blazemeter.jmeter.controller.ParallelSampler"
 }
 
-/// A Parallel Controller that holds nothing yet.
+/// Compiles a Parallel Controller, still without branches.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Parallel {
     const USUAL: &str = "6";
     let limited = ctx.flag(id, "LIMIT_MAX_THREAD_NUMBER", false);

@@ -1,6 +1,8 @@
-//! Parameterized Controller (jp@gc): sets variables each time it is asked for a sampler, and otherwise runs its children as a Simple Controller does.
+//! Parameterized Controller (jp@gc): sets variables whenever a sampler is requested from it; otherwise it runs its
+//! children like a Simple Controller.
 //!
-//! Of several variables of one name the first counts, as wherever JMeter reads such a list. Costs an evaluation of all of them for each sampler below.
+//! If several variables have the same name, the first counts, as in all such lists of JMeter. Cost: all values are
+//! evaluated once per sampler below the controller.
 
 use jmx::{ElementId, Value};
 
@@ -11,7 +13,7 @@ use crate::support::Level;
 use crate::template::Template;
 use crate::template::variable::Variable;
 
-/// Variables of one controller.
+/// Maximum number of variables per controller.
 const MOST: usize = 1000;
 
 /// The variables that a controller sets.
@@ -47,13 +49,13 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
 }
 
 impl Parameters {
-    /// The controller is asked.
+    /// Sets the variables, each time a sampler is requested from the controller.
     pub fn set(&self, env: &mut Env<'_>) {
         set(&self.variables, env);
     }
 }
 
-/// All values are found before any is set.
+/// Sets the variables after evaluating all values.
 fn set(variables: &[(Variable, Template)], env: &mut Env<'_>) {
     let Some(((name, value), rest)) = variables.split_first() else { return };
     let mut found = env.core.take();

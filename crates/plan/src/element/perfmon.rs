@@ -1,6 +1,6 @@
-//! jp@gc PerfMon Metrics Collector: server agents that are asked while the run lasts, and the file that their figures go to.
+//! jp@gc PerfMon Metrics Collector: server agents that are polled during the run, and the file for their metrics.
 //!
-//! It takes part in no sample; wherever it stands, it works once for the whole run.
+//! The collector has no part in samples. Wherever it is in the plan, it works once for the whole run.
 
 use jmx::{ElementId, Prop};
 
@@ -12,14 +12,14 @@ use crate::template::Template;
 
 pub(crate) const CLASS: &str = "kg.apc.jmeter.perfmon.PerfMonCollector";
 
-/// One collector.
+/// A PerfMon collector.
 #[derive(Debug)]
 pub struct PerfMon {
     /// Name of the element.
     pub name: String,
-    /// Host, port, metric and its parameters: a row for each figure.
+    /// Rows of the metrics table: host, port, metric and its parameters.
     pub rows: Vec<[Template; 4]>,
-    /// The file of the figures, if it has one.
+    /// File for the metrics, if any.
     pub file: Option<FileWriter>,
 }
 

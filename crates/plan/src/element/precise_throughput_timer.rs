@@ -1,10 +1,12 @@
-//! Precise Throughput Timer: samples of a group come at random moments, as independent people do, yet exactly so many in each stretch of time.
+//! Precise Throughput Timer: random sample times, as of independent people, but with an exact number per interval.
 //!
-//! For each stretch the moments are drawn evenly and sorted, with Java's generator, so that a seed gives JMeter's moments. As in JMeter the
-//! first timer that a group meets makes them, for all timers of the group. All users of a group take from one list: who takes the next moment holds
-//! a lock for as long as that takes, or, once a stretch, for as long as it takes to draw the next one. They are put in order as far as they are
-//! wanted: by halves, of which the first is halved again (incremental quicksort: R. Paredes and G. Navarro, ALENEX 2006). In a run of several
-//! processes, each takes the moments that its users are dealt.
+//! For each interval of `duration` seconds, sample times are drawn from a uniform distribution with Java's
+//! generator, so that a seed yields JMeter's times. As in JMeter, the first timer that a group reaches draws the
+//! times for all timers of the group.
+//!
+//! All users of a group take times from one list under a lock; once per interval, the lock also covers drawing the
+//! next interval. Times are sorted lazily by incremental quicksort (R. Paredes and G. Navarro, ALENEX 2006). If the
+//! run has several processes, each takes the times of its own users.
 
 use jmx::ElementId;
 
@@ -15,9 +17,10 @@ use crate::function::Level;
 use crate::state::Deal;
 use crate::template::Template;
 
-/// Moments of a stretch at most: 400 MB, and some seconds to draw them, during which a core does nothing else.
+/// Maximum number of sample times per interval: 400 MB, and some seconds of drawing during which a core does
+/// nothing else.
 const MOST: f64 = 50e6;
-/// Moments that are put in order at once.
+/// Number of sample times to sort at once.
 const PART: usize = 256;
 
 /// A compiled Precise Throughput Timer.
@@ -25,41 +28,42 @@ const PART: usize = 256;
 pub struct PreciseTimer {
     element: ElementId,
     throughput: Template,
-    /// Seconds that the throughput is about.
+    /// Period of the throughput in seconds.
     period: Template,
-    /// Length of a stretch, seconds.
+    /// Length of an interval in seconds.
     duration: Template,
     batch: Template,
     seed: Template,
 }
 
-/// The moments of a group.
+/// Scheduled sample times of a group.
 #[derive(Debug)]
 pub(crate) struct Moments {
     owner: ElementId,
     batch: i32,
     duration: i64,
     random: JavaDoubles,
-    /// Which of a batch is next.
+    /// Position of the next sample within its batch.
     item: i32,
-    /// Samples per second that the moments are drawn for.
+    /// Rate in samples per second for which the times were drawn.
     throughput: f64,
-    /// End of the last stretch, seconds after the start of the run.
+    /// End of the last interval, in seconds after the start of the run.
     finish: f64,
     drawn: Vec<f64>,
     next: usize,
-    /// So many are in order; behind them lie parts that end here, the nearest last: each holds later moments than the one before.
+    /// Number of sorted times at the front. `ends` has the ends of the unsorted parts behind them, the nearest end
+    /// last; all times of a part are later than those of the part before.
     sorted: usize,
     ends: Vec<usize>,
-    /// How many this process has taken.
+    /// Number of sample times that this process has taken.
     taken: u64,
-    /// The last stretch would have had more than [`MOST`].
+    /// True if the last interval would have had more than [`MOST`] sample times.
     too_many: bool,
-    /// That has been said.
+    /// True if this was logged.
     told: bool,
 }
 
-/// `java.util.Random`, as far as `nextDouble` goes.
+/// The part of `java.util.Random` that `nextDouble` needs.
 #[derive(Debug)]
 pub(crate) struct JavaDoubles(u64);
 
@@ -75,7 +79,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
 }
 
 impl PreciseTimer {
-    /// The rate that it keeps; `None`: it is not known before samples run.
+    /// Returns the rate that the timer maintains; `None` if it is unknown before samples run.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let throughput: f64 = self.throughput.known(env)?.trim().parse().ok()?;
         let period: f64 = self.period.known(env)?.trim().parse().ok()?;
@@ -83,7 +87,7 @@ impl PreciseTimer {
         (period > 0.0).then_some(Pace { per_second, schedule: Vec::new(), of: Of::Group })
     }
 
-    /// How long to wait, nanoseconds.
+    /// Returns the delay in nanoseconds.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> u64 {
         let throughput = self.throughput.double(env) / f64::from(self.period.int(env));
         let group = env.notes.group();
@@ -92,7 +96,7 @@ impl PreciseTimer {
         let mut held = moments.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let moments = held.get_or_insert_with(|| {
             let seed = match self.seed.long(env) {
-                // JMeter looks at the lower half of the number only.
+                // JMeter checks only the lower 32 bits of the seed.
                 seed if seed as i32 != 0 => seed as u64,
                 _ => env.core.random.bits(),
             };
@@ -110,7 +114,7 @@ impl PreciseTimer {
             env.shared.log(Level::Error, words);
         }
         let Some(moment) = dealt else {
-            // No sample at all was asked for: the wait ends with the group.
+            // The throughput is 0: the user waits until the group ends.
             return u64::MAX >> 2;
         };
         let delay = (moment * 1000.0 + (run.started_ms() - env.run_ms()) as f64) as i64;
@@ -138,7 +142,7 @@ impl Moments {
         }
     }
 
-    /// The next moment of this process's share, seconds after the start of the run.
+    /// Returns the next sample time of this process's share, in seconds after the start of the run.
     fn dealt(&mut self, throughput: f64, deal: Deal) -> Option<f64> {
         for _ in 0..deal.gap(self.taken) {
             self.take(throughput)?;
@@ -169,7 +173,7 @@ impl Moments {
         Some(moment)
     }
 
-    /// Puts the next part in order.
+    /// Sorts the next part of the list.
     fn sort_on(&mut self) {
         while let Some(end) = self.ends.last().copied() {
             let part = &mut self.drawn[self.sorted..end];
@@ -185,12 +189,12 @@ impl Moments {
         }
     }
 
-    /// Draws the moments of the next stretch.
+    /// Draws the sample times of the next interval.
     fn draw(&mut self, throughput: f64) {
         self.throughput = throughput;
         let rate = if self.batch > 1 { throughput / f64::from(self.batch) } else { throughput };
         let duration = self.duration as f64;
-        // What is no number is none.
+        // An infinite or invalid count becomes 0.
         let count = (rate * duration).ceil().max(0.0);
         self.too_many = count > MOST;
         let count = if self.too_many { 0 } else { count as usize };
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_java() {
         let mut random = JavaDoubles::new(42);
-        // new java.util.Random(42).nextDouble(), three times.
+        // Results of new java.util.Random(42).nextDouble(), called three times.
         let drawn: Vec<f64> = (0..3).map(|_| random.next_double()).collect();
         assert_eq!(drawn, [0.7275636800328681, 0.6832234717598454, 0.30871945533265976]);
     }
@@ -272,7 +276,7 @@ mod tests {
         let mut moments = moments(3, 10);
         let taken: Vec<f64> = (0..12).map(|_| moments.take(0.6).expect("a moment")).collect();
         assert!(taken.chunks(3).all(|batch| batch.iter().all(|moment| *moment == batch[0])));
-        // Two batches of three in ten seconds.
+        // Two batches of three samples in ten seconds.
         assert!(taken[3] < 10.0 && taken[6] > 10.0 && taken[0] < taken[3]);
     }
 

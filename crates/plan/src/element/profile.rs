@@ -1,7 +1,8 @@
-//! Thread groups whose users have a start and an end of their own: Ultimate and Stepping Thread Group (jp@gc), Concurrency and Arrivals
-//! Thread Groups (bzm), and Open Model Thread Group.
+//! Thread groups with separate start and end times for each user: Ultimate and Stepping Thread Group (jp@gc),
+//! Concurrency and Arrivals Thread Groups (bzm), and Open Model Thread Group.
 //!
-//! All of them are tables of moments, worked out once when the run starts. Numbers that cannot be read count as 0, as in the plug-ins.
+//! Each group becomes a table of times, computed once when the run starts. Invalid numbers count as 0, as in the
+//! plug-ins.
 
 use jmx::ElementId;
 
@@ -15,13 +16,13 @@ use crate::plan::Profile;
 use crate::support::Level;
 use crate::template::Template;
 
-/// When a user starts and when it must end, milliseconds after its group's start.
+/// Start and end time of a user, in milliseconds after the start of its group.
 pub type Span = (i64, i64);
 
-/// More users than this have no table: it would take more memory than there is.
+/// Maximum number of users with a table; more would exceed the memory.
 pub(super) const MOST: usize = 50_000_000;
 
-/// Rows of an Ultimate Thread Group from the command line, in place of the plan's.
+/// Property with rows of an Ultimate Thread Group, which replace the plan's rows.
 const SCHEDULE: &str = "threads_schedule";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Profile {
@@ -70,8 +71,8 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 5]> {
 }
 
 impl Profile {
-    /// The moments of all users by their numbers; `None` where they follow from the ramp-up. The error is what is wrong with a schedule.
-    /// `seed`: for schedules that have none.
+    /// Returns the spans of all users by user number; `None` if they follow from the ramp-up. The error describes
+    /// an invalid schedule. `seed` applies to schedules without a seed.
     pub fn spans(&self, env: &mut Env<'_>, seed: u64) -> Result<Option<Vec<Span>>, String> {
         let mut number =
             |text: &Template| text.parsed(env, |text| text.trim().parse().unwrap_or(0));
@@ -104,7 +105,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// The rate of starts over time, where users come by a schedule of rates.
+    /// Returns the rate of starts over time, if the group starts users by a schedule of rates.
     pub fn rates(&self, env: &mut Env<'_>) -> Option<Vec<Phase>> {
         match self {
             Self::Arrivals(arrivals) => arrivals.phases(env),
@@ -115,18 +116,20 @@ impl Profile {
         }
     }
 
-    /// The bounds of arrivals, if this is such a group; `spans`: what [`spans`](Self::spans) has said.
+    /// Returns the bounds of an arrivals group; `None` for other groups. `spans` is the result of
+    /// [`spans`](Self::spans).
     pub fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Option<Bounds> {
         let Self::Arrivals(arrivals) = self else { return None };
         Some(arrivals.bounds(spans, env))
     }
 
-    /// Users that end before the group does are replaced by new ones, and nothing but the end of a sample ends them when it does.
+    /// True if users that end before the group are replaced by new ones. Such users also complete their current
+    /// sample when the group ends.
     pub fn replaces(&self) -> bool {
         matches!(self, Self::Concurrency(_))
     }
 
-    /// The text behind the group's name in the names of its users.
+    /// Returns the suffix after the group's name in the names of its users.
     pub fn tail(&self) -> &'static str {
         match self {
             Self::Concurrency(_) | Self::Arrivals(_) => "-ThreadStarter",
@@ -139,15 +142,16 @@ pub(super) fn few_enough(users: usize) -> Result<(), String> {
     if users <= MOST { Ok(()) } else { Err(format!("more than {MOST} users are asked for")) }
 }
 
-/// How long a user of an open model, or that of an arrival, is taken to stay, milliseconds: the schedule does not say.
+/// Assumed lifetime of a user of an open model or arrivals group in milliseconds; the schedule does not define it.
 const STAY: i64 = 30_000;
 
 impl Profile {
-    /// Most users at once, where they have such moments. Those of an open model, and arrivals, leave when they are done; they are taken to stay 30 s.
+    /// Returns the maximum number of concurrent users. Users of an open model and arrivals leave when they are
+    /// done; an assumed lifetime of 30 s applies to them.
     pub fn at_once(&self, spans: &[Span]) -> u32 {
         let open = matches!(self, Self::Open { .. } | Self::Arrivals(_));
         let leaves = |(start, end): &Span| if open { (*end).min(start + STAY) } else { *end };
-        // A user whose end comes before its start, after a negative time, never runs.
+        // A user with its end before its start, which a negative time can cause, never runs.
         let runs = || spans.iter().filter(|(start, end)| end > start);
         let mut starts: Vec<i64> = runs().map(|(start, _)| *start).collect();
         let mut ends: Vec<i64> = runs().map(leaves).collect();
@@ -164,7 +168,8 @@ impl Profile {
     }
 }
 
-/// Users of one row: users, delay, start-up, hold and shutdown in seconds. The first user of a row starts last and ends last.
+/// Returns the spans of one row: users, delay, start-up, hold and shutdown in seconds. The first user of a row
+/// starts last and ends last.
 fn ultimate([users, delay, startup, hold, shutdown]: [i32; 5]) -> impl Iterator<Item = Span> {
     let seconds = |s: i32| 1000 * i64::from(s);
     let share = move |s: i32, left: i32| {
@@ -177,7 +182,8 @@ fn ultimate([users, delay, startup, hold, shutdown]: [i32; 5]) -> impl Iterator<
     })
 }
 
-/// Rows as `spawn(users, delay, startup, hold, shutdown) …`, times with units (`1h30m`); what is none is passed over.
+/// Parses rows of the form `spawn(users, delay, startup, hold, shutdown) …`, whose times may have units (`1h30m`).
+/// Invalid rows are skipped.
 fn spawned(text: &str) -> Vec<[i32; 5]> {
     text.split(')').filter_map(spawn).collect()
 }
@@ -196,7 +202,7 @@ fn spawn(chunk: &str) -> Option<[i32; 5]> {
     Some(row)
 }
 
-/// Seconds of a time such as `1d2h3m4s`; a number alone is seconds.
+/// Parses a time such as `1d2h3m4s` into seconds; a number without unit is in seconds.
 pub(super) fn short_time(text: &str) -> Option<i32> {
     let (mut sum, mut number) = (0_i32, None::<i32>);
     for c in text.chars() {
@@ -216,8 +222,8 @@ pub(super) fn short_time(text: &str) -> Option<i32> {
     sum.checked_add(number.unwrap_or(0))
 }
 
-/// Users in steps: users, delay, users a step, users of the first step, between steps, ramp-up of a step, flight time, and how many
-/// stop how often. Times are seconds.
+/// Returns the spans of a Stepping Thread Group: users, delay, users per step, users of the first step, time
+/// between steps, ramp-up of a step, hold time, users per stop step, and time between stop steps. Times in seconds.
 fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
     let [users, delay, step, burst, period, ramp_up, flight, out, out_period] =
         numbers.map(i64::from);
@@ -236,7 +242,7 @@ fn stepping(numbers: &[i32; 9]) -> Vec<Span> {
         0 => step,
         last => last,
     };
-    // Of the largest numbers no product fits: such a moment never comes.
+    // Products of very large numbers overflow and saturate: such a time is never reached.
     let of_a_step = 1000 * (period + ramp_up);
     let begin = 1000 * delay;
     let ramps = (1000 * ramp_up / step).saturating_mul(last);
@@ -270,7 +276,7 @@ mod tests {
         assert_eq!(Profile::RampUp.at_once(&[(0, 10), (20, 5), (5, 15)]), 2);
     }
 
-    /// Moments are those of the classes themselves: `profile/table/RecordSpans.java`.
+    /// The expected times were recorded from the plug-ins' classes by `profile/table/RecordSpans.java`.
     #[test]
     fn moments_are_those_of_the_classes() {
         let shown = |spans: &[Span]| -> String {
@@ -329,7 +335,7 @@ mod tests {
 
     #[test]
     fn steps_are_those_of_the_plug_ins_own_test() {
-        // 15 users, 10 at first over 10 s, then 5 every 30 s over 10 s.
+        // 15 users: 10 start during the first 10 s, then 5 more every 30 s, each step within 10 s.
         let spans = stepping(&[15, 5, 5, 10, 30, 10, 60, 0, 0]);
         assert_eq!(spans[0].0, 5_000);
         assert!(spans[..10].windows(2).all(|pair| pair[1].0 - pair[0].0 == 1_000));

@@ -1,6 +1,6 @@
 //! Uniform, Gaussian and Poisson Random Timer: a constant offset and a random part.
 //!
-//! JMeter takes the absolute value of the sum, cuts it to whole milliseconds, and multiplies it with the property
+//! JMeter truncates the absolute value of the sum to whole milliseconds and multiplies it by the property
 //! `timer.factor`.
 
 use jmx::ElementId;

@@ -1,7 +1,8 @@
-//! Random Variable: a random whole number at each iteration of the loop around it.
+//! Random Variable: draws a random integer at each iteration of the loop around it.
 //!
-//! With a seed the numbers are those of `java.util.Random`, so that a plan draws the same ones as in JMeter; without
-//! one they come from the core's generator. The generator that users share is one atomic; processes of one run deal its numbers out.
+//! With a seed, the numbers are those of `java.util.Random`, so that a plan draws the same numbers as in JMeter.
+//! Without a seed, they come from the core's generator. The generator that users share is one atomic. If the run
+//! has several processes, its numbers are divided among them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,11 +31,11 @@ pub struct RandomVariable {
 #[derive(Debug)]
 pub(crate) struct JavaRandom {
     state: AtomicU64,
-    /// Numbers drawn here, where others are dealt to other processes.
+    /// Number of draws in this process, used if the numbers are divided among several processes.
     drawn: AtomicU64,
 }
 
-/// No number has been drawn yet.
+/// State of a generator that has not drawn a number yet.
 const NONE: u64 = u64::MAX;
 
 impl Default for JavaRandom {
@@ -62,7 +63,7 @@ impl RandomVariable {
         if minimum > maximum {
             return;
         }
-        // Wider ranges are cut off, as in JMeter.
+        // Wider ranges are truncated, as in JMeter.
         let range = maximum.wrapping_sub(minimum).wrapping_add(1);
         let range = if range <= 0 { i32::MAX } else { i32::try_from(range).unwrap_or(i32::MAX) };
         let seed = self.seed.parsed(env, |seed| seed.parse::<i64>().ok());
@@ -79,7 +80,8 @@ impl RandomVariable {
 }
 
 impl JavaRandom {
-    /// The next number of this process's share in `0..bound`: those of the others are drawn and thrown away.
+    /// Returns the next number of this process's share in `0..bound`. Numbers of other processes are drawn and
+    /// discarded.
     fn dealt(&self, seed: i64, bound: i32, deal: Deal) -> i64 {
         let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
         for _ in 0..deal.gap(nth) {
@@ -88,7 +90,7 @@ impl JavaRandom {
         self.below(seed, bound)
     }
 
-    /// The next number in `0..bound`. The seed counts at the first one.
+    /// Returns the next number in `0..bound`. The seed applies only to the first number.
     fn below(&self, seed: i64, bound: i32) -> i64 {
         if bound & (bound - 1) == 0 {
             return (i64::from(bound) * i64::from(self.bits(seed))) >> 31;
@@ -96,14 +98,14 @@ impl JavaRandom {
         loop {
             let bits = self.bits(seed);
             let value = bits % bound;
-            // The last, incomplete stretch of numbers is thrown away.
+            // Numbers of the last, incomplete multiple of `bound` are discarded.
             if bits.checked_sub(value).and_then(|low| low.checked_add(bound - 1)).is_some() {
                 return i64::from(value);
             }
         }
     }
 
-    /// 31 random bits.
+    /// Returns 31 random bits.
     fn bits(&self, seed: i64) -> i32 {
         const FACTOR: u64 = 0x5_DEEC_E66D;
         const MASK: u64 = (1 << 48) - 1;
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_numbers_of_java() {
         let random = JavaRandom::default();
-        // new java.util.Random(42).nextInt(100), ten times.
+        // Results of new java.util.Random(42).nextInt(100), called ten times.
         let drawn: Vec<_> = (0..10).map(|_| random.below(42, 100)).collect();
         assert_eq!(drawn, [30, 63, 48, 84, 70, 25, 5, 18, 19, 93]);
         let random = JavaRandom::default();

@@ -1,6 +1,7 @@
-//! jp@gc Redis Data Set: a value of a list or a set of a Redis server at the start of each iteration of the loop around it.
+//! jp@gc Redis Data Set: takes a value from a list or set of a Redis server at the start of each iteration of the
+//! loop around it.
 //!
-//! Evaluated here; fetched by the engine. The value is split into variables here again.
+//! This file evaluates the command and splits the value into variables; the engine fetches the value.
 
 use jmx::ElementId;
 
@@ -10,7 +11,7 @@ use crate::template::Template;
 use crate::template::flag::{self, Flag};
 use crate::vars::VarId;
 
-/// The port of a Redis server that the plan does not name.
+/// Default port of a Redis server.
 const PORT: u16 = 6379;
 
 /// A compiled Redis Data Set.
@@ -41,7 +42,7 @@ enum Names {
     Text(Template),
 }
 
-/// The command that takes a value.
+/// The command that takes a value, and whether the value is put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Take {
     /// `LMOVE key key RIGHT LEFT`.
@@ -49,18 +50,18 @@ pub enum Take {
     Rotate,
     /// `LPOP`.
     PopList,
-    /// `LPOP`, then `RPUSH` of what came.
+    /// `LPOP`, then `RPUSH` of the value.
     RepushList,
     /// `SRANDMEMBER`.
     Draw,
     /// `SPOP`.
     PopSet,
-    /// `SPOP`, then `SADD` of what came.
+    /// `SPOP`, then `SADD` of the value.
     ReaddSet,
 }
 
 impl Take {
-    /// Appends the arguments of the command that asks for a value.
+    /// Appends the arguments of the command that takes a value.
     pub fn arguments<'a>(self, key: &'a [u8], into: &mut Vec<&'a [u8]>) {
         let name: &[u8] = match self {
             Self::Rotate => b"LMOVE",
@@ -74,7 +75,7 @@ impl Take {
         }
     }
 
-    /// The command that puts a value back that has been taken.
+    /// Returns the command that puts a taken value back, if any.
     pub fn puts_back(self) -> Option<&'static str> {
         match self {
             Self::RepushList => Some("RPUSH"),
@@ -84,30 +85,30 @@ impl Take {
     }
 }
 
-/// One exchange.
+/// Data of one exchange.
 #[derive(Debug, Default)]
 pub struct RedisCall {
     /// Host to connect to.
     pub host: String,
     /// Port to connect to.
     pub port: u16,
-    /// The connection is TLS.
+    /// True if the connection uses TLS.
     pub secure: bool,
-    /// Milliseconds for connecting, and between two reads; 0 is without limit.
+    /// Timeout in milliseconds for connecting and between two reads; 0 means no limit.
     pub timeout_ms: u32,
-    /// Empty: nobody logs in.
+    /// Password; empty means no authentication.
     pub password: String,
-    /// Number of the database.
+    /// Number of the Redis database.
     pub database: u32,
-    /// The list or set.
+    /// Key of the list or set.
     pub key: String,
-    /// The command.
+    /// Command that takes the value.
     pub take: Take,
-    /// Connections that there are at most; 0 is without limit.
+    /// Maximum number of connections; 0 means no limit.
     pub most: u32,
-    /// Milliseconds that a connection is waited for if there are as many; `None` is without limit.
+    /// Time in milliseconds to wait for a free connection if the maximum is reached; `None` means no limit.
     pub wait_ms: Option<u32>,
-    /// The value that is being put back.
+    /// Value to put back.
     pub back: Option<String>,
 }
 
@@ -139,18 +140,18 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> RedisDataSet {
     }
 }
 
-/// Names between commas; empty ones do not count.
+/// Splits names at commas and ignores empty names.
 fn split_names(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|name| !name.is_empty())
 }
 
 impl RedisDataSet {
-    /// Name of the element, for messages.
+    /// Returns the name of the element, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Evaluates the exchange of an iteration that begins now.
+    /// Evaluates the exchange of a starting iteration.
     pub fn call(&self, call: &mut RedisCall, env: &mut Env<'_>) {
         let number = |text: &Template, env: &mut Env<'_>, default: i64| {
             text.parsed(env, |text| text.trim().parse().unwrap_or(default))
@@ -167,10 +168,10 @@ impl RedisDataSet {
         }
         call.port = number(&self.port, env, PORT.into()).try_into().unwrap_or(PORT);
         call.secure = self.secure.get(env);
-        // Jedis's time limit.
+        // 2000 ms is the default timeout of Jedis.
         call.timeout_ms = number(&self.timeout, env, 2000).try_into().unwrap_or(2000);
         call.database = number(&self.database, env, 0).try_into().unwrap_or(0);
-        // A pool without bounds has a negative number of connections.
+        // A negative number means an unlimited pool.
         call.most = number(&self.most, env, 8).try_into().unwrap_or(0);
         let wait = number(&self.wait, env, 0);
         call.wait_ms = if self.blocks.get(env) { u32::try_from(wait).ok() } else { Some(0) };
@@ -186,7 +187,7 @@ impl RedisDataSet {
         };
     }
 
-    /// Splits a value into variables; of values and names, the fewer count.
+    /// Splits a value into variables. Surplus values or names are ignored.
     pub fn fill(&self, value: &str, env: &mut Env<'_>) {
         let mut delimiter = env.core.take();
         self.delimiter.eval(env, &mut delimiter);
@@ -207,10 +208,10 @@ impl RedisDataSet {
     }
 }
 
-/// Parts of a value as `JOrphanUtils.split(value, delimiter, false)` has them: those between delimiters, be they empty; of
-/// an empty value there are none.
+/// Splits a value like `JOrphanUtils.split(value, delimiter, false)`: returns the parts between delimiters,
+/// including empty parts. An empty value has no parts.
 fn split<'a>(value: &'a str, delimiter: &'a str) -> impl Iterator<Item = &'a str> {
-    // An empty delimiter has JMeter look without end; the value is one part here.
+    // With an empty delimiter, JMeter loops endlessly; this function returns the value as one part.
     let mut rest = (!value.is_empty()).then_some(value);
     std::iter::from_fn(move || {
         let all = rest.take()?;

@@ -1,6 +1,6 @@
-//! Save Responses to a file: the body of each result, and of each of its sub-results, becomes a file of its own.
+//! Save Responses to a file: writes the body of each result, and of each of its sub-results, to a separate file.
 //!
-//! Here is which results are saved and how their files are named; the engine hands bodies to a thread that writes them.
+//! This file selects the results to save and names their files; the engine passes the bodies to a writer thread.
 
 use jmx::ElementId;
 
@@ -13,12 +13,12 @@ use crate::template::flag::{self, Flag};
 /// A compiled Save Responses to a file.
 #[derive(Debug)]
 pub struct ResponseSaver {
-    /// The prefix of file names.
+    /// Prefix of the file names.
     pub prefix: Template,
     variable: Template,
-    /// Digits of the number, evaluated at the start.
+    /// Number of digits of the file number, evaluated when the run starts.
     pub digits: Template,
-    /// Files are named by the start of the run.
+    /// True if file names contain the start time of the run.
     pub stamped: bool,
     errors_only: Flag,
     successes_only: Flag,
@@ -27,7 +27,7 @@ pub struct ResponseSaver {
     skip_suffix: Flag,
 }
 
-/// The beginning of a transaction's message.
+/// Beginning of the response message of a transaction.
 pub const TRANSACTION: &str = "Number of samples in transaction";
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
@@ -45,8 +45,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ResponseSaver {
 }
 
 impl ResponseSaver {
-    /// The file for a result, `nth` of those of its sample, or `None` if it is not saved. The variable is set.
-    /// `number` gives the next number and `stamp` what stands before it.
+    /// Returns the file name for result number `nth` of a sample, or `None` if the result is not saved. Also sets
+    /// the element's variable. `number` returns the next file number; `stamp` precedes the number.
     pub fn file(
         &self,
         result: &SampleResult,
@@ -85,7 +85,7 @@ impl ResponseSaver {
     }
 }
 
-/// The text behind the slash of a content type, without parameters.
+/// Returns the subtype of a content type, without parameters.
 fn suffix(content_type: &str) -> &str {
     match content_type.split_once('/') {
         Some((_, kind)) => kind.split(';').next().unwrap_or(kind),

@@ -1,14 +1,16 @@
-//! Result Status Action Handler: what a failed sample asks of its user.
+//! Result Status Action Handler: the stop or loop control that a failed sample requests.
 //!
-//! In JMeter it is a listener, whatever the menu says: it comes after the assertions, and a transaction with a parent sample keeps those of
-//! its level and of those around it from the samples inside.
+//! In JMeter this element is a listener, although the menu lists it as a post-processor: it runs after the
+//! assertions. Inside a transaction with a parent sample, samples do not see the handlers at the transaction's
+//! level and above.
 
 use jmx::ElementId;
 
 use crate::compile::{Context, scope};
 use crate::result::Request;
 
-/// The request of a Result Status Action Handler; `None` for another element, or if it asks for nothing.
+/// Returns the request of a Result Status Action Handler; `None` for other elements, or if the handler requests
+/// nothing.
 pub(crate) fn compile(ctx: &Context<'_>, id: ElementId) -> Option<Request> {
     if scope::class(ctx.doc, id) != "ResultAction" {
         return None;

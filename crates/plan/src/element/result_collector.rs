@@ -1,6 +1,6 @@
-//! Result Collector: writes results to a file, if it names one. What it draws is left out.
+//! Result Collector: writes results to a file if it names one. Its charts and tables are not supported.
 //!
-//! All listeners of JMeter that show results are this class with different faces.
+//! All listeners of JMeter that show results use this class with different user interfaces.
 
 use jmx::{ElementId, Props};
 
@@ -8,7 +8,7 @@ use crate::compile::{Context, Settings, scope};
 use crate::plan::{FileWriter, Needs};
 use crate::support::Level;
 
-/// The listener; `None` if it only draws.
+/// Compiles the listener; `None` if it only displays results.
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter> {
     if !matches!(scope::class(ctx.doc, id), "ResultCollector" | CORRECTED) {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter
     writer(ctx, id)
 }
 
-/// The file of a listener that names one.
+/// Compiles the file of a listener; `None` if it names no file.
 pub(super) fn writer(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter> {
     let props = ctx.props(id);
     if props.str("filename").unwrap_or("").is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn writer(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter>
     })
 }
 
-/// The listener by jp@gc, which writes files just the same.
+/// Class of a jp@gc listener, which writes files in the same way.
 const CORRECTED: &str = "kg.apc.jmeter.vizualizers.CorrectedResultCollector";
 
 fn options(props: &Props) -> Option<Vec<(String, String)>> {
@@ -39,7 +39,7 @@ fn options(props: &Props) -> Option<Vec<(String, String)>> {
     Some(entries.iter().map(|entry| (entry.tag.clone(), entry.text.clone())).collect())
 }
 
-/// The parts of a sample that its rows show.
+/// Returns the parts of a sample that the file's rows show.
 pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) -> Needs {
     match &file.options {
         None => needs_by_properties(settings, functional),
@@ -51,7 +51,8 @@ pub(super) fn needs(file: &FileWriter, settings: &Settings, functional: bool) ->
     }
 }
 
-/// The parts of a sample in rows that are written as the properties say. The file of the command line is one of these.
+/// Returns the parts of a sample that rows show if the properties configure them, as for the command line's result
+/// file.
 pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Needs {
     const FAMILY: &str = "jmeter.save.saveservice.";
     needs_of(functional, |saved, property| match saved {
@@ -60,10 +61,11 @@ pub(crate) fn needs_by_properties(settings: &Settings, functional: bool) -> Need
     })
 }
 
-/// `is` tells an option by its name in a listener and that of its property.
+/// Returns the parts of a sample that rows show. `is` returns an option by its name in a listener and its name in
+/// the properties.
 fn needs_of(functional: bool, is: impl Fn(&str, &str) -> bool) -> Needs {
     let mut needs = Needs::ROW | Needs::URL;
-    // A page may name its encoding inside.
+    // An HTML page may declare its encoding in the body.
     needs.set(Needs::BODY, is("encoding", "encoding"));
     if is("xml", "output_format") {
         let on_error = functional || is("responseDataOnError", "response_data.on_error");

@@ -1,7 +1,7 @@
-//! SSE Sampler (`com.jmeter.sse`): a request whose answer is a stream of events, read for some seconds.
+//! SSE Sampler (`com.jmeter.sse`): sends a request and reads a stream of events for some seconds.
 //!
-//! Evaluated here into the bytes of a request; sent and read by the engine. Headers are lines `Name: value`, and one of a
-//! name that was there takes its place, as OkHttp does it.
+//! This file evaluates the request; the engine sends it and reads the response. Headers are lines `Name: value`. A
+//! later header replaces an earlier header of the same name, as in OkHttp.
 
 use jmx::ElementId;
 use lang::url;
@@ -18,27 +18,27 @@ pub struct SseSampler {
     headers: Template,
 }
 
-/// One exchange.
+/// Data of one exchange.
 #[derive(Debug)]
 pub struct SseCall {
-    /// URL as the plan has it.
+    /// URL as evaluated from the plan.
     pub url: String,
-    /// Where the request goes, or the words that it fails with instead.
+    /// The request, or the failure message of the sample.
     pub request: Result<SseRequest, String>,
-    /// Seconds after which the sample ends well, or the words that it fails with instead.
+    /// Seconds after which the sample ends successfully, or the failure message of the sample.
     pub seconds: Result<i64, String>,
 }
 
-/// A request for events.
+/// A request for an event stream.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SseRequest {
-    /// It goes over TLS.
+    /// True if the request uses TLS.
     pub secure: bool,
     /// Host to connect to.
     pub host: String,
     /// Port to connect to.
     pub port: u16,
-    /// The bytes of it.
+    /// The request as bytes to send.
     pub bytes: Vec<u8>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SseSampler {
 }
 
 impl SseSampler {
-    /// The request of now, and how long it is listened to.
+    /// Evaluates the request to send now and its duration.
     pub fn call(&self, env: &mut Env<'_>) -> SseCall {
         let url = self.url.parsed(env, str::to_owned);
         let request = self.headers.parsed(env, |headers| request(&url, headers));
@@ -79,7 +79,7 @@ fn request(text: &str, headers: &str) -> Result<SseRequest, String> {
         return Err(format!("Error: Invalid URL host: \"{host}\""));
     }
     let usual = if secure { 443 } else { 80 };
-    // Digits that are none may be left over where a port should be.
+    // The text after the host may be an invalid port.
     let behind = &text[parts.host.end..parts.authority.end];
     let port = match behind.strip_prefix(':') {
         None | Some("") => usual,
@@ -113,7 +113,7 @@ fn request(text: &str, headers: &str) -> Result<SseRequest, String> {
     Ok(SseRequest { secure, host: bare.to_owned(), port, bytes })
 }
 
-/// Header lines, one of each name.
+/// Header lines, at most one per name.
 #[derive(Debug, Default)]
 struct Lines<'a>(Vec<(&'a str, String)>);
 
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
         self.0.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
     }
 
-    /// Sets a header; the error is OkHttp's about a character that cannot stand in one.
+    /// Sets a header. The error is OkHttp's message about a character that is not allowed in a header.
     fn set(&mut self, name: &'a str, value: &str) -> Result<(), String> {
         let strange = |text: &str, good: fn(char) -> bool| {
             text.char_indices().find(|(_, char)| !good(*char)).map(|(at, char)| {
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Writes a path and a query; what cannot stand in a request line is escaped.
+/// Writes a path and a query; characters that are not allowed in a request line are escaped.
 fn escape(text: &str, out: &mut Vec<u8>) {
     for byte in text.bytes() {
         match byte {

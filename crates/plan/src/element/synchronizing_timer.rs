@@ -1,6 +1,7 @@
-//! Synchronizing Timer: users wait until so many of them are there.
+//! Synchronizing Timer: users wait until a number of users has arrived.
 //!
-//! 0 are all users of the group. In a run of several processes, each lets its own users go together: as many as are its part of the number.
+//! A size of 0 means all users of the group. If the run has several processes, each releases its own users in
+//! groups of its share of the size.
 
 use jmx::ElementId;
 
@@ -12,7 +13,7 @@ use crate::template::Template;
 /// A compiled Synchronizing Timer.
 #[derive(Debug)]
 pub struct SyncTimer {
-    /// Which one it is; copies for several groups share it.
+    /// Index of the timer; its copies for several groups have the same index.
     pub at: BarrierId,
     size: Template,
     timeout_ms: Template,
@@ -27,7 +28,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SyncTimer {
 }
 
 impl SyncTimer {
-    /// How many users go together, of `users` in the group; `None` if nobody waits.
+    /// Returns the number of users to release together; `users` is the size of the group. `None` if users do not
+    /// wait.
     pub fn size(&self, users: u32, env: &mut Env<'_>) -> Option<u32> {
         match self.size.int(env) {
             0 => Some(users),
@@ -35,7 +37,7 @@ impl SyncTimer {
         }
     }
 
-    /// How long a user waits for the others, milliseconds; 0 is without limit.
+    /// Returns the maximum wait in milliseconds; 0 means no limit.
     pub fn timeout_ms(&self, env: &mut Env<'_>) -> i64 {
         self.timeout_ms.long(env)
     }

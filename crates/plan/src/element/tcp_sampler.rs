@@ -1,7 +1,7 @@
-//! TCP Sampler: bytes to a server, and its answer, with JMeter's three clients: text, binary (as hexadecimal digits), and
-//! binary with its length before it.
+//! TCP Sampler: sends bytes to a server and reads its response, with JMeter's three clients: text, binary (as
+//! hexadecimal digits), and binary with a length prefix.
 //!
-//! Evaluated here; sent and received by the engine. What an answer means for the sample is decided here again.
+//! This file evaluates the exchange and later judges the response; the engine sends and receives.
 
 use std::collections::HashMap;
 
@@ -28,31 +28,32 @@ pub struct TcpSampler {
     no_delay: Flag,
     reuse: Flag,
     close: Flag,
-    /// The end byte that properties give, where the plan gives none.
+    /// End byte from the properties, used if the plan has none.
     usual_end: Option<u8>,
     charset: Box<str>,
-    /// `tcp.status.prefix` and `.suffix`; no prefix is no status.
+    /// Prefix and suffix of the status in a response (`tcp.status.prefix` and `.suffix`); an empty prefix means no
+    /// status.
     status: (Box<str>, Box<str>),
-    /// Messages by status (`tcp.status.properties`); `None` without a file that can be read.
+    /// Messages by status (`tcp.status.properties`); `None` without a readable file.
     messages: Option<HashMap<String, String>>,
 }
 
-/// How bytes are written and read.
+/// Format of requests and responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Client {
-    /// Template, to the end byte or to the end of the stream.
+    /// Text; the response ends at the end byte or at the end of the stream.
     #[default]
     Text,
-    /// Hexadecimal digits; without an end byte also to the time limit.
+    /// Hexadecimal digits; without an end byte, the response also ends at the timeout.
     Binary,
-    /// Hexadecimal digits, with a length of so many bytes before them.
+    /// Hexadecimal digits with a length prefix of this many bytes.
     Prefixed(usize),
 }
 
-/// One exchange.
+/// Data of one exchange.
 #[derive(Debug, Default)]
 pub struct TcpCall {
-    /// How it is written and read.
+    /// Format of the request and the response.
     pub client: Client,
     /// Host to connect to.
     pub host: String,
@@ -60,28 +61,28 @@ pub struct TcpCall {
     pub port: u16,
     /// Bytes to send.
     pub bytes: Vec<u8>,
-    /// The exception that they are instead.
+    /// Text of the Java exception if the request cannot be encoded.
     pub unwritable: Option<String>,
-    /// The byte that ends an answer.
+    /// Byte that ends a response.
     pub end: Option<u8>,
-    /// Milliseconds between two reads; 0 is without limit.
+    /// Timeout in milliseconds between two reads; 0 means no limit.
     pub timeout_ms: u32,
-    /// Milliseconds; 0 is without limit.
+    /// Timeout in milliseconds for connecting; 0 means no limit.
     pub connect_timeout_ms: u32,
-    /// Seconds that closing may take.
+    /// Linger time in seconds for closing the socket.
     pub linger_s: Option<u16>,
-    /// A connection that is there is used.
+    /// True if an open connection is reused.
     pub reuse: bool,
-    /// The connection is closed after the answer.
+    /// True if the connection is closed after the response.
     pub close: bool,
-    /// Sampler data of a sample that gets to send.
+    /// Sampler data if the request is sent.
     pub request: String,
-    /// Port, seconds of lingering, end byte and delay as the plan has them.
+    /// Port, linger time, end byte and no-delay flag as the plan defines them.
     told: (i32, i32, i32, bool),
 }
 
 impl TcpCall {
-    /// Sampler data of a sample that does not get to send.
+    /// Returns the sampler data of a sample that fails before sending.
     pub fn unsent(&self) -> String {
         let (port, linger, end, no_delay) = self.told;
         let Self { host, reuse, close, .. } = self;
@@ -91,7 +92,7 @@ impl TcpCall {
     }
 }
 
-/// The sampler; `None` if its client needs a JVM.
+/// Compiles the sampler; `None` if its client needs a JVM.
 pub(super) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -147,7 +148,7 @@ pub(super) fn compile(
     })
 }
 
-/// The client that a class is, and the byte that ends its answers.
+/// Returns the client of a class and the byte that ends its responses.
 fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     let number = |name: &str, default: i32| {
         settings.property(name, "").trim().parse::<i32>().unwrap_or(default)
@@ -165,7 +166,7 @@ fn client_of(class: &str, settings: &Settings) -> Option<(Client, i32)> {
     }
 }
 
-/// The messages in a file, if there is one that can be read.
+/// Reads the messages in a file; `None` if the file is not readable.
 fn messages(file: &str) -> Option<HashMap<String, String>> {
     if file.is_empty() {
         return None;
@@ -174,13 +175,13 @@ fn messages(file: &str) -> Option<HashMap<String, String>> {
     Some(pairs.into_iter().collect())
 }
 
-/// A Java byte, if the number is one.
+/// Returns the number as a byte if it is in the range of a Java `byte`.
 fn byte(number: i32) -> Option<u8> {
     i8::try_from(number).ok().map(|byte| byte as u8)
 }
 
 impl TcpSampler {
-    /// Evaluates the call that is sent now, in place of the one before it.
+    /// Evaluates the next exchange into `call`, replacing the previous exchange.
     pub fn call(&self, call: &mut TcpCall, env: &mut Env<'_>) {
         for (text, value) in [(&self.server, &mut call.host), (&self.request, &mut call.request)] {
             value.clear();
@@ -220,12 +221,13 @@ impl TcpSampler {
         Ok(())
     }
 
-    /// The name of the character set in which text is read.
+    /// Returns the name of the character set of responses.
     pub fn charset(&self) -> &str {
         &self.charset
     }
 
-    /// Writes code and message of a sample with that answer, and tells whether it passed; `exception` if it ended with one.
+    /// Writes the code and message of a sample with this response, and returns true if it passed. `exception` is
+    /// the exception that ended the sample, if any.
     pub fn judge(
         &self,
         answer: &str,
@@ -258,12 +260,12 @@ impl TcpSampler {
                 messages.get(status).map_or("Status code not found in properties", String::as_str)
             }
         });
-        // JMeter takes codes from 400 to 599 for those that pass.
+        // JMeter treats status codes from 400 to 599 as passed.
         passed && status.parse().is_ok_and(|code| (400..=599).contains(&code))
     }
 }
 
-/// Bytes from hexadecimal digits; an error is JMeter's exception.
+/// Decodes hexadecimal digits; the error is the text of JMeter's exception.
 pub(super) fn unhex(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let digits: Vec<char> = text.chars().collect();
     let wrong = |what: String| {

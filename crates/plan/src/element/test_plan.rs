@@ -65,7 +65,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     gateway::review_class_path(ctx, id, own);
 }
 
-/// Jars and folders that the plan adds to the class path.
+/// Returns the jars and folders that the plan adds to the class path.
 fn class_path<'a>(ctx: &Context<'a>, id: ElementId) -> impl Iterator<Item = &'a str> + use<'a> {
     let path = ctx.doc.element(id).props.str("TestPlan.user_define_classpath").unwrap_or("");
     path.split(',').filter(|entry| !entry.is_empty())

@@ -1,6 +1,6 @@
 //! Thread Group, setUp Thread Group and tearDown Thread Group.
 //!
-//! Numbers stay texts: JMeter evaluates them when the group starts. A number that cannot be read counts as 0.
+//! Numbers stay templates, because JMeter evaluates them when the group starts. An invalid number counts as 0.
 
 use jmx::ElementId;
 
@@ -10,19 +10,19 @@ use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
 use crate::template::Template;
 
-/// bzm's group that keeps a number of users.
+/// Class of bzm's Concurrency Thread Group.
 pub(super) const CONCURRENCY: &str =
     "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
 
-/// Whether a group is one of bzm's, whose loop has a limit.
+/// True for bzm's thread groups, which have an iteration limit.
 fn is_of_bzm(class: &str) -> bool {
     matches!(class, CONCURRENCY | ARRIVALS | FREE_FORM)
 }
 
-/// Whether its users keep cookies and connections over iterations.
+/// Property that keeps a user's cookies and connections from one iteration to the next.
 const SAME_USER: &str = "ThreadGroup.same_user_on_next_iteration";
 
-/// When groups of a class run; `None` for a class that cannot run.
+/// Returns the phase in which groups of a class run; `None` for a class that cannot run.
 pub(crate) fn phase(class: &str) -> Option<Phase> {
     match class {
         "ThreadGroup"
@@ -38,7 +38,7 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
     }
 }
 
-/// The loop around everything in the group.
+/// Compiles the main loop, which contains all elements of the group.
 pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
     let once = || LoopCount::Count(Template::Fixed("1".into()));
     if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
@@ -51,8 +51,8 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     let main = ctx.props(id).object("ThreadGroup.main_controller");
     if let Some(main) = main {
         let count = loop_controller::count(ctx, id, &main.props);
-        // A loop that is not told to end with its last iteration begins anew, for JMeter's has this set unless the plan says otherwise.
-        // One that never begins is over all the same; JMeter's users would spin in it.
+        // Unless the plan sets `continue_forever` to false, JMeter's loop restarts after its last iteration. A loop
+        // of 0 iterations ends nevertheless; JMeter's users would spin in it.
         let anew = main.props.bool("LoopController.continue_forever").unwrap_or(true);
         let none = matches!(&count, LoopCount::Count(text) if text.fixed() == Some("0"));
         let count = if anew && !none { LoopCount::Forever } else { count };
@@ -63,7 +63,8 @@ pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind 
     ControllerKind::Loop { count: once(), once: true }
 }
 
-/// Whether the loop takes the group's name, for the variable with its index. Where it was saved without any of its own it stays without.
+/// True if the loop takes the group's name, which the loop's index variable contains. A loop that was saved without
+/// a name has none.
 pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
     if is_of_bzm(scope::class(ctx.doc, id)) {
         return true;
@@ -72,12 +73,12 @@ pub(crate) fn names_its_loop(ctx: &Context<'_>, id: ElementId) -> bool {
     main.is_none_or(|main| main.name.is_some() || main.props.str("TestElement.name").is_some())
 }
 
-/// The group but for its operations.
+/// Compiles a thread group without its children.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number: u32) -> Group {
     let name = &ctx.doc.element(id).name;
     let class = scope::class(ctx.doc, id);
     let profile = profile::compile(ctx, id, class);
-    // Groups of plug-ins make threads of which each iteration is another user's, whatever is set.
+    // Groups of plug-ins create threads whose every iteration counts as a different user, whatever the setting.
     let is_of_plugin = is_of_bzm(class) || class.starts_with("kg.apc.");
     Group {
         name: ctx.text(id, name),
@@ -100,7 +101,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, phase: Phase, number
 
 fn on_error(ctx: &mut Context<'_>, id: ElementId) -> OnError {
     let action = ctx.props(id).str("ThreadGroup.on_sample_error").unwrap_or("continue");
-    // JMeter compares without regard to case and takes anything unknown for "continue".
+    // JMeter ignores case and treats unknown actions as "continue".
     match action.to_ascii_lowercase().as_str() {
         "startnextloop" => OnError::NextLoop,
         "stopthread" => OnError::StopUser,

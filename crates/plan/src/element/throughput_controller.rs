@@ -1,8 +1,9 @@
-//! Throughput Controller: runs its children in a percentage of the iterations of the controller around it, or a number of times in all.
+//! Throughput Controller: runs its children in a percentage of its parent's iterations, or a limited number of
+//! times.
 //!
-//! Executions are counted per user, or by all users of the run together: then both counts are in one atomic, so that each iteration
-//! is decided on exactly. In a run of several processes each one decides on the iterations of its own users: a percentage holds in each of them, and of
-//! a number each has the part that its users are dealt.
+//! Executions are counted per user, or for all users of the run together. In the second case both counts are in one
+//! atomic, so that each iteration is decided exactly. If the run has several processes, each decides for its own
+//! users: a percentage applies within each process, and a total number is divided among the processes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,20 +13,20 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
 
-/// The count of all users together: executions in the upper half, iterations in the lower.
+/// The counts of all users together: executions in the upper 32 bits, iterations in the lower.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(AtomicU64);
 
-/// Runs so far.
+/// Executions and iterations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Times that the children ran.
+    /// Number of times that the children ran.
     pub executions: u32,
-    /// Iterations of the controller around it that have begun.
+    /// Number of the parent's iterations that have started.
     pub iterations: u32,
 }
 
-/// How much may run, evaluated.
+/// Evaluated limit of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Total(i32),
@@ -44,7 +45,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Controll
 }
 
 impl ThroughputController {
-    /// An iteration of the controller around it begins: whether the children run in it. `own` is what the user has counted.
+    /// Returns true if the children run in the parent's iteration that starts now. `own` has the user's counts.
     pub fn decide(&self, own: &mut Ran, env: &mut Env<'_>) -> bool {
         let limit = self.limit(env);
         if self.per_user {
@@ -61,7 +62,7 @@ impl ThroughputController {
         runs
     }
 
-    /// Whether JMeter drops the controller from the one around it. `at_end`: no child is left in this pass.
+    /// True if JMeter removes the controller from its parent's children. `at_end`: this pass has no child left.
     pub fn is_done(&self, own: Ran, at_end: bool, env: &mut Env<'_>) -> bool {
         let (limit, own) = (self.limit(env), u64::from(own.executions));
         match limit {
@@ -89,7 +90,7 @@ impl ThroughputController {
     }
 }
 
-/// A percentage as Java reads a `float`, which may have a letter for its type behind it.
+/// Parses a percentage like a Java `float`, which may end in a type letter.
 fn percent(text: &str) -> f32 {
     let text = text.trim();
     let number = text.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(text);
@@ -97,7 +98,8 @@ fn percent(text: &str) -> f32 {
 }
 
 impl Ran {
-    /// Counts an iteration. `number` is which execution of the whole run the next one here would be, from 0.
+    /// Counts an iteration and returns true if the children run. `number` converts a count of executions in this
+    /// process to the number, from 0, of the next execution in the whole run.
     fn step(&mut self, limit: Limit, number: impl Fn(u32) -> u64) -> bool {
         let runs = match limit {
             Limit::Total(most) => i128::from(number(self.executions)) < i128::from(most),
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn percentages_are_spread_as_jmeter_spreads_them() {
-        // (100 n + 50) / (i + 1) < 50: not at first, then in every second iteration.
+        // (100 n + 50) / (i + 1) < 50 is false at first and then true in every second iteration.
         assert_eq!(runs(Limit::Percent(50.0), 8), ".x.x.x.x");
         assert_eq!(runs(Limit::Percent(100.0), 4), "xxxx");
         assert_eq!(runs(Limit::Percent(0.0), 4), "....");

@@ -1,8 +1,8 @@
-//! Constant Throughput Timer: keeps a number of samples per minute, for each user, or for all users together.
+//! Constant Throughput Timer: maintains a number of samples per minute, for each user or for all users together.
 //!
-//! JMeter rounds the interval to whole milliseconds, which bends high rates (40 000 per minute become 30 000 or
-//! 60 000). Here intervals are exact to the nanosecond, so that the rate asked for is the rate kept. A user that is
-//! behind its schedule does not catch up: its next interval starts now.
+//! JMeter rounds the interval to whole milliseconds, which distorts high rates: 40 000 per minute become 30 000 or
+//! 60 000. By default Throng computes intervals in nanoseconds, so that the actual rate is the requested one. A
+//! user that is behind schedule does not catch up: its next interval starts now.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -17,38 +17,38 @@ use crate::template::Template;
 /// A compiled Constant Throughput Timer.
 #[derive(Debug)]
 pub struct ThroughputTimer {
-    /// Which of the timers it is.
+    /// Index of the timer.
     pub(crate) at: u32,
     /// Samples per minute.
     throughput: Template,
     mode: Mode,
-    /// As JMeter counts, in whole milliseconds.
+    /// True if intervals are rounded to whole milliseconds, as in JMeter.
     rounded: bool,
 }
 
-/// The users that keep the rate together.
+/// The users that share the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Each user by itself.
+    /// Each user has the whole rate for itself.
     User,
-    /// All users, each waiting in proportion to their number.
+    /// All users of the run; each waits in proportion to their number.
     All,
-    /// As before, within the group.
+    /// Like `All`, for the users of the group.
     Group,
-    /// All users, taking turns.
+    /// All users take turns in one schedule.
     AllShared,
-    /// As before, within the group.
+    /// Like `AllShared`, for the users of the group.
     GroupShared,
 }
 
 const MODES: [Mode; 5] = [Mode::User, Mode::All, Mode::Group, Mode::AllShared, Mode::GroupShared];
 
-/// When the next sample of all who take turns is due, nanoseconds since 1970.
+/// Due time of the last sample in a shared schedule, in nanoseconds since 1970; 0 before the first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(AtomicI64);
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ThroughputTimer {
-    // The mode is a number, or the words of the language it was saved in.
+    // The mode is saved as a number, or as its display text in some language.
     let source = ctx.props(id).str("calcMode").unwrap_or("0");
     let number = source.parse::<usize>().ok().or_else(|| words(source)).unwrap_or(0);
     let mode = MODES.get(number).copied().unwrap_or_else(|| {
@@ -65,7 +65,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Throughp
     ThroughputTimer { at, throughput: ctx.prop(id, name), mode, rounded }
 }
 
-/// Modes as the languages of JMeter spell them.
+/// Display texts of the modes in JMeter's languages.
 const WORDS: [&[&str]; 5] = [
     &[
         "this thread only",
@@ -122,7 +122,7 @@ fn words(source: &str) -> Option<usize> {
 }
 
 impl ThroughputTimer {
-    /// The rate that it keeps; `None`: it is not known before samples run.
+    /// Returns the rate that the timer maintains; `None` if it is unknown before samples run.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let of = match self.mode {
             Mode::User => Of::User,
@@ -130,12 +130,12 @@ impl ThroughputTimer {
             Mode::Group | Mode::GroupShared => Of::Group,
             Mode::AllShared => Of::Shared(None),
         };
-        // Whole milliseconds bend the rate by as much as a third.
+        // Rounding to whole milliseconds distorts the rate by up to a third.
         let per_second = self.throughput.known(env)?.trim().parse::<f64>().ok()? / 60.0;
         (!self.rounded).then(|| Pace { per_second, schedule: Vec::new(), of })
     }
 
-    /// How long to wait, nanoseconds.
+    /// Returns the delay in nanoseconds.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
         const MINUTE: f64 = 60e9;
         let interval = MINUTE / self.throughput.double(env);
@@ -156,7 +156,7 @@ impl ThroughputTimer {
             }
         };
         let previous = env.notes.previous(self.at as usize);
-        // No throughput at all is an interval without end; the cast keeps it at the largest number there is.
+        // A throughput of 0 means an infinite interval; the cast saturates at the largest number.
         let target = previous.saturating_add((f64::from(times) * interval) as i64);
         if now > target {
             *previous = now;
@@ -168,8 +168,8 @@ impl ThroughputTimer {
 }
 
 impl ThroughputTimer {
-    /// How long to wait by JMeter's own arithmetic, milliseconds. `interval` are milliseconds per sample. Those who take turns count the
-    /// wait for theirs from their last one.
+    /// Returns the delay in milliseconds by JMeter's own arithmetic. `interval` is the time per sample in
+    /// milliseconds. In the shared modes, the delay is counted from the last shared sample.
     fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
         let round = |ms: f64| (ms + 0.5).floor() as i64;
         let now = env.run_ms();
@@ -196,8 +196,8 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    /// How long until the next turn of this process's share: each process keeps the part of the rate that is its
-    /// users', and the first of each is a turn later than that of the one before.
+    /// Returns the time until the next turn of this process's share. Each process maintains its users' part of the
+    /// rate. The first turn of each process is one interval after that of the process before.
     fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
         let own = (interval * deal.spacing()) as i64;
         let first = (interval * deal.first()) as i64;
@@ -223,7 +223,7 @@ mod tests {
         let (now, all) = (1_000_000_000, Deal::default());
         let delays: Vec<_> = (0..5).map(|_| turns.take(now, interval, all)).collect();
         assert_eq!(delays, [0, 1_500_000, 3_000_000, 4_500_000, 6_000_000]);
-        // Who comes late does not catch up.
+        // A late user does not catch up.
         assert_eq!(turns.take(now + 20_000_000, interval, all), 0);
     }
 

@@ -1,4 +1,4 @@
-//! Delays before a sampler. All timers in scope add up.
+//! Delays before a sampler. The delays of all timers in scope are added up.
 
 use std::sync::Arc;
 
@@ -11,49 +11,49 @@ use crate::template::Template;
 /// A timer.
 #[derive(Debug)]
 pub enum Timer {
-    /// The same delay each time, milliseconds.
+    /// A constant delay in milliseconds.
     Constant(Template),
-    /// An offset and a random part, both milliseconds.
+    /// A constant offset and a random part, both in milliseconds.
     Random {
-        /// How the random part is distributed.
+        /// Distribution of the random part.
         shape: Shape,
-        /// Added to the random part.
+        /// Offset that is added to the random part.
         offset: Template,
-        /// Width of a uniform part, standard deviation of a normal one, mean of one after Poisson.
+        /// Range of a uniform, standard deviation of a Gaussian, or mean of a Poisson distribution.
         range: Template,
-        /// The delay is multiplied with it.
+        /// Factor by which the delay is multiplied.
         factor: f32,
     },
-    /// Keeps a rate.
+    /// Maintains a rate of samples.
     Throughput(ThroughputTimer),
-    /// Random moments, of which each stretch of time has its exact number.
+    /// Random sample times with an exact number per interval.
     Precise(PreciseTimer),
-    /// Turns by a schedule of rates, which end users as well: see [`Timer::delay`].
+    /// Turns by a schedule of rates, which also stops users; see [`Timer::delay`].
     Shaping(ShapingTimer),
-    /// Waits for other users, which is not a delay: see [`Timer::delay`].
+    /// Waits for other users, which is no delay; see [`Timer::delay`].
     Sync(SyncTimer),
-    /// A script says how long.
+    /// A script computes the delay.
     Script(Arc<Scripted>),
-    /// Java does something; see [`Timer::delay`] there, too.
+    /// Java evaluates templates or runs the timer; see also [`Timer::delay`].
     Job(Job),
 }
 
-/// How random delays are distributed.
+/// Distribution of random delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Between 0 and the range.
+    /// Uniform between 0 and the range.
     Uniform,
-    /// Normal with mean 0.
+    /// Gaussian with mean 0.
     Gaussian,
-    /// Poisson; the range, rounded, is its mean.
+    /// Poisson with the rounded range as mean.
     Poisson,
 }
 
-/// Standard deviations that a random part never reaches: once in 10¹⁵.
+/// Number of standard deviations that a random part exceeds only with probability 10⁻¹⁵.
 const NEVER: f64 = 8.0;
 
 impl Timer {
-    /// The longest delay, ms; `None` where it is not known before: it depends on variables, other users or a rate.
+    /// Returns the maximum delay in ms; `None` if it depends on variables, other users or a rate.
     pub fn longest_ms(&self) -> Option<f64> {
         let number = |text: &Template| text.fixed()?.trim().parse::<f64>().ok();
         match self {
@@ -71,7 +71,8 @@ impl Timer {
         }
     }
 
-    /// The delay, nanoseconds. Never negative; that of a Synchronizing Timer or a schedule, which whoever runs the user carries out, is 0.
+    /// Returns the delay in nanoseconds, never negative. It is 0 for a Synchronizing Timer and a schedule of rates:
+    /// the caller implements these waits.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
             Self::Constant(text) => from_ms(text.long(env)),
@@ -83,7 +84,7 @@ impl Timer {
                     Shape::Poisson => env.core.random.poisson((range + 0.5).floor()),
                 };
                 let delay = (random + offset.long(env) as f64).abs() as i64;
-                // Rounded only where there is a factor.
+                // JMeter rounds the delay only if a factor is set.
                 let scaled =
                     if *factor == 1.0 { delay } else { (delay as f32 * factor).round() as i64 };
                 from_ms(scaled)

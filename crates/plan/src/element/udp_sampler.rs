@@ -1,7 +1,7 @@
-//! jp@gc UDP Request: a datagram to a server, and the next datagram that comes from it.
+//! jp@gc UDP Request: sends a datagram to a server and receives the next datagram from it.
 //!
-//! Evaluated here; sent and received by the engine. A socket stays open from one sample to the next, with the host, port and
-//! local address that it had when it was opened.
+//! This file evaluates the exchange; the engine sends and receives. A socket stays open between samples, with the
+//! host, port and local address that it had when it was opened.
 
 use jmx::ElementId;
 use lang::charset::Charset;
@@ -28,41 +28,41 @@ pub struct UdpSampler {
     buffer: usize,
 }
 
-/// How bytes are written and read.
+/// Encoding of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoder {
-    /// Template of Windows-1252; answers as they are.
+    /// Text in Windows-1252; responses are not converted.
     Raw,
-    /// Hexadecimal digits, both ways.
+    /// Hexadecimal digits, for requests and responses.
     Hex,
 }
 
-/// One exchange.
+/// Data of one exchange.
 #[derive(Debug)]
 pub struct UdpCall {
-    /// How answers are read.
+    /// Encoding of responses.
     pub encoder: Encoder,
     /// Host to send to.
     pub host: String,
-    /// Port to send to, or the exception that it is.
+    /// Port to send to, or the text of a Java exception.
     pub port: Result<u16, String>,
-    /// Address or name (empty is any) and port (0 is any) to send from, or the exception that it is.
+    /// Local address or name (empty means any) and local port (0 means any), or the text of a Java exception.
     pub bind: Result<(String, u16), String>,
-    /// The data that is sent, as the plan has it.
+    /// Request data as evaluated from the plan.
     pub data: String,
-    /// Its bytes, or the exception that it is.
+    /// Bytes to send, or the text of a Java exception.
     pub bytes: Result<Vec<u8>, String>,
-    /// Milliseconds that an answer may take, 0 is without limit; or the exception that it is.
+    /// Response timeout in milliseconds (0 means no limit), or the text of a Java exception.
     pub timeout_ms: Result<u32, String>,
-    /// An answer is waited for.
+    /// True if the sampler waits for a response.
     pub wait: bool,
-    /// The socket is closed afterwards.
+    /// True if the socket is closed after the sample.
     pub close: bool,
-    /// The most bytes of an answer.
+    /// Maximum number of bytes of a response.
     pub buffer: usize,
 }
 
-/// The sampler; `None` if its encoder needs a JVM.
+/// Compiles the sampler; `None` if its encoder needs a JVM.
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler> {
     let class = ctx.props(id).str("encodeclass").unwrap_or("");
     let encoder = match class {
@@ -88,7 +88,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<UdpSampler
 }
 
 impl UdpSampler {
-    /// The call that is made now, and how.
+    /// Evaluates the exchange to make now.
     pub fn call(&self, env: &mut Env<'_>) -> UdpCall {
         let data = self.data.parsed(env, str::to_owned);
         let number = self.timeout.int(env);
@@ -126,7 +126,7 @@ impl UdpSampler {
 }
 
 impl Encoder {
-    /// An answer as the sample has it.
+    /// Converts a response for the sample.
     pub fn decode(self, received: &[u8]) -> Vec<u8> {
         match self {
             Self::Raw => received.to_vec(),

@@ -1,7 +1,7 @@
-//! User Defined Variables: evaluated once at the start of the run, before any user, wherever they stand.
+//! User Defined Variables: evaluated once when the run starts, before any user, wherever they are in the plan.
 //!
-//! All values of one element are evaluated before any of them is set, so that they do not see each other. Of two
-//! with the same name the first counts within an element, the later element counts between elements.
+//! All values of one element are evaluated before any of them is set, so that they cannot refer to each other. If a
+//! name occurs twice within an element, the first value counts; between elements, the later element counts.
 
 use jmx::{ElementId, Props};
 
@@ -14,7 +14,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Templ
     block(ctx, id, props)
 }
 
-/// The variables of an `Arguments` element.
+/// Compiles the variables of an `Arguments` element.
 pub(super) fn block(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Vec<(VarId, Template)> {
     let mut found: Vec<(VarId, Template)> = Vec::new();
     for argument in props.collection("Arguments.arguments") {

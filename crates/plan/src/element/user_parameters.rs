@@ -1,4 +1,4 @@
-//! User Parameters: each user sets its own column of values, at each sampler in scope or once per iteration.
+//! User Parameters: each user sets the values of its own column, at each sampler in scope or once per iteration.
 
 use jmx::{ElementId, Prop};
 
@@ -12,7 +12,7 @@ use crate::template::variable::Variable;
 #[derive(Debug)]
 pub struct UserParameters {
     names: Vec<Variable>,
-    /// Values of a user; users take turns.
+    /// Values by user; users are assigned to the columns in turn.
     columns: Vec<Vec<Template>>,
     per_iteration: Flag,
 }
@@ -32,14 +32,14 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> UserParameters {
 }
 
 impl UserParameters {
-    /// An iteration starts.
+    /// Sets the values when an iteration starts, if they are set once per iteration.
     pub(crate) fn at_iteration(&self, env: &mut Env<'_>) {
         if self.per_iteration.get(env) {
             self.set(env);
         }
     }
 
-    /// A sampler in scope is about to run.
+    /// Sets the values before a sampler in scope, unless they are set once per iteration.
     pub(crate) fn at_sampler(&self, env: &mut Env<'_>) {
         if !self.per_iteration.get(env) {
             self.set(env);

@@ -1,8 +1,9 @@
-//! Throughput Shaping Timer (jp@gc): samples by a schedule of rates, together for all users that pass it.
+//! Throughput Shaping Timer (jp@gc): samples by a schedule of rates, shared by all users that reach the timer.
 //!
-//! Each second has the rate that the schedule gives for its beginning, and as many turns as fit in at that rate, the first at once: a user takes the
-//! next one. Turns that nobody took within their second are gone. A second after the schedule has ended, the groups are stopped whose users come here. The
-//! plug-in's users look again and again whether it is their turn; here each knows its turn when it comes. Costs one atomic exchange.
+//! The rate of each second is that of the schedule at the second's beginning. The second has as many turns as fit
+//! at that rate, the first at once; each user takes the next turn. Unused turns expire with their second. One
+//! second after the end of the schedule, the groups whose users reach the timer are stopped. The plug-in's users
+//! poll for their turn; Throng computes the time of the turn in advance. Cost: one atomic exchange.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,41 +18,42 @@ use crate::load::Phase;
 use crate::state::Shard;
 use crate::template::Template;
 
-/// Where the schedule is: the table in the plan, and the property in its place, by itself or behind the timer's name and a dot.
+/// Property of the schedule: the table's property in the plan, and the run property that overrides it, which may
+/// have the timer's name and a dot as a prefix.
 const PROFILE: &str = "load_profile";
 
 /// A compiled Throughput Shaping Timer.
 #[derive(Debug)]
 pub struct ShapingTimer {
-    /// Which of the throughput timers it is.
+    /// Index of the timer among the throughput timers.
     pub(crate) at: u32,
     name: String,
-    /// Rate at the beginning, at the end, seconds.
+    /// Rows of the table: rate at the start, rate at the end, seconds.
     rows: Vec<[Template; 3]>,
 }
 
-/// When a user may go on.
+/// The turn of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Milliseconds from now; `None`: not before the end.
+    /// Milliseconds until the turn; `None` if no turn is left before the end.
     pub wait: Option<u64>,
-    /// Milliseconds from now to the end, when groups are stopped; below 0 if it has come.
+    /// Milliseconds until the end, when groups are stopped; negative after the end.
     pub end: i64,
 }
 
-/// The state that users share of a timer.
+/// The state of a timer that all users share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     begun: OnceLock<Schedule>,
-    /// The next turn: its second above, its place within the second below.
+    /// The next turn: its second in the upper 32 bits, its position within the second in the lower.
     next: AtomicU64,
 }
 
-/// A schedule that has begun.
+/// A schedule that has started.
 #[derive(Debug)]
 struct Schedule {
     rows: Vec<Row>,
-    /// Milliseconds since 1970.
+    /// Start time in milliseconds since 1970.
     start: i64,
 }
 
@@ -69,7 +71,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ShapingT
 }
 
 impl ShapingTimer {
-    /// The rate that it keeps, and how it changes.
+    /// Returns the rate that the timer maintains, and how it changes.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         if self.rows.iter().flatten().any(|text| text.known(env).is_none()) {
             return None;
@@ -82,7 +84,7 @@ impl ShapingTimer {
         Some(Pace { per_second, schedule, of: Of::Shared(Some(self.at)) })
     }
 
-    /// Takes the next turn.
+    /// Takes the next turn for the user.
     pub fn turn(&self, env: &mut Env<'_>) -> Turn {
         let run = env.run;
         let Some((shared, shard)) = run.shaping(self.at) else {
@@ -109,8 +111,8 @@ impl ShapingTimer {
     }
 }
 
-/// The same rates as lines whose mean over each second is the rate of that second: it has the rate of its beginning, and
-/// that at which two rows meet has the one of the first.
+/// Returns the rates as linear phases. The mean of a phase over each second equals the timer's rate for that
+/// second, which is the rate at the second's beginning. Where two rows meet, the rate is that of the first row.
 fn phases(rows: &[Row]) -> Vec<Phase> {
     const SECOND: i64 = 1_000_000_000;
     let line = |(at, row): (usize, &Row)| {
@@ -123,7 +125,8 @@ fn phases(rows: &[Row]) -> Vec<Phase> {
     rows.iter().enumerate().map(line).collect()
 }
 
-/// A part of a schedule in a property: `const(rate, time`, `line(from, to, time` or `step(from, to, by, time`. What is none is passed over.
+/// Parses one part of a schedule property: `const(rate, time`, `line(from, to, time` or `step(from, to, by, time`.
+/// Invalid parts are skipped.
 fn chunk(text: &str) -> Option<Vec<Row>> {
     let mut parts = text.split(['(', ',']);
     let kind = parts.next()?.trim().to_ascii_lowercase();
@@ -144,11 +147,11 @@ fn chunk(text: &str) -> Option<Vec<Row>> {
     Some(steps.map(|rate| row(rate, rate)).collect())
 }
 
-/// Steps of one part of a schedule, which may be none forward.
+/// Maximum number of steps per part of a schedule; steps of size 0 would never end.
 const MOST_STEPS: usize = 100_000;
 
 impl Schedule {
-    /// The rate in a second from the start, and the last second of its row; `None` behind the end.
+    /// Returns the rate in a second after the start, and the last second of its row; `None` after the end.
     fn rate(&self, second: u32) -> Option<(f64, u32)> {
         let mut into = f64::from(second);
         let mut last = 0_i64;
@@ -164,7 +167,7 @@ impl Schedule {
         None
     }
 
-    /// The first second without a rate.
+    /// Returns the first second without a rate.
     fn end(&self) -> i64 {
         let all: i64 = self.rows.iter().map(|row| i64::from(row.seconds)).sum();
         if self.rows.is_empty() { 0 } else { all.max(0) + 1 }
@@ -187,13 +190,14 @@ impl Shared {
     }
 }
 
-/// When a turn is, milliseconds from the start.
+/// Returns the time of a turn in milliseconds after the start.
 fn due_ms(schedule: &Schedule, second: u32, place: u32, shard: Shard) -> i64 {
     let into = schedule.rate(second).and_then(|(rate, _)| offset_ms(rate, place, shard));
     i64::from(second) * 1000 + into.unwrap_or(0)
 }
 
-/// When a turn is within its second, milliseconds; `None`: it has none. Processes of a run take turns.
+/// Returns the time of a turn within its second in milliseconds; `None` if the second has no such turn. The
+/// processes of a run take turns alternately.
 fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     if rate.is_nan() {
         return Some(0);
@@ -203,7 +207,7 @@ fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     (rate > 0.0 && into <= 999.0).then(|| into.ceil() as i64)
 }
 
-/// The first turn from one on that is not gone.
+/// Returns the first unexpired turn from `next` on.
 fn turn_from(next: u64, elapsed: i64, schedule: &Schedule, shard: Shard) -> Option<(u32, u32)> {
     let now = u32::try_from(elapsed / 1000).unwrap_or(u32::MAX);
     let (mut second, mut place) = ((next >> 32) as u32, next as u32);
@@ -215,7 +219,7 @@ fn turn_from(next: u64, elapsed: i64, schedule: &Schedule, shard: Shard) -> Opti
         if offset_ms(rate, place, shard).is_some() {
             return Some((second, place));
         }
-        // A row without any rate is passed over as a whole.
+        // A row with a constant rate of 0 is skipped as a whole.
         let flat = rate == 0.0 && schedule.rate(last).is_some_and(|(rate, _)| rate == 0.0);
         second = if flat { last.max(second) } else { second }.checked_add(1)?;
         place = 0;
@@ -232,7 +236,8 @@ mod tests {
         Schedule { start: 1_000, rows: rows.iter().map(row).collect() }
     }
 
-    /// Rates are those of the class itself: `variable_throughput_timer/table/RecordRates.java`.
+    /// The expected rates were recorded from the plug-in's class by
+    /// `variable_throughput_timer/table/RecordRates.java`.
     #[test]
     fn rates_are_those_of_the_class() {
         let text = include_str!("variable_throughput_timer/table/rates.txt");
@@ -280,7 +285,7 @@ mod tests {
             (Shared::default(), schedule(&[(4.0, 4.0, 2)]), Shard::default());
         let waits: Vec<_> = (0..6).map(|_| shared.take(&schedule, 1_000, all).wait).collect();
         assert_eq!(waits, [0, 250, 500, 750, 1_000, 1_250].map(Some));
-        // Of the third second two are left, which are overdue, and two to come.
+        // The third second has two turns left that are overdue, and two turns to come.
         let waits: Vec<_> = (0..5).map(|_| shared.take(&schedule, 3_300, all)).collect();
         let expected = [Some(0), Some(0), Some(200), Some(450), None];
         assert_eq!(waits, expected.map(|wait| Turn { wait, end: 700 }));
@@ -291,7 +296,7 @@ mod tests {
         let schedule = schedule(&[(0.25, 0.25, 1), (0.0, 0.0, 1_000_000_000), (1.0, 1.0, 1)]);
         let (shared, all) = (Shared::default(), Shard::default());
         let waits: Vec<_> = (0..3).map(|_| shared.take(&schedule, 1_000, all).wait).collect();
-        // The first row holds to the second behind its end, the second likewise.
+        // Each of the first two rows also covers the second after its end.
         assert_eq!(waits, [Some(0), Some(1_000), Some(1_000_000_002_000)]);
         let none = super::Schedule { start: 0, rows: Vec::new() };
         assert_eq!(Shared::default().take(&none, 5, all), Turn { wait: None, end: -5 });
@@ -325,7 +330,7 @@ mod tests {
                 row(15.0, 15.0, 3600)
             ]
         );
-        // Downwards the last step is left out, as in the plug-in.
+        // Downwards, the last step is omitted, as in the plug-in.
         assert_eq!(rows("step(3,1,1,1s)"), [row(3.0, 3.0, 1), row(2.0, 2.0, 1)]);
         assert_eq!(rows("step(1,2,0,1s)").len(), 0);
     }

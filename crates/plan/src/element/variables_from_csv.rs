@@ -1,7 +1,8 @@
 //! Variables from CSV File (jp@gc): User Defined Variables whose names and values are the first two columns of a file.
 //!
-//! The file is read when the plan is; nothing in it is an expression. Lines that begin with `#` are comments. A value that begins with a
-//! quotation mark goes on over the lines without a separator, up to one that ends with such a mark, even where it could end on its own line.
+//! The file is read when the plan is compiled; its content is not evaluated as expressions. Lines that begin with
+//! `#` are comments. A value that begins with a quotation mark continues over the following lines without a
+//! separator until a line ends with a quotation mark, even if the value could end on its own line.
 
 use jmx::ElementId;
 
@@ -10,7 +11,7 @@ use crate::support::Level;
 use crate::template::{Template, unreadable};
 use crate::vars::VarId;
 
-/// Both names that its class has had.
+/// Current and former class name of the element.
 pub(crate) const CLASSES: [&str; 2] =
     ["kg.apc.jmeter.config.VariablesFromCSV", "kg.apc.jmeter.config.VariablesFromCSVFile"];
 
@@ -52,14 +53,14 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Templ
     found
 }
 
-/// Names and values, without so many lines at the start.
+/// Parses names and values after the first `skipped` lines.
 fn pairs(content: &str, separator: &str, skipped: usize) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
     for line in content.lines().skip(skipped).filter(|line| !line.starts_with('#')) {
         let mut cells = line.split(separator);
         match (cells.next().unwrap_or(""), cells.next()) {
-            // A separator that nothing follows has an empty cell behind it.
+            // A separator at the end of a line is followed by an empty cell.
             (name, Some(value)) => match value.strip_prefix('"') {
                 Some(begun) => {
                     let before = open.take().map_or(String::new(), |(_, text)| text);
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_value_in_quotation_marks_goes_on_over_lines() {
         assert_eq!(shown("a;\"one\ntwo\nthree\"\nb;4\n", ";", 0), "[a=one\ntwo\nthree][b=4]");
-        // One that ends on its own line is taken for one that has only begun.
+        // A quoted value that ends on its own line is parsed as the beginning of a longer value.
         assert_eq!(shown("a;\"one\"\nb;2\n", ";", 0), "[b=2]");
     }
 }

@@ -1,7 +1,7 @@
-//! Weighted Switch Controller (bzm): one child a pass, as often as its weight says.
+//! Weighted Switch Controller (bzm): runs one child per pass, in proportion to the children's weights.
 //!
-//! Without chance each user counts for itself, and takes the child that is furthest behind its share. Rows of the table stand for the
-//! controller's enabled children in their order; what a row calls its child does not count.
+//! Without random choice, each user counts its own passes and runs the child furthest below its share. Rows of the
+//! table apply to the controller's enabled children in their order; the child names in the rows are ignored.
 
 use jmx::{ElementId, Prop};
 
@@ -29,8 +29,9 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
 }
 
 impl WeightedSwitch {
-    /// Which child is next, by its number among those there are. `total` and `counts` are what the user has counted, `chance` is from 0 up to 1.
-    /// `None`: no weight is above 0, or one is no number, which ends JMeter's thread.
+    /// Returns the index of the next child. `total` and `counts` are the passes that the user has counted; `chance`
+    /// is a random number in 0..1. `None` if no weight is positive, or if a weight is not a number, which ends the
+    /// thread in JMeter.
     pub fn choose(
         &self,
         total: &mut u32,

@@ -1,4 +1,5 @@
-//! While Controller: repeats its children while a condition holds. `LAST` and a blank look at the last sample.
+//! While Controller: repeats its children while a condition is true. `LAST` and a blank condition check the last
+//! sample.
 
 use jmx::ElementId;
 

@@ -1,4 +1,4 @@
-//! Work of the elements around scripts, as JMeter's JSR223 and BeanShell elements do it.
+//! What elements with scripts do before and after a script runs, like JMeter's JSR223 and BeanShell elements.
 
 use ::script::Outcome;
 
@@ -9,7 +9,7 @@ use crate::result::{AssertionResult, SampleResult};
 use crate::template::{Template, Thrown};
 
 impl Script {
-    /// Runs it as a pre- or post-processor, or as a listener.
+    /// Runs the script as a pre-processor, post-processor or listener.
     pub(crate) fn process(
         &self,
         name: &str,
@@ -21,7 +21,7 @@ impl Script {
         self.settle(name, stage, env);
     }
 
-    /// Runs it as a timer: the delay, milliseconds.
+    /// Runs the script as a timer; returns the delay in milliseconds.
     pub(crate) fn delay(&self, name: &str, parameters: &Template, env: &mut Env<'_>) -> i64 {
         let stage = Stage { result: None, finding: None, name, parameters };
         let Some(Outcome { value: Some(value), .. }) = self.settle(name, stage, env) else {
@@ -35,7 +35,7 @@ impl Script {
         read.unwrap_or(0)
     }
 
-    /// Runs it as an assertion.
+    /// Runs the script as an assertion.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -60,7 +60,7 @@ impl Script {
         }
     }
 
-    /// Runs it as a sampler, for which the result has its label; `source` is what it shows as its request.
+    /// Runs the script as a sampler; the result already has its label. `source` is shown as the sampler data.
     pub(crate) fn sample(
         &self,
         source: &str,
@@ -102,7 +102,7 @@ impl Script {
         }
     }
 
-    /// Runs it as a function: appends its value; false if it threw.
+    /// Runs the script as a function and appends its value; false if the script threw an exception.
     pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
         let parameters = Template::default();
         let stage = Stage { result: None, finding: None, name: "", parameters: &parameters };
@@ -131,7 +131,7 @@ impl Script {
         }
     }
 
-    /// Says in the log what a script threw.
+    /// Logs the exception of a script.
     fn report(&self, name: &str, thrown: &Thrown, env: &mut Env<'_>) {
         let Place { role, jsr223, .. } = self.place;
         let what = exception(thrown);
@@ -145,7 +145,7 @@ impl Script {
     }
 }
 
-/// An exception as results show it, which a script engine has put into one of its own.
+/// Returns the text of an exception as results show it: wrapped in a `ScriptException`.
 fn exception(thrown: &Thrown) -> String {
     let between = if thrown.message.is_empty() { "" } else { ": " };
     format!("javax.script.ScriptException: {}{between}{}", thrown.class, thrown.message)
@@ -156,7 +156,7 @@ fn replace(field: &mut String, value: &str) {
     field.push_str(value);
 }
 
-/// Java's `Long.decode`.
+/// Parses a number like Java's `Long.decode`.
 fn decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),

@@ -1,7 +1,7 @@
-//! Elements that run a script: which of their properties hold it, and whether it is simple.
+//! Elements that run a script: the properties that contain it, and whether it is simple enough to run natively.
 //!
-//! An element in the scope of many samplers is compiled once. What is not simple is told of the element, with its reason, and is left
-//! to Java.
+//! An element in the scope of many samplers is compiled once. A script that is not simple is reported for the
+//! element, with the reason, and runs in Java.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::result::{AssertionResult, SampleResult};
 use crate::support::Level;
 use crate::template::{Template, TemplateCompiler};
 
-/// The property by which all scripts are left to Java.
+/// Property that disables native scripts, so that all scripts run in Java.
 pub(crate) const SWITCH: &str = "throng.scripts.native";
 
-/// An element whose script is simple.
+/// An element whose script is simple enough to run natively.
 #[derive(Debug)]
 pub struct Scripted {
     script: Script,
@@ -27,7 +27,7 @@ pub struct Scripted {
     source: Box<str>,
 }
 
-/// The script of an element, if it is simple. What it reads of results is added to `needs`.
+/// Compiles the script of an element, if it is simple. Adds the parts of results that the script reads to `needs`.
 pub(crate) fn scripted(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -51,7 +51,8 @@ pub(crate) fn scripted(
     made.inspect(|made| *needs |= made.script.needs)
 }
 
-/// Whether a script of a plan may put something among the properties that is no text: it is not simple and writes some.
+/// True if a script of the plan may store objects other than text in the properties: it writes properties and is
+/// not simple.
 pub(crate) fn puts_objects(doc: &Document) -> bool {
     let writes = |text: &str| {
         let ways = ["props.put", "props[", ".compute", ".merge(", "getJMeterProperties"];
@@ -75,7 +76,7 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
     })
 }
 
-/// Where the script of a class stands, and what the names of its properties begin with.
+/// Returns the role of scripts in elements of a class, and the prefix of the element's script properties.
 fn place(class: &str) -> Option<(Place, &'static str)> {
     let (jsr223, rest) = match class.strip_prefix("JSR223") {
         Some(rest) => (true, rest),
@@ -136,7 +137,7 @@ fn language(props: &Props) -> Result<Language, NotSimple> {
     }
 }
 
-/// A file that is run before may give names other meanings.
+/// Fails if an init file is configured: a file that runs before the script may redefine names.
 fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
     let name = match role {
         Role::Before => "preprocessor",
@@ -155,14 +156,14 @@ fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
 }
 
 impl Scripted {
-    /// Runs it as a pre-processor, or as a post-processor of a result.
+    /// Runs the script as a pre-processor, or as a post-processor of a result.
     pub(crate) fn process(&self, result: Option<&mut SampleResult>, env: &mut Env<'_>) {
         let name = self.name(env);
         self.script.process(&name, &self.parameters, result, env);
         env.core.give(name);
     }
 
-    /// Runs it as a timer: the delay, milliseconds.
+    /// Runs the script as a timer; returns the delay in milliseconds.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
         let name = self.name(env);
         let delay = self.script.delay(&name, &self.parameters, env);
@@ -170,14 +171,14 @@ impl Scripted {
         delay
     }
 
-    /// Runs it as a sampler: fills the result, which has its label.
+    /// Runs the script as a sampler; fills the result, which already has its label.
     pub fn sample(&self, env: &mut Env<'_>, result: &mut SampleResult) {
         let name = self.name(env);
         self.script.sample(&self.source, &name, &self.parameters, result, env);
         env.core.give(name);
     }
 
-    /// Runs it as an assertion of that name.
+    /// Runs the script as an assertion called `name`.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -188,12 +189,12 @@ impl Scripted {
         self.script.check(name, &self.parameters, result, finding, env);
     }
 
-    /// Whether the text of the script has a name in it.
+    /// True if the script's text contains `name`.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.source.contains(name)
     }
 
-    /// Name of the element.
+    /// Returns the name of the element.
     pub(crate) fn label(&self) -> &Template {
         &self.name
     }

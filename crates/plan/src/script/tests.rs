@@ -1,7 +1,8 @@
-//! Simple scripts against what JMeter 5.6.3 makes of them.
+//! Compares simple scripts with JMeter 5.6.3.
 //!
-//! The table was written by JMeter itself (see `tables/Record.java`): where a script stands, its text, and what came of it with each of
-//! the settings. `THRONG_SCRIPTS` names another table to be checked the same way, in which scripts may be other than simple.
+//! JMeter wrote the table (see `tables/Record.java`): the role of each script, its text, and its outcome with each
+//! of the settings. `THRONG_SCRIPTS` names another table to check in the same way, which may also contain scripts
+//! that are not simple.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,7 +73,7 @@ fn place(words: &str) -> Place {
     }
 }
 
-/// The outcome of a script with one setting, in the words of the table.
+/// Returns the outcome of a script with one setting, in the table's format.
 fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
     let (log, said) = channel();
     let shared = Shared::new(PROPERTIES, "/plans", log);
@@ -93,7 +94,7 @@ fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> St
     out.trim().to_owned()
 }
 
-/// Runs a script as the kind of element that it is part of, on a sample that has ended, and writes what its sample is then.
+/// Runs a script in the role of its element on a completed sample, and writes the resulting state of the sample.
 fn run_in_role(
     script: &Script,
     source: &str,
@@ -195,7 +196,8 @@ fn write_log(said: &Receiver<Said>, out: &mut String) {
     }
 }
 
-/// Runs all scripts of a table; what is simple must come out as it says. Which scripts are not simple, and what differs.
+/// Runs all scripts of a table and compares the outcomes of simple scripts. Returns the number of simple scripts,
+/// the scripts that are not simple, and the differences.
 fn run(table: &str) -> (usize, Vec<String>, Vec<String>) {
     let (mut simple, mut not_simple, mut wrong) = (0, Vec::new(), Vec::new());
     for line in table.lines() {

@@ -1,4 +1,4 @@
-//! A user's [`Env`], sample results and the compiler of texts, as compiled scripts see them.
+//! A user's [`Env`], sample results and the template compiler as compiled scripts see them.
 
 use ::script::{Finding, Reads, Sample, Surroundings, World};
 use lang::buffers::Buffers;
@@ -10,7 +10,7 @@ use crate::plan::Needs;
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::template::TemplateCompiler;
 
-/// Parts of a sample that are kept for a script.
+/// Returns the parts of a sample to keep for a script.
 pub(super) fn needs(reads: Reads) -> Needs {
     let pairs = [
         (Reads::TEXT, Needs::TEXT),

@@ -1,4 +1,4 @@
-//! Memory of elements for one user. Two words until an element needs it.
+//! Memory of elements for one user: two words until an element uses it.
 
 use crate::element::counter::Own;
 use crate::element::csv_data_set::Handle;
@@ -8,7 +8,7 @@ use crate::http::{Noted, Page};
 use crate::java_backed::Values;
 use crate::plan::GroupId;
 
-/// Memory of a user.
+/// Memory that elements keep for one user.
 #[derive(Debug, Default)]
 pub struct Memory {
     group: GroupId,
@@ -20,7 +20,7 @@ struct Notes {
     csv: Vec<Option<Handle>>,
     counters: Vec<Option<Own>>,
     randoms: Vec<JavaRandom>,
-    /// When the last sample behind a throughput timer was due, nanoseconds since 1970.
+    /// Time at which the last sample of each throughput timer was due, in nanoseconds since 1970.
     previous: Vec<i64>,
     setups: Vec<Setup>,
     sessions: Vec<Noted>,
@@ -29,7 +29,7 @@ struct Notes {
 }
 
 impl Memory {
-    /// Memory of a user of the group with that index in the plan.
+    /// Creates the memory of a user of `group`.
     pub fn of_group(group: GroupId) -> Self {
         Self { group, notes: None }
     }
@@ -39,12 +39,12 @@ impl Memory {
         self.group
     }
 
-    /// The values of texts that Java said last.
+    /// Returns the latest values of the templates that Java evaluates.
     pub fn java(&self) -> Option<&Values> {
         self.notes.as_ref().map(|notes| &notes.java)
     }
 
-    /// The values of texts that Java said last, to be set.
+    /// Returns the latest values of the templates that Java evaluates, for writing.
     pub fn java_mut(&mut self) -> &mut Values {
         &mut self.notes().java
     }
@@ -57,7 +57,7 @@ impl Memory {
         grown(&mut self.notes().csv, at)
     }
 
-    /// The places in data files that the user's elements have so far.
+    /// Returns the user's current positions in data files.
     pub(crate) fn csv_places(&self) -> impl Iterator<Item = &Handle> {
         self.notes.iter().flat_map(|notes| notes.csv.iter().flatten())
     }
@@ -91,7 +91,7 @@ impl Memory {
     }
 }
 
-/// The entry at a place, made with all before it at its first use.
+/// Returns the entry at an index; grows the vector if needed.
 fn grown<T: Default>(entries: &mut Vec<T>, at: usize) -> &mut T {
     if entries.len() <= at {
         entries.resize_with(at + 1, T::default);

@@ -1,7 +1,7 @@
-//! State that elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
-//! use of a data file, and the list of moments that users of Precise Throughput Timers take from.
+//! State that elements share between all users of a run. During samples, only two things are locked: the first use
+//! of a data file, and the list of start times of a Precise Throughput Timer.
 //!
-//! Where the run is spread over several processes, what users of all of them share is dealt out by [`Deal`].
+//! If the run has several processes, [`Deal`] divides the state that users of all processes share.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,20 +23,21 @@ pub struct RunState {
     counters: Box<[counter::Shared]>,
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
-    /// By the number of the throughput timer.
+    /// Shared state of each Throughput Shaping Timer, by the timer's number.
     shaping: Box<[variable_throughput_timer::Shared]>,
     shard: Shard,
-    /// When the run started, milliseconds since 1970.
+    /// Start of the run in milliseconds since 1970.
     started_ms: i64,
     groups: Box<[Group]>,
-    /// The deal among all users of all groups.
+    /// Division of numbers among all users of all groups.
     all: Deal,
-    /// The same for data files, and for each counter and random variable: with the users of those groups only that have them.
+    /// Division of the lines of data files, among the users of the groups that read data files. The divisions of
+    /// counters and random variables below likewise count only the users of groups with such an element.
     files: Deal,
     counting: Box<[Deal]>,
     drawing: Box<[Deal]>,
     throughput: Box<[(throughput_controller::Shared, Deal)]>,
-    /// Values of texts that Java evaluates at the start.
+    /// Values of the templates that Java evaluates when the run starts.
     java: Values,
 }
 
@@ -44,7 +45,7 @@ pub struct RunState {
 #[derive(Debug, Default)]
 struct Group {
     active: AtomicU32,
-    /// Users that run in other processes.
+    /// Number of users that run in other processes.
     elsewhere: AtomicU32,
     turns: Turns,
     moments: Mutex<Option<Moments>>,
@@ -56,8 +57,9 @@ fn many<T: Default>(count: usize) -> Box<[T]> {
 }
 
 impl RunState {
-    /// State of a run that has not started. Data files whose names are known are read now, so that no user waits for
-    /// them; what is wrong with one is told to the users who need it. `users` are those of each group, in all processes.
+    /// Creates the state of a run that has not started. Data files with constant names are read now, so that no
+    /// user waits for them; a user who needs a file gets its error. `users` has the number of users of each group,
+    /// in all processes.
     pub fn new(plan: &Plan, folder: &Path, shard: Shard, users: &[u32]) -> Self {
         let csv = Sources::new(folder);
         plan.csv.iter().for_each(|element| element.preload(&csv));
@@ -114,29 +116,30 @@ impl RunState {
         }
     }
 
-    /// State to evaluate what is evaluated before any user starts: no data file is read.
+    /// Creates state for evaluations before any user starts; no data file is read.
     pub fn before(plan: &Plan) -> Self {
         Self { groups: many(plan.groups.len()), ..Self::default() }
     }
 
-    /// Sets what Java said of the texts that are evaluated at the start ([`JavaBacked::at_start`](crate::java_backed::JavaBacked::at_start)).
+    /// Sets the values of templates that Java evaluated at the start
+    /// ([`JavaBacked::at_start`](crate::java_backed::JavaBacked::at_start)).
     pub fn set_java(&mut self, values: Values) {
         self.java = values;
     }
 
-    /// The value for the whole run of a text that Java has evaluated at the start.
+    /// Returns the value of a template that Java evaluated at the start, valid for the whole run.
     pub(crate) fn java(&self, id: TextId) -> Option<&str> {
         self.java.get(id)
     }
 
-    /// A user of the group with that index in the plan has started.
+    /// Counts a started user of a group.
     pub fn user_started(&self, group: GroupId) {
         if let Some(group) = self.groups.get(group.at()) {
             group.active.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// A user of the group with that index in the plan has ended.
+    /// Counts an ended user of a group.
     pub fn user_ended(&self, group: GroupId) {
         if let Some(group) = self.groups.get(group.at()) {
             let _ = group
@@ -145,39 +148,39 @@ impl RunState {
         }
     }
 
-    /// So many users of the group with that index in the plan run in other processes.
+    /// Sets the number of users of a group that run in other processes.
     pub fn users_elsewhere(&self, group: GroupId, users: u32) {
         if let Some(group) = self.groups.get(group.at()) {
             group.elsewhere.store(users, Ordering::Relaxed);
         }
     }
 
-    /// Users that run, in all processes.
+    /// Returns the number of running users, in all processes.
     pub fn active(&self) -> u32 {
         self.groups.iter().map(Group::active).sum()
     }
 
-    /// Users of a group that run, in all processes.
+    /// Returns the number of running users of a group, in all processes.
     pub fn active_in(&self, group: GroupId) -> u32 {
         self.groups.get(group.at()).map_or(0, Group::active)
     }
 
-    /// The number that all users count up, and this process's share of it.
+    /// Returns the counter that all users share, and this process's share of its numbers.
     pub(crate) fn counter(&self, at: usize) -> Option<(&counter::Shared, Deal)> {
         Some((self.counters.get(at)?, *self.counting.get(at)?))
     }
 
-    /// The generator that all users draw from, and this process's share of its numbers.
+    /// Returns the random generator that all users share, and this process's share of its numbers.
     pub(crate) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Deal)> {
         Some((self.randoms.get(at)?, *self.drawing.get(at)?))
     }
 
-    /// The count of all users' runs of a Throughput Controller, and this process's share of it.
+    /// Returns the shared execution count of a Throughput Controller, and this process's share of it.
     pub(crate) fn throughput(&self, at: usize) -> Option<(&throughput_controller::Shared, Deal)> {
         self.throughput.get(at).map(|(shared, deal)| (shared, *deal))
     }
 
-    /// This process's share of the lines of a data file that users of all groups, or of one, read together.
+    /// Returns this process's share of the lines of a data file that users of all groups, or of one group, share.
     pub(crate) fn lines(&self, group: Option<GroupId>) -> Deal {
         match group {
             None => self.files,
@@ -185,17 +188,17 @@ impl RunState {
         }
     }
 
-    /// When the run started, milliseconds since 1970.
+    /// Returns the start of the run in milliseconds since 1970.
     pub(crate) fn started_ms(&self) -> i64 {
         self.started_ms
     }
 
-    /// The moments of a group's Precise Throughput Timers, and this process's share of them.
+    /// Returns the scheduled times of a group's Precise Throughput Timers, and this process's share of them.
     pub(crate) fn moments(&self, group: GroupId) -> Option<(&Mutex<Option<Moments>>, Deal)> {
         self.groups.get(group.at()).map(|group| (&group.moments, group.deal))
     }
 
-    /// The state that users share of a Throughput Shaping Timer, and which share of the run this process has.
+    /// Returns the shared state of a Throughput Shaping Timer, and this process's share of the run.
     pub(crate) fn shaping(
         &self,
         timer: u32,
@@ -203,7 +206,7 @@ impl RunState {
         self.shaping.get(timer as usize).map(|shared| (shared, self.shard))
     }
 
-    /// Turns of all users, or of those of a group.
+    /// Returns the schedule of Constant Throughput Timers that all users, or the users of one group, share.
     pub(crate) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),
@@ -219,7 +222,7 @@ impl Group {
     }
 }
 
-/// Events at the start of iterations anywhere in a group.
+/// Returns the iteration events of all controllers in a group.
 fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
     let main = plan.groups[group].main;
     let inside = move |mut at: usize| loop {
@@ -235,8 +238,10 @@ fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
     all.filter(move |(at, _)| inside(*at)).flat_map(|(_, controller)| &controller.on_iteration)
 }
 
-/// Names of data files, each with how its lines are dealt out among the users of all processes; `None`: each user reads it
-/// by itself, or its form is not known. `users` are those of each group. No names at all: the plan has one that is not known.
+/// Returns the names of the plan's data files, each with the division of its lines among the users of all
+/// processes. The division is `None` if each user reads the file separately or if the file's format is not
+/// constant. `users` has the number of users of each group. The list is empty if the name of any data file is not
+/// constant.
 pub fn dealt_files(plan: &Plan, users: &[u32]) -> Vec<(String, Option<DealtFile>)> {
     let reads = |group: usize| {
         events(plan, group).filter_map(|event| match event {

@@ -1,48 +1,48 @@
-//! Which share of a run's users is in this process, and what follows for what users share.
+//! This process's share of a run's users, and its share of the numbers and lines that users have in common.
 //!
-//! A run may be spread over several processes that do not talk to each other about every sample. What all users
-//! count up together is dealt out instead, like cards to the users: number k is for user k mod users, and so for the
-//! process that user is in. The first line of a data file goes to the first user, the second to the second, as in one
-//! process; no number is used twice, and none is left out as long as all users come round equally fast.
+//! The processes of a run do not communicate for each sample. Numbers that all users take from one sequence are
+//! divided like playing cards instead: number k is for user k mod users, and so for that user's process. The first
+//! line of a data file goes to the first user and the second line to the second user, as in one process. No number
+//! is used twice, and none is left out as long as all users iterate equally fast.
 
 /// A share of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 0.
+    /// Index of this share, from 0.
     pub index: u32,
-    /// Of how many, at least 1. User n of each group is in share n mod count.
+    /// Number of shares, at least 1. User n of each group is in share n mod count.
     pub count: u32,
 }
 
-/// A share's part of the numbers 0, 1, 2, … that so many users count up together.
+/// This share's part of the sequence 0, 1, 2, … from which `users` users take numbers in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deal {
     shard: Shard,
     users: u64,
-    /// Of them in this share; at least one, though one without users never asks.
+    /// Number of users in this share; at least 1, although a share without users never takes a number.
     own: u64,
 }
 
 impl Default for Shard {
-    /// All of the run.
+    /// The share that has all users of the run.
     fn default() -> Self {
         Self { index: 0, count: 1 }
     }
 }
 
 impl Shard {
-    /// How many of `users` are in this share.
+    /// Returns how many of `users` users are in this share.
     pub fn users(self, users: u32) -> u32 {
         users / self.count + u32::from(self.index < users % self.count)
     }
 
-    /// How many of `arrivals` are in this share.
+    /// Returns how many of `arrivals` arrivals are in this share.
     pub fn users_of(self, arrivals: u64) -> u64 {
         let (index, count) = (u64::from(self.index), u64::from(self.count));
         arrivals / count + u64::from(index < arrivals % count)
     }
 
-    /// Deals numbers out among so many users.
+    /// Divides numbers among `users` users.
     pub fn deal(self, users: u32) -> Deal {
         Deal {
             shard: self,
@@ -53,14 +53,14 @@ impl Shard {
 }
 
 impl Default for Deal {
-    /// Every number.
+    /// The division that has every number.
     fn default() -> Self {
         Shard::default().deal(1)
     }
 }
 
 impl Deal {
-    /// The number that is the `nth` one of this share, both from 0.
+    /// Returns the `nth` number of this share, counted from 0.
     pub fn nth(self, nth: u64) -> u64 {
         if self.is_all() {
             return nth;
@@ -70,7 +70,7 @@ impl Deal {
         round.wrapping_mul(self.users).wrapping_add(place * count + index)
     }
 
-    /// How many numbers of other shares lie between this share's number before the `nth`, and that one.
+    /// Returns how many numbers of other shares lie between this share's numbers `nth - 1` and `nth`.
     pub fn gap(self, nth: u64) -> u64 {
         match nth.checked_sub(1) {
             None => self.nth(0),
@@ -78,17 +78,17 @@ impl Deal {
         }
     }
 
-    /// How many times as far apart this share's numbers are as all numbers, on average.
+    /// Average distance between consecutive numbers of this share; 1 if it has all numbers.
     pub fn spacing(self) -> f64 {
         self.users as f64 / self.own as f64
     }
 
-    /// How many numbers come before the first of this share.
+    /// Returns how many numbers precede the first number of this share.
     pub fn first(self) -> f64 {
         f64::from(self.shard.index)
     }
 
-    /// Whether nothing goes to other shares.
+    /// True if this is the only share.
     pub fn is_all(self) -> bool {
         self.shard.count == 1
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn gaps_are_what_the_others_take() {
         let deal = Shard { index: 1, count: 3 }.deal(5);
-        // Users 1 and 4 of five are here.
+        // Users 1 and 4 of five are in this share.
         let numbers: Vec<u64> = (0..5).map(|nth| deal.nth(nth)).collect();
         assert_eq!(numbers, [1, 4, 6, 9, 11]);
         let gaps: Vec<u64> = (0..5).map(|nth| deal.gap(nth)).collect();

@@ -1,29 +1,30 @@
-//! The variables that users start with: what JMeter sets itself, then User Defined Variables.
+//! The variables with which users start: those that JMeter sets, then User Defined Variables.
 
 use crate::env::Env;
 use crate::plan::Plan;
 use crate::template::Template;
 use crate::vars::Initial;
 
-/// Variables that JMeter sets for every user, the last one as long as users stay the same over iterations.
+/// Variables that JMeter sets for every user. The last one is set while users stay the same between iterations.
 pub(crate) const START_VARIABLES: [&str; 5] =
     ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS", "__jmv_SAME_USER"];
 
-/// The property in which JMeter keeps when the test has begun.
+/// Property with the start time of JMeter's test.
 const TEST_START: &str = "TESTSTART.MS";
 
-/// How their values are made where no property of that name has one.
+/// Templates of the variables' values, used if no property of that name has a value.
 const VALUES: [&str; 5] =
     ["${__time()}", "${__time(yyyyMMdd)}", "${__time(HHmmss)}", "${__time()}", "true"];
 
 impl Plan {
-    /// Evaluates User Defined Variables, block by block, and leaves them in the variables of `env` as well: what is
-    /// evaluated for the run afterwards sees them.
+    /// Evaluates User Defined Variables, block by block. Their values also remain in the variables of `env`, so
+    /// that later evaluations for the run see them.
     pub fn initial_variables(&self, env: &mut Env<'_>) -> Initial {
         self.initial_variables_after(env, |_, _| {})
     }
 
-    /// The same, with something to be done before each block of [`Plan::variables`], which is given by its place.
+    /// Like `initial_variables`, but calls `before` with the index of each block of [`Plan::variables`] before
+    /// evaluating it.
     pub fn initial_variables_after(
         &self,
         env: &mut Env<'_>,

@@ -1,4 +1,4 @@
-//! A check box. JMeter saves it as `boolProp`, or as `stringProp` where it holds an expression.
+//! A check box. JMeter saves it as `boolProp`, or as `stringProp` if its value is an expression.
 
 use jmx::{ElementId, Kind, Prop, Value};
 
@@ -20,7 +20,7 @@ impl Default for Flag {
 }
 
 impl Flag {
-    /// The value now.
+    /// Returns the current value.
     pub(crate) fn get(&self, env: &mut Env<'_>) -> bool {
         match self {
             Self::Fixed(value) => *value,
@@ -29,7 +29,7 @@ impl Flag {
     }
 }
 
-/// A property of an element; `default` is for a missing one.
+/// Compiles a property of an element; `default` applies if the property is missing.
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, name: &str, default: bool) -> Flag {
     match ctx.props(id).get(name) {
         Some(prop) => of_prop(ctx, id, prop),

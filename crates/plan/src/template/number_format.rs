@@ -1,4 +1,4 @@
-//! How a Counter and a Random Variable show their number: plain, or by a pattern of Java's `DecimalFormat`.
+//! Number format of Counters and Random Variables: plain, or a pattern of Java's `DecimalFormat`.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::template::Template;
 
-/// A compiled format.
+/// A compiled number format.
 #[derive(Debug)]
 pub(crate) enum NumberFormat {
     Plain,
     Pattern(DecimalFormat),
-    /// A pattern with expressions in it, read anew each time.
+    /// A pattern with expressions, parsed at each use.
     Text(Template),
 }
 
@@ -40,7 +40,7 @@ impl NumberFormat {
         }
     }
 
-    /// Appends the number.
+    /// Appends the formatted number.
     pub(crate) fn write(&self, value: i64, env: &mut Env<'_>, out: &mut String) {
         let read;
         let pattern = match self {

@@ -1,11 +1,11 @@
-//! Reads expressions as JMeter's parser does, oddities included: plans rely on them.
+//! Parser of expressions. It reproduces JMeter's parser, including its oddities, because plans rely on them.
 //!
-//! - A text is scanned for `${`; what follows is read up to `}` as a variable, or up to `(` as a function if there is
-//!   one of that name; an unknown function is a variable whose name happens to hold parentheses.
-//! - Parameters are cut at commas outside `${…}` (not outside parentheses) and each is scanned again as a text.
-//! - `}` must follow a function's `)`, spaces apart; otherwise the whole text is unreadable.
+//! - A text is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
+//! name exists. An unknown function is a variable whose name contains parentheses.
+//! - Parameters are split at commas outside `${…}` (even inside parentheses), and each is parsed as a text.
+//! - `}` must follow a function's `)`, with only spaces between; otherwise the whole text is invalid.
 //!
-//! Cost: each level of nesting scans its text once more, and there is a limit to the levels.
+//! Cost: each level of nesting scans its text once more; the number of levels is limited.
 
 use super::{Part, Problem, Reason, Template, TemplateCompiler};
 use crate::condition::is_comparison;
@@ -15,31 +15,32 @@ use crate::java_backed::TextId;
 use crate::script::{self, Place, Role, Script};
 use crate::vars::Names;
 
-/// Levels of nesting after which a text is taken for an attack on the stack.
+/// Maximum levels of nesting; deeper text would exhaust the stack.
 const DEEPEST: u32 = 64;
 
-/// The element or function that asks for text to be compiled.
+/// The context in which a text is compiled.
 pub(super) enum Scope<'a> {
-    /// The plan: new names get slots, calls may keep state.
+    /// A text of the plan: new variable names get slots, and calls may keep state.
     Plan(&'a mut TemplateCompiler),
-    /// A function such as `__eval`: names without a slot stay names, calls start afresh each time.
+    /// A text made at run time by a function such as `__eval`: names without a slot stay names, and calls keep no
+    /// state.
     Run { names: &'a Names, problems: &'a mut Vec<Problem> },
 }
 
-/// Template that JMeter cannot read.
+/// The error for a text that JMeter cannot parse.
 #[derive(Debug)]
 pub(super) struct Invalid {
     pub(super) function: String,
     pub(super) message: String,
 }
 
-/// The compiler at work on one text.
+/// The compilation of one text.
 pub(super) struct Build<'a> {
     scope: Scope<'a>,
     depth: u32,
 }
 
-/// Characters with a position.
+/// Reader of characters with a position.
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -52,7 +53,7 @@ impl Reader<'_> {
         Some(found)
     }
 
-    /// The character behind a backslash; at the end of the text that is the backslash itself.
+    /// Returns the character after a backslash, or the backslash itself at the end of the text.
     fn escaped(&mut self) -> char {
         self.next().unwrap_or('\\')
     }
@@ -63,7 +64,7 @@ impl<'a> Build<'a> {
         Self { scope, depth: 0 }
     }
 
-    /// The pieces of a text.
+    /// Splits a text into its parts.
     pub(super) fn parts(&mut self, text: &str) -> Result<Vec<Part>, Invalid> {
         let mut reader = Reader { text, at: 0 };
         let mut parts = Vec::new();
@@ -95,7 +96,8 @@ impl<'a> Build<'a> {
         Ok(parts)
     }
 
-    /// The expression behind `${`: a variable or a function. Without an end, the text is left without its `${`.
+    /// Parses the expression after `${`: a variable or a function. Without a closing brace, the text is literal and
+    /// loses its `${`.
     fn expression(&mut self, reader: &mut Reader<'_>) -> Result<Part, Invalid> {
         let start = reader.at - 2;
         let mut buffer = String::new();
@@ -110,7 +112,7 @@ impl<'a> Build<'a> {
                     if let Some(part) = self.foreign(&buffer, start, reader) {
                         return Ok(part);
                     }
-                    // The parenthesis is part of a variable's name; what stood before it still counts as previous.
+                    // The parenthesis is part of a variable's name; `previous` keeps the character before it.
                     buffer.push(current);
                     continue;
                 };
@@ -139,7 +141,7 @@ impl<'a> Build<'a> {
         Ok(Part::Literal(buffer.into()))
     }
 
-    /// The parameters up to the closing parenthesis, each compiled as a text.
+    /// Parses the parameters up to the closing parenthesis and compiles each as a text.
     fn params(&mut self, reader: &mut Reader<'_>) -> Result<Vec<Template>, Invalid> {
         let mut args = Vec::new();
         let mut buffer = String::new();
@@ -203,7 +205,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// How many calls are left to Java so far.
+    /// Returns the number of calls that Java evaluates so far.
     fn java_backed(&self) -> usize {
         match &self.scope {
             Scope::Plan(compiler) => compiler.java_backed.len(),
@@ -211,7 +213,8 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// A call that is left to Java, with all that is in its parameters; `before` calls were left to it ahead of those.
+    /// Leaves a call with all its parameters to Java. `before` is the number of such calls before the parameters
+    /// were parsed: it replaces the calls found in them.
     fn host(&mut self, source: &str, before: usize) -> Option<Part> {
         let Scope::Plan(compiler) = &mut self.scope else { return None };
         compiler.hosts.then(|| {
@@ -221,8 +224,8 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// A call, up to its parenthesis, of a function that JMeter itself does not have, if Java may have it. To JMeter it is a variable
-    /// where there is no such function; Java reads the text in the same way.
+    /// Parses a call of a function that JMeter itself does not have but a plug-in in Java may have. Without such a
+    /// function, JMeter takes the text for a variable; Java parses the text in the same way.
     fn foreign(&mut self, name: &str, start: usize, reader: &mut Reader<'_>) -> Option<Part> {
         let before = self.java_backed();
         let name = java_trim(name);
@@ -246,7 +249,8 @@ impl<'a> Build<'a> {
         self.host(source, before)
     }
 
-    /// `before` calls were left to Java ahead of those in the parameters.
+    /// Builds a function call. `before` is the number of calls that Java evaluated before the parameters were
+    /// parsed.
     fn call(
         &mut self,
         spec: &'static Spec,
@@ -299,7 +303,7 @@ impl<'a> Build<'a> {
         Part::Call(Box::new(call))
     }
 
-    /// The script of a call, if it is simple.
+    /// Compiles the script of a call, if it is simple enough.
     fn simple(&mut self, spec: &Spec, args: &[Template]) -> Option<Script> {
         let language = spec.simple?;
         let source = args[0].fixed()?;
@@ -343,18 +347,20 @@ fn check_count(spec: &Spec, count: usize) -> Result<(), Invalid> {
     })
 }
 
-/// The first character that is not a space to Java's `Character.isSpaceChar` (tabs and line ends are not).
+/// Returns the next character that is not a space by Java's `Character.isSpaceChar` (tabs and line ends are no
+/// spaces).
 fn first_non_space(reader: &mut Reader<'_>) -> Option<char> {
     let is_space = |c: &char| c.is_whitespace() && !matches!(c, '\t'..='\r' | '\u{85}');
     std::iter::from_fn(|| reader.next()).find(|c| !is_space(c))
 }
 
-/// Without the characters that Java's `String.trim` takes away.
+/// Removes the characters that Java's `String.trim` removes.
 fn java_trim(text: &str) -> &str {
     text.trim_matches(|c| c <= ' ')
 }
 
-/// The function that a variable's name was probably meant to call: JMeter's own variables with two underscores apart.
+/// Returns the function that a variable's name was probably meant to call. Only a name that begins with `__` and
+/// has a parenthesis counts, because JMeter has variables of its own that begin with two underscores.
 fn function_name(name: &str) -> Option<&str> {
     let (name, _) = name.split_once('(')?;
     is_function_name(name).then_some(name)

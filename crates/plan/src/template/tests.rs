@@ -1,4 +1,4 @@
-//! Properties of texts that tables cannot show; how JMeter reads and evaluates them is in the tables of the functions.
+//! Property tests of templates. Tables in the function tests show how JMeter parses and evaluates texts.
 
 use proptest::prelude::*;
 
@@ -81,11 +81,11 @@ fn undefined_variables_stay_references_until_they_are_set() {
     assert_eq!(world.eval(&text), "<${v}>");
 }
 
-/// Pieces that expressions are made of, so that random texts are more than noise.
+/// Generates pieces of expressions, so that random texts often contain valid syntax.
 fn pieces() -> impl Strategy<Value = String> {
     let function = crate::function::catalogue()
         .map(|entry| entry.name)
-        // These would touch the disk.
+        // Functions that would access the disk are excluded.
         .filter(|name| !name.contains("File") && !name.contains("CSV"))
         .collect::<Vec<_>>();
     let piece = prop_oneof![
@@ -111,7 +111,7 @@ proptest! {
         if !source.contains("${") {
             prop_assert_eq!(&value, &source);
         }
-        // The same as text made at run time.
+        // Compiling the same text at run time must work, too.
         world.set("late", &source);
         world.eval(&late);
     }

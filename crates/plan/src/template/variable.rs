@@ -1,4 +1,4 @@
-//! The variable that an element sets: a slot where its name is fixed, else looked up by name.
+//! The variable that an element sets: a slot if its name is constant, otherwise looked up by name.
 
 use jmx::ElementId;
 
@@ -7,7 +7,7 @@ use crate::env::Env;
 use crate::template::Template;
 use crate::vars::VarId;
 
-/// Where a value goes.
+/// Target variable of an element.
 #[derive(Debug)]
 pub(crate) enum Variable {
     Known(VarId),
@@ -15,7 +15,7 @@ pub(crate) enum Variable {
 }
 
 impl Variable {
-    /// From the property that names it.
+    /// Compiles the property that holds the variable's name.
     pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, property: &str) -> Self {
         let text = ctx.prop(id, property);
         Self::of(ctx, text)
@@ -28,7 +28,7 @@ impl Variable {
         }
     }
 
-    /// Sets it to what `write` appends.
+    /// Sets the variable to the text that `write` appends.
     pub(crate) fn set(&self, env: &mut Env<'_>, write: impl FnOnce(&mut Env<'_>, &mut String)) {
         let mut value = env.core.take();
         write(env, &mut value);

@@ -1,7 +1,8 @@
-//! Data files whose lines are dealt out by number: a share of a run needs only the lines of its own users.
+//! Data files whose lines are divided by number: a process needs only the lines of its own users.
 //!
-//! Line k is for user k mod users ([`Shard`](crate::state::Shard)). A file that is cut for some shares keeps the number of its lines: those of
-//! others are blank, so that each line has the number that it has in the whole file. Two passes over a file, in pieces.
+//! Line k is for user k mod users ([`Shard`](crate::state::Shard)). A file that is cut for one share keeps the
+//! number of lines: lines of other shares are blank, so that each line keeps its line number. A file is read twice,
+//! in pieces.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -13,39 +14,39 @@ use super::{CsvDataSet, known, parse, share_of, source};
 use crate::input;
 use crate::plan::GroupId;
 
-/// A line that is longer than this, bytes, is none of a data file.
+/// Maximum length of a line in bytes; a file with a longer line is not a data file.
 const LONGEST: usize = 16 << 20;
 
 /// A data file that users of several shares read together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DealtFile {
-    /// Its name, as the plan has it.
+    /// Name of the file as in the plan.
     pub file: String,
-    /// The number of users among whom its lines are dealt out.
+    /// Number of users among whom the lines are divided.
     pub users: u32,
-    /// Whether it begins anew behind its last line.
+    /// True if reading restarts at the beginning after the last line.
     pub recycle: bool,
     encoding: String,
     quoted: Option<char>,
     skip_first: bool,
 }
 
-/// Why a file is not cut.
+/// Reason why a file cannot be cut.
 #[derive(Debug)]
 pub enum Odd {
     /// The file cannot be read.
     Unreadable(io::Error),
-    /// Its lines cannot be told apart byte by byte; the reason in words.
+    /// The line boundaries cannot be found byte by byte; the string is the reason.
     Form(&'static str),
 }
 
-/// The taker of lines, each with its number; the first line of a file has none where it is no data.
+/// Callback for lines and their numbers. A header line, which is no data, has no number.
 type Each<'a> = dyn FnMut(Option<u64>, &[u8]) -> io::Result<()> + 'a;
 
 impl CsvDataSet {
-    /// The file as users of that group read it, if that is known before any user starts. `all`: users among whom lines
-    /// are dealt out that all groups share; `own`: those of the group. The error has the name, if that is known, of a file that
-    /// each user reads by itself, or whose form is not known.
+    /// Returns the file as users of the group read it, if that is constant. `all` is the number of users for files
+    /// shared by all groups, `own` the number of users of this group. The error is the file's name, if constant,
+    /// for a file that each user reads separately or whose format is not constant.
     pub(crate) fn dealt(
         &self,
         group: GroupId,
@@ -74,34 +75,34 @@ impl CsvDataSet {
 }
 
 impl DealtFile {
-    /// Whether the other reads the same lines in the same deal, by whatever name.
+    /// True if both files have the same format and division of lines, whatever their names.
     pub fn is_dealt_as(&self, other: &Self) -> bool {
         let named = Self { file: self.file.clone(), ..other.clone() };
         *self == named
     }
 
-    /// The number of its lines of data.
+    /// Returns the number of data lines.
     ///
     /// # Errors
     ///
-    /// [`Odd`], where it is not to be cut.
+    /// [`Odd`] if the file cannot be cut.
     pub fn lines(&self, path: &Path) -> Result<u64, Odd> {
         self.pass(path, &mut |_, _| Ok(()))
     }
 
-    /// Copies the file into several: each has its own lines, and blank ones for those of others. `owner` gives the index of
-    /// the file that gets a line, by the line's number from 0. One pass, whatever the number of files.
+    /// Copies the file into several files: each has its own lines, and blank lines in place of the others. `owner`
+    /// returns the index of the target file for a line number, from 0. One pass, whatever the number of files.
     ///
     /// # Errors
     ///
-    /// [`Odd`], also where a file cannot be written.
+    /// [`Odd`] if the file cannot be cut or a target file cannot be written.
     pub fn deal(
         &self,
         path: &Path,
         into: &mut [impl Write],
         owner: impl Fn(u64) -> usize,
     ) -> Result<u64, Odd> {
-        // Blank lines that a file lacks are written before its next own line.
+        // Missing blank lines are written before the file's next own line.
         let mut written = vec![0; into.len()];
         let lines = self.pass(path, &mut |number, line| {
             let Some(number) = number else {
@@ -121,7 +122,7 @@ impl DealtFile {
         Ok(lines)
     }
 
-    /// Gives each line with its number. Returns the number of lines.
+    /// Calls `each` for every line with its number. Returns the number of lines.
     fn pass(&self, path: &Path, each: &mut Each<'_>) -> Result<u64, Odd> {
         let charset = if self.encoding.is_empty() {
             Some(Charset::Utf8)
@@ -146,7 +147,7 @@ impl DealtFile {
     }
 }
 
-/// Writes so many blank lines.
+/// Writes `count` blank lines.
 fn blanks(into: &mut impl Write, mut count: u64) -> io::Result<()> {
     const BLANK: [u8; 4096] = [b'\n'; 4096];
     while count > 0 {
@@ -157,7 +158,7 @@ fn blanks(into: &mut impl Write, mut count: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The lines of a file as they are in it.
+/// Reader of the unchanged lines of a file.
 struct RawLines {
     reader: BufReader<File>,
     charset: Charset,
@@ -165,7 +166,8 @@ struct RawLines {
 }
 
 impl RawLines {
-    /// Reads the next line, with its line break; `quoted`: the delimiter of values that may be quoted. False at the end.
+    /// Reads the next line with its line break; `quoted` is the delimiter of values that may be quoted. False at
+    /// the end.
     fn next(&mut self, quoted: Option<char>) -> Result<bool, Odd> {
         self.line.clear();
         loop {
@@ -208,7 +210,7 @@ mod tests {
         DealtFile { file, users: 3, recycle: false, encoding, quoted, skip_first }
     }
 
-    /// The file cut for user 1 of three.
+    /// Returns the file cut for user 1 of three.
     fn cut(of: &DealtFile, name: &str, content: &str) -> Result<(u64, String), Odd> {
         let path = std::env::temp_dir().join(format!("throng-cut-{name}-{}", std::process::id()));
         std::fs::write(&path, content).expect("writable");

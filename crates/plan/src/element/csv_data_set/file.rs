@@ -1,4 +1,4 @@
-//! The lines of a data file: all in memory, or, beyond a size, read piece by piece behind a lock.
+//! The lines of a data file: in memory or, for a large file, read piece by piece under a lock.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -9,20 +9,20 @@ use lang::charset::Charset;
 use super::parse;
 use crate::input;
 
-/// Files above this size are not held in memory.
+/// Size in bytes above which a file is not kept in memory.
 const IN_MEMORY: u64 = 256 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Why a file cannot be read, in JMeter's words where it has some.
+/// Reason why a file cannot be read; JMeter's message where JMeter has one.
 pub(super) type Problem = String;
 
-/// How the lines of a file are told apart.
+/// Format of a file's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    /// Values may be quoted, with this delimiter between them.
+    /// Delimiter between values that may be quoted; `None` if values are not quoted.
     pub(super) quoted: Option<char>,
-    /// The first line is no data.
+    /// True if the first line is not data.
     pub(super) skip_first: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Lines {
 pub(super) struct Text {
     content: String,
     header: Option<String>,
-    /// Where each line of data starts, and where the last one ends.
+    /// Start offset of each data line, and the end of the last line.
     starts: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Text {
         self.header.as_deref()
     }
 
-    /// The line of that number, with its line break.
+    /// Returns line number `nth` with its line break.
     pub(super) fn line(&self, nth: u64) -> &str {
         let nth = nth as usize;
         let range = self.starts.get(nth).zip(self.starts.get(nth + 1));
@@ -77,7 +77,7 @@ impl Text {
     }
 }
 
-/// Opens a file. Blocks until what fits into memory is read.
+/// Opens a file. Blocks until the file is read, if it fits into memory.
 pub(super) fn open(path: &Path, encoding: &str, shape: Shape) -> Result<Lines, Problem> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let missing = || format!("File {name} must exist and be readable");
@@ -97,7 +97,7 @@ pub(super) fn open(path: &Path, encoding: &str, shape: Shape) -> Result<Lines, P
     Ok(Lines::Memory(Text::new(charset.decode(bytes), shape)))
 }
 
-/// A large file, read line by line.
+/// A large file that is read line by line.
 #[derive(Debug)]
 pub(super) struct Stream {
     reader: BufReader<File>,
@@ -119,7 +119,7 @@ impl Stream {
         self.header.as_deref()
     }
 
-    /// Goes to the first line of data.
+    /// Seeks to the first data line.
     fn start(&mut self) -> io::Result<()> {
         self.reader.seek(SeekFrom::Start(0))?;
         if self.reader.fill_buf()?.starts_with(BOM) {
@@ -134,7 +134,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Appends the next line; false at the end of the file, or where it can be read no further.
+    /// Appends the next line; false at the end of the file or after a read error.
     pub(super) fn next(&mut self, recycle: bool, out: &mut String) -> bool {
         self.read(out).unwrap_or(false)
             || (recycle && self.start().is_ok() && self.read(out).unwrap_or(false))
@@ -142,7 +142,7 @@ impl Stream {
 
     fn read(&mut self, out: &mut String) -> io::Result<bool> {
         self.line.clear();
-        // With quotes, a line goes on until each is closed.
+        // A line with an open quote continues until the quote is closed.
         loop {
             if self.reader.read_until(b'\n', &mut self.line)? == 0 {
                 break;

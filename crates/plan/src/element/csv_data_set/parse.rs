@@ -1,11 +1,11 @@
-//! Values of a line in which they may be quoted, by JMeter's rules: a quote in an unquoted value is an error, and so
-//! is anything but a delimiter behind a closing quote.
+//! Parser for lines whose values may be quoted, by JMeter's rules: a quote inside an unquoted value is an error,
+//! and so is any character but a delimiter after a closing quote.
 
-/// A line that cannot be read.
+/// The error for an invalid line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadLine;
 
-/// Hands each value of the line to `each`. What is behind the end of the line is not read.
+/// Calls `each` for every value of the line. Text after the line break is not read.
 pub(super) fn quoted(
     line: &str,
     delimiter: char,
@@ -32,7 +32,7 @@ pub(super) fn quoted(
             _ => return Ok(()),
         }
         if rest.is_empty() {
-            // A delimiter at the end leaves one more value.
+            // A delimiter at the end is followed by one more, empty value.
             each("");
             return Ok(());
         }
@@ -43,7 +43,7 @@ fn is_end(c: char) -> bool {
     matches!(c, '\n' | '\r')
 }
 
-/// Reads a value behind its opening quote; returns what follows the closing one.
+/// Parses a value after its opening quote; returns the text after the closing quote.
 fn quoted_value<'a>(
     inner: &'a str,
     delimiter: char,
@@ -74,11 +74,12 @@ fn quoted_value<'a>(
     }
 }
 
-/// Where the line that starts at the beginning of `text` ends, its line break included. Quotes hide line breaks.
+/// Returns the length of the first line of `text`, including its line break. Line breaks inside quotes do not end
+/// the line.
 pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
-    // At the start of a value: only there does a quote open one.
+    // True at the start of a value, the only position at which a quote opens a quoted value.
     let mut fresh = true;
     while at < bytes.len() {
         match bytes[at] {
@@ -95,7 +96,8 @@ pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
                     }
                 }
                 fresh = false;
-                // Something else behind the closing quote ends the line with an error, right behind it.
+                // Another character after the closing quote is an error and ends the line right after that
+                // character.
                 match text[at..].chars().next() {
                     Some(c) if c != delimiter && !is_end(c) => return at + c.len_utf8(),
                     _ => {}
@@ -114,7 +116,7 @@ pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
     bytes.len()
 }
 
-/// Where a plain line ends, its line break included.
+/// Returns the length of the first line without quotes, including its line break.
 pub(super) fn plain_line(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.iter().position(|b| matches!(b, b'\n' | b'\r')) {
@@ -124,7 +126,7 @@ pub(super) fn plain_line(text: &str) -> usize {
     }
 }
 
-/// A line without its line break.
+/// Returns a line without its line break.
 pub(super) fn without_break(line: &str) -> &str {
     line.strip_suffix("\r\n").or_else(|| line.strip_suffix(['\n', '\r'])).unwrap_or(line)
 }

@@ -1,4 +1,5 @@
-//! Places in data files that users share, found by file and sharing mode. Finding one takes a lock, once per user.
+//! Positions in data files that users share, found by file and sharing mode. Finding a position takes a lock, once
+//! per user.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,18 +11,18 @@ use super::parse;
 use crate::plan::GroupId;
 use crate::state::Deal;
 
-/// Whom a place in a file is shared with.
+/// The users that share a position in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Share {
     All,
-    /// Users of the group with that index.
+    /// Users of the group with this index.
     Group(GroupId),
     User,
-    /// Everybody who uses the same word.
+    /// Users of all elements with the same custom sharing name.
     Word(String),
 }
 
-/// The key that tells places apart.
+/// Key that identifies a position: file, format and sharing mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) file: String,
@@ -31,17 +32,17 @@ pub(super) struct Key {
     pub(super) share: Share,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug)]
 pub(super) struct Source {
     lines: Arc<Content>,
     quoted: Option<char>,
     next: AtomicU64,
-    /// Which of the lines are for this process.
+    /// Division of the lines among processes.
     deal: Deal,
 }
 
-/// A file's content and, where it is not in memory, its one reader.
+/// Content of a file or, if it is not in memory, its single reader.
 #[derive(Debug)]
 struct Content {
     header: Option<String>,
@@ -63,7 +64,8 @@ impl Source {
         self.quoted
     }
 
-    /// Appends the next line of this process's share to the empty `out`; false at the end. Lines in which values may be quoted keep their line break.
+    /// Appends the next line of this process's share to the empty `out`; false at the end. Lines whose values may
+    /// be quoted keep their line break.
     pub(super) fn next(&self, recycle: bool, out: &mut String) -> bool {
         let found = match &self.lines.lines {
             Body::Memory(text) => {
@@ -92,7 +94,7 @@ impl Source {
     }
 }
 
-/// All places of a run.
+/// All positions in data files of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     folder: PathBuf,
@@ -105,13 +107,13 @@ impl Sources {
         Self { folder: folder.to_path_buf(), ..Self::default() }
     }
 
-    /// Reads a file that will be needed.
+    /// Reads a file before its first use.
     pub(super) fn preload(&self, key: &Key) {
-        // Whoever needs the file is told what is wrong with it.
+        // The user who needs the file reports its error.
         let _ = self.content(key);
     }
 
-    /// The place of that key; `deal` deals out the lines of one that users share.
+    /// Returns the position for a key; `deal` divides the lines of a shared position.
     pub(super) fn source(&self, key: &Key, deal: Deal) -> Result<Arc<Source>, Problem> {
         if key.share == Share::User {
             return self.open(key, Deal::default());
@@ -143,7 +145,7 @@ impl Sources {
         }
         let (header, lines, keep) = match file::open(&id.0, &key.encoding, shape)? {
             Lines::Memory(text) => (text.header().map(str::to_string), Body::Memory(text), true),
-            // Each place in a file that is not in memory has a reader of its own.
+            // For a file that is not in memory, each position has its own reader.
             Lines::Stream(stream) => {
                 (stream.header().map(str::to_string), Body::Stream(Mutex::new(stream)), false)
             }
@@ -155,7 +157,7 @@ impl Sources {
         Ok(content)
     }
 
-    /// Relative names are looked up where the program runs, then beside the plan.
+    /// Resolves a relative path in the working directory, then in the plan's folder.
     fn resolve(&self, file: &str) -> PathBuf {
         let path = Path::new(file);
         if path.is_absolute() || path.exists() {
@@ -175,7 +177,8 @@ mod tests {
     use super::*;
     use crate::state::Shard;
 
-    /// Lines that `count` processes read in turns until the first finds the end, at most `most` of them.
+    /// Returns the lines that `count` processes read in turns, until one of them reaches the end; `most` lines at
+    /// most.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
         let name = format!("throng-dealt-{}-{count}-{recycle}-{most}.csv", std::process::id());
         let file = std::env::temp_dir().join(name);
