@@ -1,20 +1,20 @@
-//! Flow Control Action.
+//! Actions of a Flow Control Action.
 
-/// The deed of a Flow Control Action.
+/// Action of a Flow Control Action.
 #[derive(Debug)]
 pub enum Action {
-    /// Waits, milliseconds.
+    /// Pauses the user for a time in milliseconds.
     Pause(crate::template::Template),
     /// Ends the user.
     StopUser,
-    /// Ends the run after the samples in flight.
+    /// Ends the run after the samples in flight are complete.
     StopTest,
     /// Ends the run at once.
     StopTestNow,
-    /// Goes to the next iteration of the group.
+    /// Starts the next iteration of the group.
     NextIteration,
-    /// Goes to the next iteration of the loop around it.
+    /// Starts the next iteration of the loop around the action.
     NextLoopIteration,
-    /// Leaves the loop around it.
+    /// Breaks out of the loop around the action.
     BreakLoop,
 }

@@ -1,7 +1,7 @@
-//! Assertions: they turn a result into a failure.
+//! Assertions: checks that may fail a sample.
 //!
-//! Each adds its finding to the result, with JMeter's words, as those end up in result files. A failed check
-//! allocates for its message only if the buffer has to grow.
+//! Each assertion adds its result to the sample's result, with JMeter's messages, because they appear in result
+//! files. A failed check allocates only if the message's buffer has to grow.
 
 mod binary;
 mod duration;
@@ -38,7 +38,7 @@ use crate::result::{AssertionResult, SampleResult};
 use crate::script::Scripted;
 use crate::template::{Template, TemplateCompiler};
 
-/// How deep sub-results are checked, as in JMeter.
+/// Maximum depth of sub-results to check, as in JMeter.
 const MAX_LEVEL: i32 = 3;
 
 /// A compiled assertion.
@@ -63,11 +63,11 @@ enum Check {
     XPath2(Box<XPath2Assertion>),
     Xml,
     Script(Arc<Scripted>),
-    /// Java does something; whoever runs the user sees to it.
+    /// A job that the engine runs in Java.
     Job(Job),
 }
 
-/// Compiles an assertion; `None` for any element that is none of those known here.
+/// Compiles an assertion; `None` for any other element.
 pub fn compile(
     element: &Element,
     compiler: &mut TemplateCompiler,
@@ -118,17 +118,17 @@ pub fn compile(
 }
 
 impl Assertion {
-    /// A script that checks.
+    /// Creates an assertion from a script.
     pub(crate) fn script(script: Arc<Scripted>) -> Self {
         Self { name: script.label().clone(), scope: Scope::Main, check: Check::Script(script) }
     }
 
-    /// One that Java carries out, or what Java does before the next.
+    /// Creates an assertion that Java runs, or a job that Java runs before the next assertion.
     pub fn java_backed(job: Job) -> Self {
         Self { name: Template::default(), scope: Scope::Main, check: Check::Job(job) }
     }
 
-    /// The job that Java does instead, if it does.
+    /// Returns the job that Java runs, if this is a job.
     pub fn job(&self) -> Option<Job> {
         match self.check {
             Check::Job(job) => Some(job),
@@ -136,7 +136,7 @@ impl Assertion {
         }
     }
 
-    /// Runs it; adds its result and, on failure, makes the sample a failed one.
+    /// Runs the assertion, adds its result, and fails the sample if the assertion failed.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut name = env.core.take();
         self.name.eval(env, &mut name);
@@ -149,7 +149,7 @@ impl Assertion {
         env.core.give(name);
     }
 
-    /// A mistake in it that is known before a run, such as a pattern that cannot be read.
+    /// Returns a mistake in the settings that is known before a run, such as an invalid pattern.
     pub fn complaint(&self) -> Option<String> {
         match &self.check {
             Check::Response(check) => check.complaint(),
@@ -171,17 +171,18 @@ impl Assertion {
         if let Check::Response(check) = &self.check {
             check.prepare(result);
         }
-        // The entry is taken out while the check reads the rest of the result.
+        // The entry is taken out of the result while the check reads the rest of the result.
         let mut entry = std::mem::take(result.add_assertion(name));
         let ((), gave_up) =
             evaluation::watched(name, env, |env| self.find(name, result, &mut entry, env));
-        // What a function of it throws is its finding, as in JMeter, and nothing of the sample's.
+        // As in JMeter, an exception of a function is the result of this assertion and does not affect the sample
+        // otherwise.
         if let Some(thrown) = env.core.thrown.take() {
             entry.failure = false;
             entry.throw(&thrown.to_string());
         }
         if let Some(why) = gave_up {
-            // Neither that it holds is known nor that it does not.
+            // The outcome of the check is unknown.
             entry.failure = false;
             entry.go_wrong(&why.to_string());
         }
@@ -189,7 +190,7 @@ impl Assertion {
         result.put_assertion(entry);
     }
 
-    /// The findings of the check.
+    /// Runs the check and writes its result to `entry`.
     fn find(
         &self,
         name: &str,
@@ -231,12 +232,12 @@ impl Assertion {
     }
 }
 
-/// Makes an entry the one for a field without content.
+/// Fails the assertion with JMeter's message for a field without content.
 fn fail_for_null(entry: &mut AssertionResult) {
     entry.fail("Response was null");
 }
 
-/// A number with commas between groups of three digits, as Java's message formats write it in English.
+/// Formats a number with commas between groups of three digits, like Java's message formats in English.
 fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);

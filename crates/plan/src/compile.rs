@@ -1,9 +1,9 @@
-//! From the document to the plan: a walk over the tree that gives each controller its children and each sampler its
-//! scope.
+//! Compiles the document to the plan: a walk over the tree that gives each controller its children and each sampler
+//! its scope.
 //!
-//! Everything found wrong is reported, all at once; nothing but a missing Test Plan keeps a plan from being made.
-//! An element that cannot run is left out of the plan and told in [`Compiled::support`]: whether to go on without it is the
-//! caller's decision. Costs time and memory in proportion to samplers times what is in their scope.
+//! All problems are reported at once; only a missing Test Plan prevents a plan. An element that cannot run is left
+//! out of the plan and listed in [`Compiled::support`]: the caller decides whether to continue without it. Cost:
+//! time and memory in proportion to the number of samplers times the elements in their scopes.
 
 mod around;
 mod changes;
@@ -35,59 +35,61 @@ use crate::result::Request;
 use crate::support::{Kind, Support};
 use scope::{children, class};
 
-/// The property by which a run tells its workers that there is no Java, so that what needs it is left out.
+/// Property by which a run tells its workers that there is no Java, so that elements that need Java are left out.
 pub const WITHOUT_JAVA: &str = "throng.jvm.without";
 
-/// The property by which a run tells its workers which classes of [`crate::support::OF_PLUGINS`] its Java has, with commas.
+/// Property by which a run tells its workers which classes of [`crate::support::OF_PLUGINS`] Java has, separated by
+/// commas.
 pub const PLUGINS: &str = "throng.jvm.plugins";
 
-/// Settings that a compilation depends on, beside the document.
+/// Settings that a compilation depends on, besides the document.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// JMeter's properties: those of its files and those given by the user.
+    /// JMeter's properties, from its files and from the user.
     pub properties: HashMap<String, String>,
-    /// Folder of the plan, against which data files are resolved.
+    /// Folder of the plan, used to resolve the paths of data files.
     pub folder: PathBuf,
-    /// Parts that only Java can run are compiled for it ([`Plan::java_backed`]); otherwise they are left out and told as such.
+    /// True if parts that only Java can run are compiled for Java ([`Plan::java_backed`]); otherwise they are left
+    /// out and reported.
     pub java_backing: bool,
 }
 
 impl Settings {
-    /// A property; `default` where it is not set.
+    /// Returns a property, or `default` if it is not set.
     pub fn property<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.properties.get(name).map_or(default, String::as_str)
     }
 
-    /// Whether Java has the class of a plug-in that is left out without it.
+    /// True if Java has this plug-in class, without which the element is ignored.
     pub(crate) fn has_plugin(&self, class: &str) -> bool {
         self.java_backing && self.property(PLUGINS, "").split(',').any(|one| one == class)
     }
 
-    /// A property that is a truth value, as JMeter reads it.
+    /// Returns a Boolean property, parsed as in JMeter.
     pub fn is(&self, name: &str, default: bool) -> bool {
         self.properties.get(name).map_or(default, |value| value.trim().eq_ignore_ascii_case("true"))
     }
 
-    /// A property that is a number; `default` where it is none.
+    /// Returns a numeric property, or `default` if it is not a number.
     pub fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> T {
         self.properties.get(name).and_then(|value| value.trim().parse().ok()).unwrap_or(default)
     }
 }
 
-/// The result of a compilation.
+/// Result of a compilation.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The plan without what cannot run; `None` if the document has no Test Plan.
+    /// The plan without elements that cannot run; `None` if the document has no Test Plan.
     pub plan: Option<Plan>,
-    /// Everything found wrong, in the order of the file.
+    /// All problems found, in the order of the file.
     pub diags: Vec<Diag>,
-    /// How each enabled element runs, in the order of the file.
+    /// Support of each enabled element, in the order of the file.
     pub support: Vec<Support>,
-    /// Files that the plan includes, each once.
+    /// Files that the plan includes, each one once.
     pub included: Vec<Included>,
 }
 
-/// Stack for compiling: each level of a plan takes a part of it.
+/// Stack size in bytes of the compiling thread: each level of the plan's tree needs some stack.
 const STACK: usize = 32 << 20;
 
 /// Compiles a document.
@@ -151,36 +153,37 @@ fn compile_here(doc: &Document, settings: &Settings) -> Compiled {
 struct Walk<'a> {
     ctx: Context<'a>,
     plan: Plan,
-    /// Where listeners went in the table of the plan.
+    /// Indexes of listeners in the plan's table.
     listeners: HashMap<ElementId, ListenerId>,
-    /// Events of elements at the start of an iteration, for those that have one.
+    /// Iteration events of elements, for elements that have one.
     events: HashMap<ElementId, OnIteration>,
-    /// Texts of theirs that Java evaluates.
+    /// Jobs that evaluate texts of these elements in Java.
     texts: HashMap<ElementId, Job>,
-    /// Where throughput timers and cookie managers went in the tables of the plan.
+    /// Indexes of throughput timers and cookie managers in the plan's tables.
     places: HashMap<ElementId, u32>,
-    /// Where the gateway that properties describe went, if it was looked for and there is one.
+    /// Index of the gateway that properties describe; unset before its first use, `None` if there is none.
     gateway_of_run: std::cell::OnceCell<Option<u32>>,
-    /// Elements that apply to samplers, from the group's level down to where the walk is.
+    /// Elements that apply to samplers, by level, from the group's level down to the current one.
     levels: Vec<scope::Level>,
-    /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
+    /// Enabled children of the Test Plan except groups; they count as children of every group, too.
     shared: Vec<ElementId>,
-    /// Where thread groups went in the table of the plan.
+    /// Indexes of thread groups in the plan's table.
     groups: HashMap<ElementId, GroupId>,
-    /// Where controllers went in the table of the plan.
+    /// Indexes of controllers in the plan's table.
     controllers: HashMap<ElementId, ControllerId>,
-    /// Time limits for the samplers of the thread that the walk is in: of a group, or of a branch.
+    /// Sample Timeouts for the samplers of the current thread, which is a group or a branch.
     timeouts: Vec<u32>,
-    /// The walk is in a branch of a Parallel Controller with a parent sample.
+    /// True inside a branch of a Parallel Controller with a parent sample.
     silent: bool,
-    /// State slots of the group so far.
+    /// Number of the current group's state slots so far.
     slots: u32,
-    /// Keystore Configurations.
+    /// Keystore Configurations of the plan.
     keystores: Vec<ElementId>,
 }
 
 impl Walk<'_> {
-    /// Elements that concern the whole plan, wherever they stand: User Defined Variables and the choice of keys.
+    /// Compiles elements that apply to the whole plan, wherever they are: User Defined Variables and Keystore
+    /// Configurations.
     fn variables(&mut self, root: ElementId) {
         for id in self.enabled_below(root) {
             if class(self.ctx.doc, id) == "Arguments" {
@@ -203,7 +206,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Enabled elements below one, in the order of the file.
+    /// Returns the enabled elements below `root`, in the order of the file.
     fn enabled_below(&self, root: ElementId) -> Vec<ElementId> {
         let (doc, mut found) = (self.ctx.doc, Vec::new());
         let mut open = children(doc, root);
@@ -222,7 +225,7 @@ impl Walk<'_> {
         for id in &shared {
             self.warn_of_shared(*id);
         }
-        // Those further inside would sum up a part of the run.
+        // Summarisers deeper in the tree would summarize only a part of the run.
         for id in shared.iter().filter(|id| class(doc, **id) == "Summariser") {
             self.plan.summarisers.push(doc.element(*id).name.clone());
         }
@@ -240,7 +243,7 @@ impl Walk<'_> {
         let mut numbers = HashMap::new();
         for id in groups {
             let phase = element::thread_group::phase(class(doc, id));
-            // Groups that cannot run still count in the names of users.
+            // Groups that cannot run still count for the group numbers in user names.
             let number = numbers.entry(phase.unwrap_or(Phase::Main) as u8).or_insert(0u32);
             *number += 1;
             if let Some(phase) = phase {
@@ -254,7 +257,7 @@ impl Walk<'_> {
         let own = children(self.ctx.doc, id);
         self.slots = 0;
         self.groups.insert(id, GroupId(self.plan.groups.len() as u32));
-        // The children of the Test Plan count as children of the group, behind its own.
+        // Children of the Test Plan follow the group's own children.
         let all = own.iter().chain(&self.shared).copied();
         self.levels = vec![scope::level(self.ctx.doc, all.clone())];
         self.timeouts = self.timeouts_below(all.collect());
@@ -270,7 +273,7 @@ impl Walk<'_> {
             self.shared_by_groups(id, main);
         }
         self.close(main, &own);
-        // JMeter drops controllers that hold nothing: where no sampler is, users end at once, even in endless loops.
+        // JMeter drops empty controllers: in a group without samplers, users end at once, even in endless loops.
         let controllers = &mut self.plan.controllers[main.0 as usize..];
         let works = controllers.iter().any(|one| {
             let holds = |child: &Child| matches!(child, Child::Sampler(_));
@@ -285,7 +288,8 @@ impl Walk<'_> {
         self.plan.groups.push(group);
     }
 
-    /// Adds a sampler or controller of the Test Plan to a group: JMeter runs it behind the group's own elements, without what stands below it.
+    /// Adds a sampler or controller of the Test Plan to a group. JMeter runs it after the group's own elements,
+    /// without its children.
     fn shared_by_groups(&mut self, id: ElementId, main: ControllerId) {
         match scope::kind(self.ctx.doc, id) {
             Kind::Sampler => self.sampler_with(id, &[], main),
@@ -299,7 +303,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Warns of a sampler or controller of the Test Plan.
+    /// Warns about a sampler or controller that is a child of the Test Plan.
     fn warn_of_shared(&mut self, id: ElementId) {
         let doc = self.ctx.doc;
         let runs = match scope::kind(doc, id) {
@@ -332,7 +336,7 @@ impl Walk<'_> {
         self.controller_with(id, &children(self.ctx.doc, id), around);
     }
 
-    /// Compiles a controller with these children.
+    /// Compiles a controller with the given children.
     fn controller_with(&mut self, id: ElementId, own: &[ElementId], around: ControllerId) {
         let count = self.plan.throughput_controllers;
         let mark = self.ctx.mark();
@@ -349,7 +353,7 @@ impl Walk<'_> {
         self.levels.pop();
     }
 
-    /// Makes a controller, whose children are the last of the levels. Its own texts begin at the mark.
+    /// Creates a controller; its children are the last entry of `levels`. Texts of the controller begin at `mark`.
     fn open(
         &mut self,
         id: ElementId,
@@ -390,13 +394,13 @@ impl Walk<'_> {
         controller
     }
 
-    /// Ends a controller whose children have been made.
+    /// Completes a controller after its children have been compiled.
     fn close(&mut self, controller: ControllerId, own: &[ElementId]) {
         self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(own);
     }
 
-    /// Events that the start of an iteration sets off: elements below the controller with no other controller between,
-    /// the last of the tree first, as JMeter has it.
+    /// Returns the events at the start of a controller's iterations: those of elements below it, but not below
+    /// another controller. The last element in the tree comes first, as in JMeter.
     fn on_iteration(&mut self, own: &[ElementId]) -> Vec<OnIteration> {
         let mut found = Vec::new();
         for child in own {
@@ -433,7 +437,8 @@ impl Walk<'_> {
         found.extend(self.event(id));
     }
 
-    /// The event of an element at the start of an iteration. Groups share the elements of the Test Plan.
+    /// Returns the event of an element at the start of an iteration. All groups share the events of elements of the
+    /// Test Plan.
     fn event(&mut self, id: ElementId) -> Option<OnIteration> {
         if let Some(event) = self.events.get(&id) {
             return Some(*event);
@@ -441,7 +446,8 @@ impl Walk<'_> {
         let mark = self.ctx.mark();
         let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
         self.events.insert(id, event);
-        // The others read their texts where no user waits for Java: those are evaluated at the start.
+        // Only User Parameters can wait for Java during an iteration; Java evaluates the texts of other elements
+        // when the run starts.
         if matches!(event, OnIteration::UserParameters(_))
             && let Some(texts) = self.ctx.evaluate(mark)
         {
@@ -454,7 +460,7 @@ impl Walk<'_> {
         self.sampler_with(id, &children(self.ctx.doc, id), around);
     }
 
-    /// Compiles a sampler with these children.
+    /// Compiles a sampler with the given children.
     fn sampler_with(&mut self, id: ElementId, own: &[ElementId], around: ControllerId) {
         self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
         let scope = scope::collect(&self.levels);
@@ -476,7 +482,7 @@ impl Walk<'_> {
         self.put(id, around, kind, &scope, on_failure, mark);
     }
 
-    /// Puts a sampler, with what is in its scope, into a controller. Its own texts begin at the mark.
+    /// Adds a sampler with the elements in its scope to a controller. Texts of the sampler begin at `mark`.
     fn put(
         &mut self,
         id: ElementId,
@@ -517,8 +523,8 @@ impl Walk<'_> {
         self.own(sampler, id, &scope.configs);
     }
 
-    /// The parts of a sample that are written down: by the listeners in scope, and into the file of the command line, of which
-    /// only the properties are known here.
+    /// Returns the parts of a sample that result files show: those of the listeners in scope, and the command
+    /// line's result file, which the properties configure.
     fn shown(&self, listeners: &[ListenerId]) -> Needs {
         use element::listener::needs;
         use element::result_collector::needs_by_properties;
@@ -534,8 +540,9 @@ impl Walk<'_> {
         })
     }
 
-    /// The requests of a sampler's failure, whose children are the last of the levels. A transaction with a parent sample keeps the
-    /// listeners of its own level, and of those around it, to itself.
+    /// Returns the requests that a failure of a sampler makes. The last entry of `levels` has the sampler's
+    /// children. Inside a transaction with a parent sample, listeners at the transaction's level and above do not
+    /// see the sampler.
     fn on_failure(&self, around: ControllerId) -> OnFailure {
         if self.silent {
             return OnFailure::default();
@@ -555,7 +562,7 @@ impl Walk<'_> {
             own = own.saturating_sub(1);
             at = controller.parent;
         }
-        // Listeners hear of it from the innermost level outwards, and of what they say about loops the last counts.
+        // Listeners are notified from the innermost level outwards; the last request about loops applies.
         let elements = self.levels[from..].iter().rev().flatten();
         let asked = elements.filter_map(|(_, id)| element::result_action::compile(&self.ctx, *id));
         let mut on_failure = OnFailure::default();
@@ -569,7 +576,7 @@ impl Walk<'_> {
         on_failure
     }
 
-    /// A timer, behind what Java evaluates for it.
+    /// Compiles a timer, preceded by a job that evaluates its texts in Java if needed.
     fn timer(&mut self, id: ElementId) -> Vec<element::Timer> {
         let at = self.places.get(&id).copied().unwrap_or(self.plan.throughput_timers);
         let mark = self.ctx.mark();
@@ -586,7 +593,8 @@ impl Walk<'_> {
         texts.into_iter().chain([timer]).collect()
     }
 
-    /// The work of an element before a sampler, behind what Java evaluates for it.
+    /// Returns the work of an element before a sampler, preceded by a job that evaluates its texts in Java if
+    /// needed.
     fn before(&mut self, id: ElementId) -> Vec<Before> {
         let Some(event) = self.event(id) else {
             let java_backed = self.ctx.host(id, Role::Before).map(Job::Run);
@@ -596,7 +604,7 @@ impl Walk<'_> {
         texts.into_iter().chain(element::before_sampler(event)).collect()
     }
 
-    /// The listeners that do something, in the tables of the plan.
+    /// Returns the ids of listeners that process results, and adds new ones to the plan's table.
     fn listeners(&mut self, elements: &[ElementId]) -> Vec<ListenerId> {
         let mut found = Vec::new();
         for id in elements {
@@ -620,7 +628,7 @@ impl Walk<'_> {
         (self.plan.hash, self.plan.text_hash) = report::hashes(doc, self.ctx.settings);
         let mut samplers = self.plan.samplers.iter();
         let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
-        // Scripts may ask for any of them.
+        // Scripts may read any of these variables.
         let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         if shows || hosts {
             self.name_what_jmeter_sets();
@@ -637,7 +645,8 @@ impl Walk<'_> {
         Compiled { plan: Some(self.plan), diags, support, included: doc.included().to_vec() }
     }
 
-    /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them, and for scripts.
+    /// Assigns slots to the variables that JMeter itself sets, so that Debug Samplers show them and scripts can
+    /// read them.
     fn name_what_jmeter_sets(&mut self) {
         let names = &mut self.ctx.text.names;
         for name in crate::state::START_VARIABLES {

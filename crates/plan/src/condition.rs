@@ -1,8 +1,8 @@
-//! Conditions of If controllers: an expression that must come to `true`, or a small JavaScript.
+//! Conditions of If Controllers: an expression that evaluates to `true`, or a small JavaScript.
 //!
-//! JMeter puts the values of variables into the text of a script and then runs it. What conditions of plans consist
-//! of (literals, comparisons, arithmetic, logic) is computed here, by JavaScript's rules; a script that throws counts
-//! as false, as in JMeter. Anything beyond needs a JVM, which is found out when the plan is compiled.
+//! JMeter inserts the values of variables into the script text and then runs the script. This module evaluates what
+//! conditions usually contain (literals, comparisons, arithmetic, logic) by JavaScript's rules. As in JMeter, a
+//! script that throws counts as false. Other scripts need a JVM; compiling the plan detects them.
 
 mod script;
 
@@ -14,14 +14,14 @@ pub(crate) use script::Dialect;
 /// A compiled condition.
 #[derive(Debug)]
 pub enum Condition {
-    /// An expression that must evaluate to `true`, in any case.
+    /// Expression that must evaluate to `true`, in upper or lower case.
     Expression(Template),
     /// JavaScript that must evaluate to `true`.
     Script(Template),
 }
 
 impl Condition {
-    /// Whether it holds.
+    /// True if the condition is met.
     pub fn holds(&self, env: &mut Env<'_>) -> bool {
         match self {
             Self::Expression(text) => {
@@ -34,28 +34,28 @@ impl Condition {
     }
 }
 
-/// Whether scripts of that text, with any values for its variables, are within what is computed here.
+/// True if this module can evaluate the script, whatever the values of its variables.
 pub(crate) fn is_native_script(source: &str) -> bool {
     script::is_known(&with_values(source))
 }
 
-/// Whether a script is a comparison that is computed here, whatever the values of its variables.
+/// True if the script is a comparison that this module can evaluate, whatever the values of its variables.
 pub(crate) fn is_comparison(source: &str, dialect: Dialect) -> bool {
     script::is_comparison(&with_values(source), dialect)
 }
 
-/// Appends the value of a script; false if it throws.
+/// Appends the value of a script; false if the script throws.
 pub(crate) fn compute(source: &str, dialect: Dialect, out: &mut String) -> bool {
     script::append(source, dialect, out)
 }
 
-/// The script with a value for each `${…}`.
+/// Replaces each `${…}` in a script by a value.
 pub(crate) fn with_values(source: &str) -> String {
     let mut plain = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(at) = rest.find("${") {
         plain.push_str(&rest[..at]);
-        // A number stands well in the place of a value, with quotes around it and without.
+        // A number is valid in place of any value, with or without quotes around it.
         plain.push('1');
         rest = &rest[at + 2..];
         let mut depth = 1;

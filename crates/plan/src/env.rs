@@ -1,8 +1,8 @@
-//! The part of the world that an expression may see and change while it is evaluated: one user's variables and identity, the state
-//! that functions keep for a user, and what all users of the process share.
+//! Everything that an expression may read and change during its evaluation: the variables and identity of one user,
+//! the state that functions keep for a user, and the state that all users of the process share.
 //!
-//! Nothing here blocks: shared counters are atomics, properties are read from a snapshot that is renewed only
-//! after somebody wrote one.
+//! Evaluation never blocks: shared counters are atomics, and properties are read from a snapshot, which is renewed
+//! only after a property was written.
 
 use lang::buffers::Buffers;
 use lang::variables::Variables;
@@ -11,18 +11,19 @@ use crate::function::{Memory, Shared};
 use crate::template::{Template, Thrown};
 use crate::vars::{Names, Vars};
 
-/// Everything an evaluation reads and writes. Built on the stack by the engine for each step of a user.
+/// Everything that an evaluation reads and writes. The engine builds it on the stack for each step of a user.
 #[derive(Debug)]
 pub struct Env<'a> {
-    /// Names of the plan.
+    /// Variable names of the plan.
     pub names: &'a Names,
     /// Variables of the user.
     pub vars: &'a mut Vars,
-    /// The user's identity.
+    /// Identity of the user.
     pub who: Who<'a>,
-    /// The memory of functions for this user (per-user counters, file positions).
+    /// State that functions keep for this user (per-user counters, file positions).
     pub memory: &'a mut Memory,
-    /// The memory of elements for this user (its own counters, its place in CSV files, its row of User Parameters).
+    /// State that elements keep for this user (its counters, its positions in CSV files, its column of User
+    /// Parameters).
     pub notes: &'a mut crate::state::Memory,
     /// State that elements share between all users (CSV files, counters, throughput timers).
     pub run: &'a crate::state::RunState,
@@ -30,22 +31,23 @@ pub struct Env<'a> {
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
     pub core: &'a mut Scratch,
-    /// It is read where an expression asks for it: most do not, and a reading costs as much as a short one of them.
+    /// Clock, read only when an expression needs the time: a reading costs as much as evaluating a short
+    /// expression.
     pub clock: &'a dyn WallClock,
 }
 
-/// Tells the time of day.
+/// Source of the current time.
 pub trait WallClock: std::fmt::Debug {
-    /// Milliseconds since 1970.
+    /// Returns the time of day in milliseconds since 1970.
     fn now_ms(&self) -> i64;
 
-    /// The same by a clock that nobody sets, for waits and schedules.
+    /// Returns the time in milliseconds since 1970 by a clock that is never adjusted; used for waits and schedules.
     fn run_ms(&self) -> i64 {
         self.now_ms()
     }
 }
 
-/// A moment at which time stands still, in milliseconds since 1970.
+/// A constant time in milliseconds since 1970.
 impl WallClock for i64 {
     fn now_ms(&self) -> i64 {
         *self
@@ -53,17 +55,17 @@ impl WallClock for i64 {
 }
 
 impl Env<'_> {
-    /// The time of day, milliseconds since 1970.
+    /// Returns the time of day in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
     }
 
-    /// Milliseconds since 1970 by the clock of the run, which nobody sets.
+    /// Returns the time in milliseconds since 1970 by the clock of the run, which is never adjusted.
     pub fn run_ms(&self) -> i64 {
         self.clock.run_ms()
     }
 
-    /// Reads the variable that a text names; `None` is an undefined one.
+    /// Reads the variable whose name the template evaluates to; `None` if it is undefined.
     pub(crate) fn read_named<R>(
         &mut self,
         name: &Template,
@@ -103,24 +105,24 @@ impl Variables for Env<'_> {
     }
 }
 
-/// Identity of a user, as JMeter's thread context tells it.
+/// Identity of a user as JMeter's thread context describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Who<'a> {
     /// Name of the test plan file (`__TestPlanName`).
     pub plan_file: &'a str,
-    /// The text before that in the names of users: a host of several, each of which runs the whole plan.
+    /// Prefix of user names: the host, if several hosts run the whole plan each.
     pub prefix: &'a str,
-    /// Name of the thread group, evaluated.
+    /// Evaluated name of the thread group.
     pub group: &'a str,
-    /// The text behind that in the names of users.
+    /// Text after the group name in user names.
     pub tail: &'static str,
     /// Number of the group within its phase, from 1.
     pub group_number: u32,
-    /// Number of the user within its group, from 0. Names show it from 1.
+    /// Number of the user within its group, from 0; thread names show it from 1.
     pub user: u32,
     /// Iteration of the group's main loop, from 1.
     pub iteration: u32,
-    /// Name of the sampler being run, evaluated; empty outside a sampler.
+    /// Evaluated name of the running sampler; empty outside a sampler.
     pub sampler: &'a str,
 }
 
@@ -136,28 +138,28 @@ impl Who<'_> {
 /// Reusable buffers of a core.
 #[derive(Debug)]
 pub struct Scratch {
-    /// Random numbers.
+    /// Random number generator.
     pub random: crate::random::Random,
-    /// The exception that evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
-    /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
+    /// First exception that an evaluation threw, as JMeter would throw it, since the field was last taken. The
+    /// caller that renders a sampler takes it and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
-    /// A post-processor has thrown: the sample has no result, and this is what was asked of its user.
+    /// Set after a post-processor has thrown: the sample has no result, and this is the request to its user.
     pub lost: Option<crate::result::Request>,
-    /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
+    /// Template of the sampler's name if functions in it have side effects: it is evaluated at each use.
     pub sampler: Option<crate::template::Template>,
-    /// A sampler's name is being evaluated: what asks for it there asks for ever.
+    /// True while a sampler's name is being evaluated; reading the name then would recurse endlessly.
     pub naming: bool,
-    /// The messages about extractors that give up.
+    /// Messages about extractors that exceeded their bound; each is logged once.
     pub(crate) told: std::collections::HashSet<Box<str>>,
-    /// The cache of functions for the core.
+    /// Cache of functions, one per core.
     pub(crate) cache: crate::function::Cache,
-    /// Files that requests send.
+    /// Contents of files that requests send.
     pub(crate) files: crate::http::Contents,
     pub(crate) buffers: Buffers,
 }
 
 impl Scratch {
-    /// Buffers with a random generator of the given seed.
+    /// Creates empty buffers and a random generator with the given seed.
     pub fn new(seed: u64) -> Self {
         let cache = crate::function::Cache::default();
         Self {
@@ -173,12 +175,12 @@ impl Scratch {
         }
     }
 
-    /// Lends an empty buffer; give it back with [`Scratch::give`].
+    /// Takes an empty buffer; return it with [`Scratch::give`].
     pub fn take(&mut self) -> String {
         self.buffers.take()
     }
 
-    /// Takes a buffer back for reuse.
+    /// Returns a buffer for reuse.
     pub fn give(&mut self, buffer: String) {
         self.buffers.give(buffer);
     }

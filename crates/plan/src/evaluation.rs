@@ -1,4 +1,5 @@
-//! Evaluations of a plan's expressions under the [bound of work](lang::work), and what the log says of those that gave up.
+//! Evaluation of a plan's expressions under a [bound of work](lang::work), with a log message when an evaluation
+//! exceeds it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ thread_local! {
     static SAID: RefCell<HashMap<String, u64>> = RefCell::default();
 }
 
-/// Runs an evaluation of the plan's under the limits of this thread. One that gave up is in the log, with what it was and of which sampler.
+/// Runs an evaluation under the bound of this thread. An evaluation that exceeds the bound is logged with its kind
+/// and its sampler.
 pub(crate) fn watched<R>(
     what: &str,
     env: &mut Env<'_>,
@@ -25,7 +27,7 @@ pub(crate) fn watched<R>(
     (result, gave_up)
 }
 
-/// Says in the log that an evaluation gave up, the first time and then ever more seldom.
+/// Logs that an evaluation exceeded its bound: the first time, and then less and less often.
 #[cold]
 fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     let of = match env.who.sampler {
@@ -38,10 +40,10 @@ fn report(what: &str, why: GaveUp, env: &Env<'_>) {
     }
 }
 
-/// Whether this is the first time on this thread that `what` is said, or the 10th, 100th, …; with how often it was.
+/// Returns the count of messages about `what` on this thread if it is 1, 10, 100, …; otherwise `None`.
 fn worth_saying(what: &str) -> Option<u64> {
     SAID.with_borrow_mut(|said| {
-        // Names made of data do not fill memory.
+        // Names built from data must not fill the memory.
         if said.len() >= 1000 {
             said.clear();
         }

@@ -1,10 +1,10 @@
-//! Events of elements when an iteration starts, and their work before a sampler.
+//! Work of elements at the start of an iteration and before a sampler.
 
 use crate::env::Env;
 use crate::plan::{Before, OnIteration, Plan};
 use crate::result::SampleResult;
 
-/// An element that asks for an end, with the reason for the log.
+/// Request of an element to end a user or the run, with the reason for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The user ends.
@@ -13,21 +13,20 @@ pub enum Stop {
     Test(String),
 }
 
-/// Carries out what the start of an iteration sets off.
+/// Executes the event at the start of an iteration.
 pub fn iterate(event: OnIteration, plan: &Plan, env: &mut Env<'_>) -> Result<(), Stop> {
     match event {
         OnIteration::Csv(at) => return plan.csv[at as usize].next(at as usize, env),
         OnIteration::Counter(at) => plan.counters[at as usize].step(at as usize, env),
         OnIteration::Random(at) => plan.randoms[at as usize].draw(at as usize, env),
         OnIteration::UserParameters(at) => plan.user_parameters[at as usize].at_iteration(env),
-        // What controllers remember is not in their reach of elements; scripts wait for samplers.
-        // Nor are connections.
+        // The engine handles controllers and Redis connections; scripts run before samplers.
         OnIteration::Controller(_) | OnIteration::Script(_) | OnIteration::Redis(_) => {}
     }
     Ok(())
 }
 
-/// Notes what an answer has for samplers after it.
+/// Saves the data of a result that later samplers need.
 pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     for (at, session) in plan.sessions.iter().enumerate() {
         session.note(at, result, env);
@@ -37,12 +36,12 @@ pub fn note(result: &SampleResult, plan: &Plan, env: &mut Env<'_>) {
     }
 }
 
-/// Carries out what stands before a sampler.
+/// Executes the work before a sampler.
 pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
     match event {
         Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
         Before::Script(at) => plan.scripts[at as usize].process(None, env),
-        // Whoever runs the user sees to it.
+        // The engine runs jobs.
         Before::Job(_) => {}
     }
 }

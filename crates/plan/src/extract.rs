@@ -1,7 +1,8 @@
-//! Post-processors that take values out of a result into variables.
+//! Post-processors that copy values of a result into variables.
 //!
-//! They run in the order of the plan, for failed samples too. What JMeter logs and goes on from, these go on from; where it
-//! throws, the sample is lost as there. Costs are those of their searches; a warm run allocates only where stated.
+//! They run in the order of the plan, for failed samples too. Where JMeter logs an error and continues, these
+//! continue, too; where it throws, the sample is lost as in JMeter. Their cost is that of their searches; a warm
+//! run allocates only where stated.
 
 mod boundary;
 mod css;
@@ -76,12 +77,12 @@ pub enum Extractor {
     FifoPut(Box<FifoPut>),
     /// A script.
     Script(Arc<Scripted>),
-    /// Java does something; whoever runs the user sees to it.
+    /// A job that the engine runs in Java.
     Job(Job),
 }
 
 impl Extractor {
-    /// Whether it may set that variable, as far as its text says it. What Java does is not known.
+    /// True if the extractor may set the variable, judging by its settings. What Java does is unknown.
     pub fn may_set(&self, variable: &str) -> bool {
         let reference = match self {
             Self::Regex(of) => of.reference(),
@@ -96,7 +97,7 @@ impl Extractor {
             Self::Script(script) => return script.mentions(variable),
             Self::Job(_) => return true,
         };
-        // A JSON Extractor has several names; numbers and groups stand behind one.
+        // A JSON Extractor has several names; a number or group suffix may follow a name.
         let is_of = |name: &str| {
             let rest = variable.strip_prefix(name.trim()).filter(|_| !name.trim().is_empty());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -105,18 +106,18 @@ impl Extractor {
     }
 }
 
-/// Why an element cannot run natively.
+/// Reason why an element cannot run natively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// It would run in a JVM.
+    /// True if the element would run in a JVM.
     pub needs_jvm: bool,
-    /// The problem.
+    /// Description of the problem.
     pub message: String,
-    /// The remedy.
+    /// Suggestion for solving the problem.
     pub help: String,
 }
 
-/// Compiles a post-processor; `None` for any element that is none of those known here.
+/// Compiles a post-processor; `None` for any other element.
 pub fn compile(
     element: &Element,
     compiler: &mut TemplateCompiler,
@@ -155,7 +156,7 @@ pub fn compile(
     })
 }
 
-/// Loses the sample, as JMeter does where an extractor throws; the log says so once for each sampler.
+/// Drops the result of the sample, as JMeter does if an extractor throws; logs this once per sampler and message.
 fn gives_up(env: &mut Env<'_>, thrown: &str) {
     env.core.lost.get_or_insert_default();
     let text = format!("'{}': {thrown} {LOST}", env.who.sampler);
@@ -164,14 +165,15 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
     }
 }
 
-/// The end of a complaint, where JMeter throws at each sample.
+/// End of the message if JMeter throws at each sample.
 const LOST: &str = "As in JMeter such a sample is lost: it is sent, no other post-processor or assertion looks at it, and it is in no result";
 
-/// Samplers of which it is told that an extractor gives up, for each core.
+/// Maximum number of messages about lost samples, per core.
 const MOST_TOLD: usize = 100;
 
 impl Extractor {
-    /// Runs it. One that would take too long finds nothing, which an assertion's failure says that leaves the sample as it is.
+    /// Runs the extractor. If it exceeds its bound of work, it finds nothing, and an assertion result reports this
+    /// without failing the sample.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let ((), gave_up) = evaluation::watched(self.kind(), env, |env| self.extract(result, env));
         if let Some(thrown) = env.core.thrown.take() {
@@ -184,7 +186,7 @@ impl Extractor {
         }
     }
 
-    /// Its name in JMeter.
+    /// Returns the name of the extractor in JMeter.
     fn kind(&self) -> &'static str {
         match self {
             Self::Regex(_) => "Regular Expression Extractor",
@@ -218,7 +220,7 @@ impl Extractor {
         }
     }
 
-    /// A mistake in it that is known before a run, such as a pattern that cannot be read.
+    /// Returns a mistake in the settings that is known before a run, such as an invalid pattern.
     pub fn complaint(&self) -> Option<String> {
         match self {
             Self::Regex(extractor) => extractor.complaint(),

@@ -1,8 +1,8 @@
-//! Functions in expressions: the table of JMeter's functions, and what a call in a compiled text is.
+//! Functions in expressions: the table of JMeter's functions, and the calls in compiled templates.
 //!
-//! Each function is one plain `fn` that reads the parameters of its [`Call`] and appends its value. What functions
-//! remember is kept apart from the compiled text: for a user in [`Memory`], for a core in [`Cache`], for the whole
-//! process in [`Shared`]. Parameters are evaluated into buffers lent by the core, so a warm call allocates nothing.
+//! Each function is a plain `fn` that reads the parameters of its [`Call`] and appends its value. The state of
+//! functions is separate from the compiled template: per user in [`Memory`], per core in [`Cache`], for the whole
+//! process in [`Shared`]. Parameters are evaluated into buffers of the core, so that a warm call allocates nothing.
 
 mod cache;
 mod catalogue;
@@ -53,48 +53,49 @@ use crate::script::{Language, Script};
 use crate::template::{Outcome, Template, Thrown};
 use crate::vars::VarId;
 
-/// The runner of calls whose script is simple.
+/// Implementation of calls with a simple script.
 pub(crate) const SCRIPT: Run = script::run;
 
-/// A function at work: appends the value of the call.
+/// Implementation of a function: appends the value of the call.
 pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
 
-/// Finds parameters that cannot be honoured and says why.
+/// Returns the reason why parameters are not supported, if they are not.
 pub(crate) type Check = fn(&[Template]) -> Option<String>;
 
-/// How a function is carried out.
+/// Support of a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Support {
     Native(Run),
-    /// Runs a script or an XML library of the Java machine.
+    /// Runs a script or an XML library in Java.
     Jvm,
-    /// Runs a script of the Java machine, natively where that is a comparison.
+    /// Runs a script in Java, or natively if it is a comparison.
     Script(Dialect, Run),
-    /// Runs a script in JEXL 3, natively as far as [`lang::jexl`] knows it.
+    /// Runs a JEXL 3 script, natively as far as [`lang::jexl`] supports it.
     Jexl(Run),
 }
 
-/// Facts about a function that are known before it is called.
+/// Static description of a function.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) name: &'static str,
     pub(crate) min: u8,
-    /// Most parameters, or [`Spec::ANY`].
+    /// Maximum number of parameters, or [`Spec::ANY`].
     pub(crate) max: u8,
     pub(crate) support: Support,
-    /// The parameter that names a variable.
+    /// Index of the parameter that names a variable.
     variable: Option<u8>,
     property: bool,
     state: bool,
     check: Option<Check>,
-    /// The language of which it runs scripts that are simple, beside what its support says.
+    /// Language of the function's simple scripts, which run natively, in addition to `support`.
     pub(crate) simple: Option<Language>,
-    /// It reads or writes files, asks other machines or runs code: never where a plan is only looked at.
+    /// True if the function accesses files or other machines or runs code; such functions never run while a plan is
+    /// only inspected.
     acts: bool,
 }
 
 impl Spec {
-    /// No upper bound to the number of parameters.
+    /// Unlimited number of parameters.
     pub(crate) const ANY: u8 = u8::MAX;
 
     const fn native(name: &'static str, min: u8, max: u8, run: Run) -> Self {
@@ -148,37 +149,37 @@ impl Spec {
         }
     }
 
-    /// Scripts in a language run natively where they are simple.
+    /// Runs simple scripts in `language` natively.
     const fn simple(mut self, language: Language) -> Self {
         self.simple = Some(language);
         self
     }
 
-    /// It does more than to work out a value.
+    /// Marks the function as having effects besides computing a value.
     const fn acts(mut self) -> Self {
         self.acts = true;
         self
     }
 
-    /// Parameter `n` names a variable, which gets a slot when the plan is compiled.
+    /// Parameter `n` names a variable, which gets a slot at compile time.
     const fn variable(mut self, n: u8) -> Self {
         self.variable = Some(n);
         self
     }
 
-    /// The first parameter names a property that is read.
+    /// The first parameter names a property that the function reads.
     const fn reads_property(mut self) -> Self {
         self.property = true;
         self
     }
 
-    /// Each call in the plan has a state of its own.
+    /// Each call in the plan has its own state.
     const fn stateful(mut self) -> Self {
         self.state = true;
         self
     }
 
-    /// Parameters that ask for too much are found when the plan is compiled.
+    /// Checks parameters for unsupported values at compile time.
     const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
@@ -188,25 +189,25 @@ impl Spec {
         self.state
     }
 
-    /// A complaint about parameters that cannot be honoured, in words.
+    /// Returns the reason why parameters are not supported, if they are not.
     pub(crate) fn complaint(&self, args: &[Template]) -> Option<String> {
         self.check.and_then(|check| check(args))
     }
 }
 
-/// A function call in a compiled text.
+/// A function call in a compiled template.
 #[derive(Debug)]
 pub(crate) struct Call {
     spec: &'static Spec,
     run: Run,
     args: Box<[Template]>,
-    /// Its script, if that is simple.
+    /// Compiled script of the call, if it is simple.
     pub(crate) script: Option<Box<Script>>,
-    /// Number of the call among those that keep state; none if it was compiled at run time.
+    /// State number of the call; `None` if the call has no state or was compiled at run time.
     pub(crate) site: Option<u32>,
     /// Slot of the variable that a parameter names.
     pub(crate) target: Option<VarId>,
-    /// It is not of the plan, but of text made at run time.
+    /// True if the call is part of text made at run time instead of the plan.
     pub(crate) late: bool,
 }
 
@@ -218,7 +219,7 @@ impl Call {
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
         if self.spec.acts && env.shared.is_inert() {
             env.shared.pass_over();
-            // As a reference that nothing is known about.
+            // A function that must not run evaluates to a reference like an undefined variable.
             let _ = write!(out, "${{{}}}", self.spec.name);
             return Ok(());
         }
@@ -229,18 +230,18 @@ impl Call {
         &self.args
     }
 
-    /// Whether Java makes the same of it whenever it is asked.
+    /// True if Java computes the same value at any time.
     pub(crate) fn is_same_in_java(&self) -> bool {
         ["__P", "__property", "__threadNum"].contains(&self.spec.name)
     }
 
-    /// The variable that the call names, if that is known before it runs.
+    /// Returns the name of the variable that the call uses, if it is constant.
     pub(crate) fn variable_name(&self) -> Option<&str> {
         let name = self.args.get(usize::from(self.spec.variable?))?.fixed()?;
         (!name.is_empty() && trim(name) == name).then_some(name)
     }
 
-    /// The name of the property that the call reads.
+    /// Returns the name of the property that the call reads.
     pub(crate) fn property(&self) -> Option<&Template> {
         self.args.first().filter(|_| self.spec.property)
     }
@@ -249,7 +250,7 @@ impl Call {
         n < self.args.len()
     }
 
-    /// The value of parameter `n`, empty if it is absent, in a buffer that goes back by [`Scratch::give`].
+    /// Returns the value of parameter `n`, empty if it is missing. Return the buffer with [`Scratch::give`].
     ///
     /// [`Scratch::give`]: crate::env::Scratch::give
     fn arg(&self, n: usize, env: &mut Env<'_>) -> Result<String, Thrown> {
@@ -260,7 +261,7 @@ impl Call {
         Ok(value)
     }
 
-    /// Sets the variable that parameter `n` names, if there is one.
+    /// Sets the variable that parameter `n` names, if the parameter exists.
     fn store(&self, n: usize, env: &mut Env<'_>, value: &str) -> Outcome {
         if !self.has(n) {
             return Ok(());
@@ -278,12 +279,12 @@ impl Call {
     }
 }
 
-/// Without the characters that Java's `String.trim` takes away.
+/// Removes the characters that Java's `String.trim` removes.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c| c <= ' ')
 }
 
-/// Java's `Boolean.parseBoolean`.
+/// Parses a Boolean like Java's `Boolean.parseBoolean`.
 fn is_true(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
 }

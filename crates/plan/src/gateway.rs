@@ -1,13 +1,14 @@
 //! RPC Gateway Security: requests in its scope are signed and encrypted for a mobile gateway.
 //!
-//! In a plan it is a Simple Config Element with properties of ours (`throng.mgs.…`), which JMeter loads, shows and ignores;
-//! of several in scope the nearest counts. What it leaves open comes from the properties of the run, which make every HTTP
-//! Request of a plan one for a gateway where no element is in scope. All is evaluated once per core.
+//! In a plan, the element is a Simple Config Element with properties of Throng (`throng.mgs.…`), which JMeter
+//! loads, shows and ignores. If several are in scope, the nearest applies. Missing settings are taken from the
+//! run's properties. Without an element in scope, these properties alone apply to every HTTP Request. All settings
+//! are evaluated once per core.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `review` | findings on settings, as far as they are known before a run |
-//! | `scripts` | scripts and jars that do the same, and what the element would save |
+//! | `review` | findings about settings that are known before a run |
+//! | `scripts` | finds scripts and jars that do the same work, and states the possible saving |
 
 mod key;
 mod review;
@@ -23,13 +24,13 @@ use crate::template::Template;
 pub(crate) use review::{review, review_of_run};
 pub(crate) use scripts::{review_class_path, review_script};
 
-/// The settings of one gateway.
+/// Settings of one gateway.
 #[derive(Debug)]
 pub struct Gateway {
     texts: [Template; PROPERTIES.len()],
 }
 
-/// Compiles a Simple Config Element that [is one](is_one).
+/// Compiles a Simple Config Element with [gateway properties](is_one).
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Gateway> {
     let texts = PROPERTIES.map(|(name, _)| {
         let name = format!("{PREFIX}{name}");
@@ -40,7 +41,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Gateway> {
     Some(Gateway { texts })
 }
 
-/// The settings that the properties of the run make alone. `None`: there are none, or they are switched off.
+/// Returns the gateway that the run's properties alone describe. `None` if there are no such properties or they are
+/// disabled.
 pub(crate) fn of_run(settings: &crate::compile::Settings) -> Option<Gateway> {
     if !settings.properties.keys().any(|name| name.starts_with(PREFIX)) {
         return None;
@@ -49,14 +51,14 @@ pub(crate) fn of_run(settings: &crate::compile::Settings) -> Option<Gateway> {
     Some(Gateway { texts: PROPERTIES.map(|(name, _)| text(name)) })
 }
 
-/// Whether an element is one.
+/// True if the element has gateway properties.
 pub(crate) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
 }
 
 impl Gateway {
-    /// Whether an answer that cannot be decrypted may fail its sample even where nobody reads it.
+    /// True if a response that cannot be decrypted may fail its sample even if no element reads the response.
     pub fn may_decrypt_always(&self) -> bool {
         let may = |name, is: fn(&str) -> bool| {
             self.texts[place(name)].fixed().is_none_or(|word| is(word.trim()))
@@ -65,7 +67,7 @@ impl Gateway {
             && may("encrypt", |word| !word.is_empty() && !word.eq_ignore_ascii_case("none"))
     }
 
-    /// Evaluates the settings, and reads the file that has the public key. `None`: it is switched off.
+    /// Evaluates the settings and reads the public key file. `None` if the gateway is disabled.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<Option<mgs::Settings>, String> {
         let mut values: [String; PROPERTIES.len()] = std::array::from_fn(|at| {
             let mut value = String::new();
@@ -81,7 +83,7 @@ impl Gateway {
     }
 }
 
-/// Where a property stands in the table.
+/// Returns the index of a property in the table.
 fn place(name: &str) -> usize {
     PROPERTIES.iter().position(|(known, _)| *known == name).unwrap_or(0)
 }

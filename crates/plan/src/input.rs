@@ -1,22 +1,23 @@
-//! Files that a plan names, read whole.
+//! Reads whole files that a plan names.
 //!
-//! A plan may name anything, and reading a device or a pipe has no end or never begins. Only regular files are read, and
-//! those that are needed in one piece only up to [`MOST`] bytes. Costs one `stat` before the file is opened.
+//! A plan may name any path, and reading a device or a pipe may block or never end. Therefore only regular files
+//! are read, and files that are needed in one piece only up to [`MOST`] bytes. Cost: one `stat` before a file is
+//! opened.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes of a file that is read in one piece, at most.
+/// Maximum size in bytes of a file that is read in one piece.
 pub const MOST: u64 = 512 << 20;
 
-/// Opens a regular file for reading. A folder opens as well; reading from it fails, as for everybody.
+/// Opens a regular file for reading. Opening a folder succeeds, too, but reading it fails, as usual.
 ///
 /// # Errors
 ///
-/// Those of the system; and if it is a device, a pipe or a socket.
+/// Errors of the system, and an error for a device, a pipe or a socket.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Opening a pipe would wait for a writer.
+    // Opening a pipe would block until there is a writer.
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() && !kind.is_dir() {
         return Err(io::Error::other("not a regular file"));
@@ -28,26 +29,26 @@ pub fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Those of [`open`] and of the system; and if there is more in it.
+/// Errors of [`open`] and of the system, and an error for a larger file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_from(open(path)?)
 }
 
-/// As [`read`], in UTF-8.
+/// Reads a regular file like [`read`] and decodes it as UTF-8.
 ///
 /// # Errors
 ///
-/// As there, and if it is no UTF-8.
+/// Errors of [`read`], and an error for invalid UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
 }
 
-/// Reads whatever a user named on the command line, which may be a pipe, up to [`MOST`] bytes.
+/// Reads a file that the user named on the command line, possibly a pipe, up to [`MOST`] bytes.
 ///
 /// # Errors
 ///
-/// Those of the system; and if there is more in it.
+/// Errors of the system, and an error for a larger file.
 pub fn read_any(path: &Path) -> io::Result<Vec<u8>> {
     read_from(File::open(path)?)
 }
@@ -64,7 +65,7 @@ fn read_from(file: File) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// Those of the system; and if there is more in it.
+/// Errors of the system, and an error for a longer stream.
 pub fn read_stream(stream: impl Read) -> io::Result<Vec<u8>> {
     read_into(Vec::new(), stream)
 }

@@ -1,7 +1,8 @@
-//! The part of a plan that only Java can do: elements run by their own classes, and texts with functions that run scripts.
+//! The part of a plan that only Java can run: elements run by their own Java classes, and texts with functions that
+//! run scripts.
 //!
-//! Both are numbered here and stand in the plan as [`Job`]s: whoever runs a user hands them to a Java machine
-//! and lets the user wait. A plan in which nothing is Java-backed needs no Java machine ([`JavaBacked::is_empty`]).
+//! Both have indexes in this module and are referred to by [`Job`]s in the plan. The engine passes a job to a Java
+//! machine while the user waits. A plan without Java-backed parts needs no Java machine ([`JavaBacked::is_empty`]).
 
 pub(crate) mod reads;
 
@@ -18,173 +19,181 @@ pub struct JavaBackedId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub u32);
 
-/// Texts that follow each other in [`JavaBacked::texts`].
+/// A range of consecutive texts in [`JavaBacked::texts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextRange {
-    /// The first.
+    /// Index of the first text.
     pub first: u32,
-    /// How many.
+    /// Number of texts.
     pub count: u32,
 }
 
 impl TextRange {
-    /// Whether there is nothing to evaluate.
+    /// True if the range has no texts.
     pub fn is_empty(self) -> bool {
         self.count == 0
     }
 }
 
-/// Begins a text that is the condition of an If Controller in JavaScript; the controller's name follows, this again, and the condition.
+/// Marks a text as the JavaScript condition of an If Controller. The marker, the controller's name, the marker and
+/// the condition follow each other.
 pub(crate) const CONDITION: char = '\u{1}';
 
-/// A text of Java's as people know it.
+/// Returns the part of a text for Java that users know from their plan.
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
 
-/// The consequence, in words, of a native element's class that is missing.
+/// Consequence, for messages, if the class of a natively run element is missing in Java.
 pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
 
-/// Something that a Java machine does for a user.
+/// Work of a Java machine for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
-    /// Runs an element.
+    /// Runs the code of an element.
     Run(JavaBackedId),
-    /// Evaluates texts, which the element behind it reads.
+    /// Evaluates texts that the following element reads.
     Evaluate(TextRange),
 }
 
-/// The work that an element is asked to do.
+/// Role in which a Java-backed element runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Configures samplers.
+    /// Config element: configures samplers.
     Config,
-    /// Runs before samplers.
+    /// Pre-processor: runs before samplers.
     Before,
-    /// Says how long to wait.
+    /// Timer: returns a delay.
     Timer,
-    /// Makes a sample.
+    /// Sampler: produces a sample.
     Sampler,
-    /// Runs after samplers.
+    /// Post-processor: runs after samplers.
     After,
-    /// Checks results.
+    /// Assertion: checks results.
     Assertion,
-    /// Is told of results.
+    /// Listener: receives results.
     Listener,
-    /// Says which sampler is next.
+    /// Controller: selects the next sampler.
     Controller,
 }
 
 bitflags::bitflags! {
-    /// The values that an element reads or changes beside variables and properties; no others are carried to Java.
+    /// Objects that an element reads or changes, besides variables and properties. Only these are transferred to
+    /// Java.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
-        /// The result: that of the sample before, or of the sample it stands behind.
+        /// The result: of the previous sample, or of the sample whose post-processor or assertion the element is.
         const RESULT = 1;
         /// The sampler.
         const SAMPLER = 2;
-        /// The sampler's cookies.
+        /// Cookies of the sampler.
         const COOKIES = 4;
-        /// The body of the result.
+        /// Body of the result.
         const BODY = 8;
-        /// The result of the sample before by that name, which of a transaction is not its own.
+        /// Result of the previous sample by the name `prev`. In an element that processes a transaction, it is not
+        /// the transaction's result.
         const PREVIOUS = 16;
     }
 }
 
-/// An element that is run by its own class.
+/// An element that Java knows, usually because its own class runs it.
 #[derive(Clone, Debug)]
 pub struct Element {
-    /// Its work.
+    /// Role of the element.
     pub role: Role,
-    /// Its class as the file names it, which may be a short name of JMeter's.
+    /// Class as named in the file, possibly by a short name of JMeter.
     pub class: String,
-    /// Its name as in the file.
+    /// Name of the element in the file.
     pub name: String,
     /// Path of the element, for messages.
     pub path: String,
     /// Line in the file, from 1.
     pub line: u32,
-    /// Its reads.
+    /// Objects that the element reads or changes.
     pub reads: Reads,
-    /// It runs natively; Java has its object for scripts that look at it, and may be without its class.
+    /// True if the element runs natively. Java then has its object for scripts that read it, and the class may be
+    /// missing.
     pub native: bool,
-    /// The element as in the file, without what stands below it.
+    /// XML of the element from the file, without its children.
     pub xml: Box<str>,
 }
 
-/// A sampler that Java knows: because its own class runs it, or because scripts in its scope read or change it.
+/// A sampler that Java knows: its own class runs it, or scripts in its scope read or change it.
 #[derive(Clone, Debug)]
 pub struct Owner {
     /// The sampler.
     pub sampler: SamplerId,
-    /// Its element.
+    /// Element of the sampler.
     pub element: JavaBackedId,
-    /// Config elements in its scope, nearest first: the order in which JMeter adds them to a sampler.
+    /// Config elements in the sampler's scope, nearest first, in the order in which JMeter adds them to a sampler.
     pub configs: Vec<JavaBackedId>,
-    /// Scripts of other samplers may have changed headers that it sends, and none of its own pre-processors tells of its request: Java is
-    /// asked for it where they did.
+    /// True if scripts of other samplers may have changed headers that this sampler sends, and no pre-processor of
+    /// its own transfers its request. After such a change, the engine requests the headers from Java.
     pub asks_for_headers: bool,
 }
 
-/// The part of a plan that only Java can do.
+/// The part of a plan that only Java can run.
 #[derive(Clone, Debug, Default)]
 pub struct JavaBacked {
-    /// Elements, in the order in which samplers meet them.
+    /// Elements that Java knows, in the order in which samplers refer to them.
     pub elements: Vec<Element>,
     /// Samplers that Java knows.
     pub owners: Vec<Owner>,
-    /// By which samplers are compiled that scripts have changed; there where Java knows a native one.
+    /// Settings for compiling samplers that scripts have changed; `None` if Java knows no natively run sampler.
     pub settings: Option<Arc<Settings>>,
     /// Texts with functions that run scripts, as in the file: `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
-    /// Of the texts, those of each block of [`Plan::variables`](crate::plan::Plan::variables): evaluated before the block is.
+    /// Range of texts for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
+    /// block.
     pub variables: Vec<TextRange>,
-    /// The first of these blocks is the Test Plan's own.
+    /// True if the first of these blocks belongs to the Test Plan element, so that it is evaluated before any
+    /// variable is set.
     pub begins_blank: bool,
-    /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
-    /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::state::RunState::set_java)).
+    /// Texts that are evaluated once, after the variables and before any user starts: in settings of thread groups,
+    /// in file names, and in elements that users share. Their values apply to the whole run
+    /// ([`RunState::set_java`](crate::state::RunState::set_java)).
     pub at_start: Vec<TextId>,
-    /// Config elements that are told of iterations, as far as their classes listen.
+    /// Config elements that are notified of iterations if their classes are listeners for iterations.
     pub iterating: Vec<JavaBackedId>,
-    /// Elements that stand in a thread group, with its index, by their numbers: users of others have nothing to do with them.
+    /// Elements inside a thread group, sorted by id, with the group. Users of other groups do not use these
+    /// elements.
     pub of_groups: Vec<(JavaBackedId, GroupId)>,
-    /// Variables are read by names that are made during the run, or all are shown.
+    /// True if variables are read by names built at run time, or if all variables are shown.
     pub reads_any_name: bool,
-    /// Something reads the result of the sample before.
+    /// True if an element or text reads the result of the previous sample.
     pub keeps_previous: bool,
-    /// Something that looks at a transaction reads the result of the sample before.
+    /// True if an element that processes a transaction reads the result of the previous sample.
     pub previous_of_transactions: bool,
-    /// Something asks for the sampler before.
+    /// True if a script reads the previous sampler.
     pub previous_sampler: bool,
 }
 
 impl JavaBacked {
-    /// Whether the plan needs no Java machine.
+    /// True if the plan needs no Java machine.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.texts.is_empty()
     }
 
-    /// Whether an element has to do with users of the group with that index.
+    /// True if users of the group use the element.
     pub fn concerns(&self, id: JavaBackedId, group: GroupId) -> bool {
         let at = self.of_groups.binary_search_by_key(&id, |(known, _)| *known);
         at.is_ok_and(|at| self.of_groups[at].1 == group) || at.is_err()
     }
 
-    /// The owner of a sampler.
+    /// Returns the owner entry of a sampler.
     pub fn owner(&self, sampler: SamplerId) -> Option<&Owner> {
         self.owners.iter().find(|owner| owner.sampler == sampler)
     }
 }
 
-/// Values that Java said the texts of a user's last job have.
+/// Latest values of a user's texts that Java evaluated.
 #[derive(Debug, Default)]
 pub struct Values {
     values: Vec<(TextId, String)>,
 }
 
 impl Values {
-    /// The last value of a text.
+    /// Returns the latest value of a text.
     pub fn get(&self, id: TextId) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
     }

@@ -1,27 +1,28 @@
-//! Texts read as numbers, as JMeter reads properties: what cannot be read is 0, blanks included.
+//! Parses text as numbers, as JMeter reads properties: invalid text is 0, and blanks make it invalid.
 
 use lang::java::{parse_int, parse_long};
 
 use crate::env::Env;
 use crate::template::Template;
 
-/// A setting of a thread group that is a number.
+/// Numeric setting of a thread group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// Its users.
+    /// Number of users.
     Threads,
-    /// Seconds in which they start.
+    /// Ramp-up time in seconds.
     RampUp,
-    /// Iterations of each.
+    /// Iterations per user.
     Loops,
-    /// Seconds before the first.
+    /// Start delay in seconds.
     Delay,
-    /// Seconds after which they end.
+    /// Duration in seconds.
     Duration,
 }
 
 impl Setting {
-    /// The message about a value that JMeter takes for 0 because it is no number; `None` if it is one, or blank where that is usual.
+    /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number,
+    /// and for an empty value where that is usual.
     pub fn complaint(self, text: &str) -> Option<String> {
         let is_number = match self {
             Self::Threads | Self::RampUp | Self::Loops => parse_int(text).is_some(),
@@ -48,22 +49,22 @@ impl Setting {
 }
 
 impl Template {
-    /// The value as a 32-bit number; 0 if it is none.
+    /// Returns the value as a 32-bit number; 0 if it is invalid.
     pub fn int(&self, env: &mut Env<'_>) -> i32 {
         self.parsed(env, parse_int).unwrap_or(0)
     }
 
-    /// The value as a 64-bit number; 0 if it is none.
+    /// Returns the value as a 64-bit number; 0 if it is invalid.
     pub fn long(&self, env: &mut Env<'_>) -> i64 {
         self.parsed(env, parse_long).unwrap_or(0)
     }
 
-    /// The value as a floating-point number; 0 if it is none.
+    /// Returns the value as a floating-point number; 0 if it is invalid.
     pub fn double(&self, env: &mut Env<'_>) -> f64 {
         self.parsed(env, |text| text.trim().parse().ok()).unwrap_or(0.0)
     }
 
-    /// Hands the value to `read` without allocating.
+    /// Evaluates the template and passes its value to `read`, without allocating.
     pub fn parsed<T>(&self, env: &mut Env<'_>, read: impl FnOnce(&str) -> T) -> T {
         if let Some(text) = self.fixed() {
             return read(text);

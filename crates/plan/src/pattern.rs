@@ -1,16 +1,16 @@
-//! Regular expressions in a plan, fixed or made of expressions.
+//! Regular expressions of a plan, constant or built from expressions.
 
 use lang::regexp::{Malformed, Regexp};
 
 use crate::env::Env;
 use crate::template::{Template, TemplateCompiler};
 
-/// A pattern in a plan: fixed, or with `${…}` in it.
+/// A regular expression of a plan: constant, or with `${…}` in it.
 #[derive(Debug)]
 pub(crate) enum Pattern {
-    /// Known when the plan is compiled.
+    /// A constant pattern, compiled with the plan.
     Fixed(Box<str>, Result<Box<Regexp>, Malformed>),
-    /// Known when it is evaluated.
+    /// A pattern that is built when it is evaluated.
     Made(Template),
 }
 
@@ -24,7 +24,7 @@ impl Pattern {
         }
     }
 
-    /// The text of the pattern.
+    /// Appends the text of the pattern.
     pub(crate) fn eval(&self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Fixed(text, _) => out.push_str(text),
@@ -32,7 +32,7 @@ impl Pattern {
         }
     }
 
-    /// Gives the pattern that `text` is, which was evaluated from it, to `work`.
+    /// Passes the compiled pattern to `work`; `text` is its evaluated text.
     pub(crate) fn of<R>(
         &self,
         text: &str,
@@ -44,7 +44,7 @@ impl Pattern {
         }
     }
 
-    /// Gives the pattern to `work`, together with the environment that evaluating it needed.
+    /// Evaluates the pattern and passes it to `work`, together with the environment.
     pub(crate) fn with<'e, R>(
         &self,
         env: &mut Env<'e>,

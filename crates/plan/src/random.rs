@@ -1,6 +1,6 @@
 //! A small fast random generator (xoshiro256++ seeded by splitmix64), one per core: no lock, no system call.
 
-/// The generator.
+/// Pseudo-random number generator.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
@@ -8,7 +8,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator whose sequence is determined by `seed`.
+    /// Creates a generator whose sequence is determined by `seed`.
     pub fn new(seed: u64) -> Self {
         let mut x = seed;
         let mut next = || {
@@ -21,7 +21,7 @@ impl Random {
         Self { state: [next(), next(), next(), next()], spare: None }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -35,19 +35,19 @@ impl Random {
         result
     }
 
-    /// A number in `0..bound`; 0 if `bound` is 0.
+    /// Returns a number in `0..bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // Lemire's multiply-shift: the bias is below 2^-64 * bound, which no load test can see.
+        // Lemire's multiply-shift: the bias is below 2^-64 * bound, which no load test can detect.
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number in `0.0..1.0`.
+    /// Returns a number in `0.0..1.0`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number that is distributed after Poisson with mean `lambda`: by multiplying up to 30 (Knuth), above by rejection from a logistic
-    /// distribution (Atkinson's method PA), as JMeter draws it.
+    /// Returns a Poisson-distributed number with mean `lambda`, drawn as in JMeter: up to a mean of 30 by
+    /// multiplication (Knuth), above by rejection from a logistic distribution (Atkinson's method PA).
     pub fn poisson(&mut self, lambda: f64) -> f64 {
         if lambda <= 30.0 {
             let (least, mut product, mut n) = ((-lambda).exp(), self.unit(), 0.0);
@@ -61,7 +61,7 @@ impl Random {
         let alpha = beta * lambda;
         let k = (0.767 - 3.36 / lambda).ln() - lambda - beta.ln();
         loop {
-            // Neither 0 nor 1, whose odds have no logarithm.
+            // In (0, 1]; the logarithm below needs odds that are positive.
             let u = 1.0 - self.unit();
             let x = (alpha - ((1.0 - u) / u).ln()) / beta;
             let n = (x + 0.5).floor();
@@ -76,7 +76,7 @@ impl Random {
         }
     }
 
-    /// A normally distributed number with mean 0 and standard deviation 1 (Marsaglia's polar method).
+    /// Returns a normally distributed number with mean 0 and standard deviation 1 (Marsaglia's polar method).
     pub fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -93,7 +93,7 @@ impl Random {
     }
 }
 
-/// The natural logarithm of n!, by Stirling's series.
+/// Returns the natural logarithm of n!, by Stirling's series.
 fn ln_factorial(n: f64) -> f64 {
     let x = n + 1.0;
     let series = 1.0 / (12.0 * x) - 1.0 / (360.0 * x.powi(3)) + 1.0 / (1260.0 * x.powi(5));

@@ -1,31 +1,32 @@
-//! The fate of each JMeter element: runs natively, needs a JVM, is left out without harm, or cannot run.
+//! Support level of each JMeter element: runs natively, needs a JVM, is ignored without harm, or cannot run.
 //!
-//! One table says it for whole classes; documentation is generated from it and the compiler reads it. Properties of
-//! a single element may lower its level, never raise it. Classes of JMeter itself are known by their last name,
-//! plug-ins by their full one, so that a plug-in's `JSONPathAssertion` is not taken for JMeter's.
+//! One table has the level of each class; the documentation is generated from it, and the compiler reads it.
+//! Properties of a single element may lower its level, but never raise it. JMeter's own classes are identified by
+//! their simple name and plug-in classes by their full name, so that a plug-in's `JSONPathAssertion` is not
+//! mistaken for JMeter's.
 
 mod classes;
 
 use crate::support::classes::CLASSES;
 
-/// Classes of plug-ins that run where Java has them, and are left out where it has not.
+/// Plug-in classes that run if Java has them, and are ignored otherwise.
 pub const OF_PLUGINS: [&str; 1] = ["kg.apc.jmeter.reporters.FlexibleFileWriter"];
 
-/// How an element runs.
+/// Support level of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// By this program itself.
+    /// Runs natively.
     Native,
-    /// Left out; neither the load nor its checking changes.
+    /// Is ignored; neither the load nor its checks change.
     Ignored,
     /// Needs a Java virtual machine.
     Jvm,
-    /// Cannot run, though it would change the load or its checking.
+    /// Cannot run, although the load or its checks depend on it.
     Unsupported,
 }
 
 impl Level {
-    /// The word for people and documents.
+    /// Returns the name of the level for messages and documents.
     pub fn word(self) -> &'static str {
         match self {
             Self::Native => "native",
@@ -36,87 +37,87 @@ impl Level {
     }
 }
 
-/// The kind that an element is to the tree around it.
+/// Kind of an element in the plan's tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The Test Plan.
+    /// Test Plan.
     Plan,
-    /// A thread group.
+    /// Thread group.
     Group,
-    /// A controller.
+    /// Controller.
     Controller,
-    /// A sampler.
+    /// Sampler.
     Sampler,
-    /// Configures samplers in its scope.
+    /// Config element: configures samplers in its scope.
     Config,
-    /// Delays samplers in its scope.
+    /// Timer: delays samplers in its scope.
     Timer,
-    /// Runs before samplers in its scope.
+    /// Pre-processor: runs before samplers in its scope.
     Before,
-    /// Runs after samplers in its scope.
+    /// Post-processor: runs after samplers in its scope.
     After,
-    /// Checks results in its scope.
+    /// Assertion: checks results in its scope.
     Assertion,
-    /// Is told of results in its scope.
+    /// Listener: receives results in its scope.
     Listener,
-    /// Takes no part in a run.
+    /// Has no part in a run.
     Other,
 }
 
-/// The content of an element.
+/// Kinds of children of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Nothing.
+    /// No children.
     Nothing,
-    /// Samplers or controllers, maybe beside others.
+    /// Samplers or controllers, possibly with other elements.
     Samplers,
-    /// Other elements alone.
+    /// Neither samplers nor controllers.
     Others,
 }
 
-/// One class of elements.
+/// Entry of the support table for one class of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
-    /// Name: without package for JMeter's own, full for plug-ins.
+    /// Class name: the simple name for JMeter's own classes, the full name for plug-ins.
     pub name: &'static str,
-    /// Its kind in the tree.
+    /// Kind of the class's elements in the tree.
     pub kind: Kind,
-    /// How it runs.
+    /// Support level of the class.
     pub level: Level,
-    /// The meaning of the level, in a sentence; empty where it is native without a reserve.
+    /// What the level means for this class, in a sentence; empty for full native support.
     pub note: &'static str,
 }
 
-/// How one element of a plan runs.
+/// Support of one element of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Support {
-    /// How it runs.
+    /// Support level of the element.
     pub level: Level,
-    /// Class as in the table.
+    /// Class name as in the support table.
     pub class: String,
     /// Name of the element.
     pub name: String,
-    /// The file it was read from; `None` is the plan's own.
+    /// Included file that has the element; `None` for the plan's own file.
     pub file: Option<String>,
-    /// Line in the file, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Path of the element.
     pub path: String,
-    /// The consequence for the run; empty for a native element without a reserve.
+    /// Consequence for the run; empty for full native support.
     pub consequence: String,
 }
 
-/// All classes known, in the order of documents.
+/// Returns the support table, in the order of the documentation.
 pub fn table() -> &'static [Class] {
     CLASSES
 }
 
-/// The class of that name, as [`class_name`] gives it.
+/// Returns the table's entry for a name that [`class_name`] returned.
 pub fn find(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-/// The name of a class for the table: JMeter's own packages are cut off and its aliases resolved.
+/// Returns the name of a class in the table: without JMeter's own packages, and with aliases resolved.
 pub fn class_name(class: &str) -> &str {
     let own = class.starts_with("org.apache.jmeter.") && !class.contains(".plugins.");
     let name = if own { class.rsplit('.').next().unwrap_or(class) } else { class };
@@ -133,8 +134,9 @@ pub fn class_name(class: &str) -> &str {
     }
 }
 
-/// The kind of an unknown class in the tree, judged by its name, then by that of its window and of its package. What holds other elements
-/// can only be a sampler or a controller, and what holds samplers only a controller.
+/// Guesses the kind of an unknown class by its name, then by the name of its window and of its package. An element
+/// with children can only be a sampler, controller or group, and an element with samplers only a controller or
+/// group.
 pub fn guess(name: &str, gui: &str, holds: Holds) -> Kind {
     let last = |name: &str| name.rsplit('.').next().unwrap_or("").to_owned();
     let gui = last(gui);
@@ -183,7 +185,7 @@ fn by_package(name: &str) -> Option<Kind> {
     })
 }
 
-/// The full name of one of JMeter's own classes that run in Java.
+/// Returns the full name of one of JMeter's own classes that run in Java.
 pub fn full_name(name: &str) -> String {
     let package = match name {
         "JavaSampler" | "JSR223Sampler" | "BeanShellSampler" | "BSFSampler" | "JUnitSampler" => {

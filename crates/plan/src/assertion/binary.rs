@@ -1,4 +1,4 @@
-//! Binary Content Assertion of the WebSocket plug-in: bytes of the response against bytes in hexadecimal.
+//! Binary Content Assertion of the WebSocket plug-in: compares bytes of the response with hexadecimal bytes.
 
 use jmx::Props;
 
@@ -64,7 +64,7 @@ impl BinaryContentAssertion {
     }
 }
 
-/// Java's complaint about the first piece of a text that is no byte.
+/// Returns Java's message about the first part of a text that is not a byte.
 fn first_bad(text: &str) -> String {
     let is_bad = |piece: &String| binary::parse(piece, &mut Vec::new()).is_err();
     let pieces = text.split(' ').flat_map(|token| {

@@ -1,4 +1,4 @@
-//! Duration Assertion.
+//! Duration Assertion: limits the duration of a sample.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::template::{Template, TemplateCompiler};
 /// A compiled Duration Assertion.
 #[derive(Debug)]
 pub struct DurationAssertion {
-    /// Longest time allowed, milliseconds; 0 and less is no limit.
+    /// Maximum duration in milliseconds; 0 or less means no limit.
     limit: Template,
 }
 

@@ -1,6 +1,6 @@
-//! The expectation that the JSON Assertion and the JMESPath Assertion share: a value at the end of a path.
+//! The expected value that the JSON Assertion and the JMESPath Assertion have in common.
 //!
-//! Their properties have the same names; what a value is compared with, and the words of a failure, are their own.
+//! The properties of both assertions have the same names; comparison and failure messages differ.
 
 use jmx::Props;
 
@@ -8,16 +8,16 @@ use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::template::TemplateCompiler;
 
-/// The value expected at the end of a path.
+/// The expected value at a path.
 #[derive(Debug)]
 pub(super) struct Expectation {
-    /// The value, or a pattern for it.
+    /// Expected value, or a pattern for it.
     pub(super) value: Pattern,
-    /// A value is expected; else it is enough that the path leads somewhere.
+    /// True if the value is compared; otherwise a value only has to exist.
     pub(super) validates: bool,
-    /// The value is `null`.
+    /// True if the expected value is `null`.
     pub(super) is_null: bool,
-    /// The assertion fails if what is expected is there.
+    /// True if the assertion fails when the value matches.
     pub(super) is_inverted: bool,
     pub(super) is_pattern: bool,
 }
@@ -34,7 +34,7 @@ impl Expectation {
         }
     }
 
-    /// Whether the pattern fits a whole text; the error is that of the pattern.
+    /// True if the pattern matches the whole text; the error is that of an invalid pattern.
     pub(super) fn fits(&self, text: &str, env: &mut Env<'_>) -> Result<bool, String> {
         self.value.with(env, |regexp, _| match regexp {
             Ok(regexp) => Ok(regexp.matches(text)),
@@ -42,7 +42,7 @@ impl Expectation {
         })
     }
 
-    /// The error of a pattern that is known before the run.
+    /// Returns the error of a constant pattern that is invalid.
     pub(super) fn complaint(&self) -> Option<String> {
         match &self.value {
             Pattern::Fixed(_, Err(malformed)) if self.validates && self.is_pattern => {

@@ -1,7 +1,7 @@
-//! JMESPath Assertion: an expression leads to something, and that has a value.
+//! JMESPath Assertion: checks that an expression has a value, and compares it.
 //!
-//! The expected value is compared as text first, then as JSON, so that an expected text which is no JSON gives Jackson's message. The
-//! body is read anew for each check, which allocates for all of its values.
+//! The expected value is compared as text first and then as JSON, so that expected text that is not JSON leads to
+//! Jackson's message. Each check parses the body anew, which allocates for all its values.
 
 use jmx::Props;
 use lang::jmespath::{self, Failure, JmesPath, Value};
@@ -16,7 +16,7 @@ use crate::template::{Template, TemplateCompiler};
 #[derive(Debug)]
 pub struct JmesPathAssertion {
     expression: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<JmesPath, Failure>>,
     expected: Expectation,
 }
@@ -59,7 +59,7 @@ impl JmesPathAssertion {
         if let Some(Err(failure)) = &self.fixed {
             return Some(failure.0.clone());
         }
-        // Where `null` is expected, the pattern is never asked for.
+        // If `null` is expected, the pattern is never used.
         if self.expected.is_null { None } else { self.expected.complaint() }
     }
 

@@ -1,7 +1,7 @@
-//! JSON Assertion, and the older one of the jp@gc plug-ins: a path leads somewhere, and what is there has a value.
+//! JSON Assertion, and the older one of the jp@gc plug-ins: checks that a path has a value, and compares it.
 //!
-//! A list passes if one of its elements or it itself does. The body is read anew for each check, which allocates
-//! for its arrays and objects.
+//! A list passes if the list itself or one of its elements matches. Each check parses the body anew, which
+//! allocates for its arrays and objects.
 
 use jmx::Props;
 use lang::java::write_double_plain;
@@ -18,12 +18,13 @@ use crate::template::{Template, TemplateCompiler, unreadable};
 #[derive(Debug)]
 pub struct JsonAssertion {
     path: Template,
-    /// The path, if it is known before the run.
+    /// The compiled path, if it is constant.
     fixed: Option<Result<JsonPath, Failure>>,
-    /// The part of a document that it can see.
+    /// The parts of a document that the path can reach.
     projection: Projection,
     expected: Expectation,
-    /// The plug-in's: it compares texts instead of JSON, takes empty lists for hits, and words failures otherwise.
+    /// True for the plug-in's assertion: it compares texts instead of JSON, counts empty lists as values, and has
+    /// other messages.
     of_plugin: bool,
 }
 
@@ -98,7 +99,7 @@ impl JsonAssertion {
         self.expected.complaint()
     }
 
-    /// Fails with JMeter's message.
+    /// Compares the values at the path; the error is JMeter's message.
     fn check(
         &self,
         compiled: &Result<JsonPath, Failure>,
@@ -201,7 +202,7 @@ impl JsonAssertion {
     }
 }
 
-/// A value as patterns and messages see it.
+/// Returns the text of a value for patterns and messages.
 fn shown(value: &Value<'_>) -> String {
     let mut out = String::new();
     match value {

@@ -1,4 +1,4 @@
-//! MD5Hex Assertion: the digest of the response data.
+//! MD5Hex Assertion: compares the MD5 digest of the response data.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ impl Md5HexAssertion {
         if result.body.is_empty() {
             return fail_for_null(entry);
         }
-        // JMeter evaluates the digest anew for each of its three uses.
+        // JMeter evaluates the expected digest anew for each of its three uses.
         let (mut wanted, mut found) = (env.core.take(), env.core.take());
         self.evaluate(env, &mut wanted);
         let is_empty = wanted.is_empty();

@@ -1,7 +1,7 @@
-//! Response Assertion: a part of the result against texts or patterns.
+//! Response Assertion: compares a part of the result with texts or patterns.
 //!
-//! The first pattern that does not hold decides, or with "or" the first that does. An empty field fails every
-//! check but a negated one. A passing check allocates nothing once warm.
+//! The first pattern that does not match decides, or with "or" the first that matches. An empty field fails every
+//! check except a negated one. A passing check allocates nothing once warm.
 
 use std::fmt::Write;
 
@@ -97,7 +97,7 @@ pub(super) fn compile(
     Ok((made, scope.needs(needs)))
 }
 
-/// How one check came out.
+/// Outcome of one check.
 enum Outcome {
     Passed,
     Failed,
@@ -105,7 +105,7 @@ enum Outcome {
 }
 
 impl ResponseAssertion {
-    /// "Ignore status": the sample counts as passed before it is checked.
+    /// Implements "Ignore status": the sample counts as passed before the check.
     pub(super) fn prepare(&self, result: &mut SampleResult) {
         result.success |= self.assume_success;
     }
@@ -120,7 +120,7 @@ impl ResponseAssertion {
         if let Scope::Variable(name) = scope {
             let mut text = env.core.take();
             name.eval(env, &mut text);
-            // The value is copied, as evaluating the patterns may change variables.
+            // The value is copied, because evaluating the patterns may change variables.
             let mut value = env.core.take();
             value.push_str(env.vars.get_named(env.names, &text).unwrap_or(""));
             self.check(&value, Some(&text), env, entry);
@@ -167,7 +167,7 @@ impl ResponseAssertion {
         let (mut reasons, mut wanted) = (env.core.take(), env.core.take());
         let mut failed = self.has(OR);
         for expected in &self.expected {
-            // Once: what it calls may count.
+            // Evaluated only once, because the functions in it may have side effects.
             wanted.clear();
             match expected {
                 Expected::Pattern(source) => source.eval(env, &mut wanted),
@@ -229,7 +229,7 @@ impl ResponseAssertion {
         if found == self.has(NOT) { Outcome::Failed } else { Outcome::Passed }
     }
 
-    /// Appends why the check failed.
+    /// Appends the reason why the check failed.
     fn explain(
         &self,
         wanted: &str,
@@ -252,7 +252,7 @@ impl ResponseAssertion {
                 Field::Url => "URL",
             });
         }
-        // With "or", JMeter does not recognize its own kinds.
+        // With "or", JMeter's messages do not name the kind of comparison.
         out.push_str(match (self.kind & NOT != 0, self.kind & !NOT) {
             (false, CONTAINS | SUBSTRING) => " expected to contain ",
             (true, CONTAINS | SUBSTRING) => " expected not to contain ",
@@ -272,7 +272,7 @@ impl ResponseAssertion {
     }
 }
 
-/// How a difference is shown: the longest part of it, in UTF-16 units, and what stands around it
+/// Format of differences: the maximum length of the differing part in UTF-16 units, and the marks around it
 /// (`assertion.equals_section_diff_len`, `assertion.equals_diff_delta_start`, `assertion.equals_diff_delta_end`).
 struct Difference<'a> {
     most: usize,
@@ -290,12 +290,12 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// Appends both texts with what differs marked, cut to what can be shown.
+    /// Appends both texts with their differing parts marked and shortened to the maximum length.
     fn write(&self, received: &str, expected: &str, out: &mut String) {
         let received: Vec<u16> = received.encode_utf16().collect();
         let expected: Vec<u16> = expected.encode_utf16().collect();
         let first = received.iter().zip(&expected).take_while(|(a, b)| a == b).count();
-        // One behind the last unit that differs, in both.
+        // End of the differing part, exclusive, in both texts.
         let (mut received_end, mut expected_end) = (received.len(), expected.len());
         while received_end > first + 1
             && expected_end > first + 1

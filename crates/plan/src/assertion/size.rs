@@ -1,7 +1,7 @@
-//! Size Assertion: the size of a response, or of a part of it, against a number.
+//! Size Assertion: compares the size of a response, or of a part of it, with a number.
 //!
-//! Bytes are those of the wire, as JMeter counts them: headers as they came in, the body before it is decoded. The
-//! size of a code or message is its number of letters.
+//! Sizes are those of the transferred bytes, as JMeter counts them: headers as received, and the body before
+//! content decoding. The size of a code or message is its number of characters.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub(super) fn compile(
 ) -> (SizeAssertion, Needs) {
     let (field, needs) = match props.str("Assertion.test_field").unwrap_or("") {
         "SizeAssertion.response_headers" => (Field::Headers, Needs::HEADERS),
-        // A response without a size on the wire has that of its data.
+        // A response without a transferred size has the size of its data.
         "SizeAssertion.response_data" => (Field::Body, Needs::HEADERS | Needs::BODY),
         "SizeAssertion.response_code" => (Field::Code, Needs::empty()),
         "SizeAssertion.response_message" => (Field::Message, Needs::empty()),

@@ -1,4 +1,4 @@
-//! XML Assertion: the response is a well-formed document without a document type.
+//! XML Assertion: checks that the response is a well-formed document without a document type.
 
 use lang::xml::{Options, read_text};
 
@@ -13,7 +13,7 @@ pub(super) fn run(result: &SampleResult, entry: &mut AssertionResult) {
     let options = Options { forbids_doctype: true, ..Options::default() };
     if let Err(fault) = read_text(&result.text, options) {
         entry.fail(&fault.message);
-        // JMeter says both.
+        // JMeter sets both failure and error.
         entry.error = true;
     }
 }

@@ -1,7 +1,7 @@
-//! XPath Assertion: a document in which an XPath 1.0 expression finds something, or is true.
+//! XPath Assertion: checks that an XPath 1.0 expression finds something in a document, or is true.
 //!
-//! It reads the bytes of a response, as JMeter does, in the encoding that the document says or UTF-8, whatever the response's headers say. Validation
-//! asks for a JVM.
+//! As in JMeter, the bytes of the response are parsed in the encoding that the document declares, or in UTF-8,
+//! whatever the response headers declare. Validation needs a JVM.
 
 use jmx::Props;
 use lang::tidy;
@@ -18,7 +18,7 @@ use crate::template::{Template, TemplateCompiler};
 #[derive(Debug)]
 pub struct XPathAssertion {
     query: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<XPath, Unusable>>,
     tolerant: bool,
     options: Options,

@@ -1,7 +1,7 @@
-//! XPath2 Assertion: an expression finds something, or is true.
+//! XPath2 Assertion: checks that an expression finds something in a document, or is true.
 //!
-//! JMeter asks Xalan whether the expression is a truth and Saxon for its value, so that only what both know works at all. What means something else
-//! in XPath 2.0 needs a JVM.
+//! JMeter determines with Xalan whether the expression is Boolean and evaluates it with Saxon, so that only
+//! expressions valid in both work. Expressions with another meaning in XPath 2.0 need a JVM.
 
 use jmx::Props;
 use lang::xml::read_for_saxon;
@@ -18,7 +18,7 @@ use crate::template::{Template, TemplateCompiler};
 pub struct XPath2Assertion {
     query: Template,
     namespaces: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<XPath, Unusable>>,
     negated: bool,
 }

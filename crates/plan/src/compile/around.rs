@@ -1,7 +1,7 @@
-//! Parts of a sampler's scope that go to the tables of WebSocket connections: frame filters and heartbeats.
+//! The elements in a sampler's scope that configure WebSocket connections: frame filters and heartbeats.
 //!
-//! JMeter does not add a filter to a sampler that has an equal one already, whatever its place in the plan: elements are equal
-//! where all their properties are.
+//! JMeter does not add a filter to a sampler that already has an equal filter, wherever they are in the plan.
+//! Elements are equal if all their properties are.
 
 use jmx::ElementId;
 
@@ -12,7 +12,7 @@ use crate::support::{self, Kind};
 use crate::websocket::{self, Around, FilterId, HeartbeatId};
 
 impl Walk<'_> {
-    /// Filters and heartbeat for a sampler with these elements in its scope, nearest first.
+    /// Returns the filters and the heartbeat for a sampler with these elements in its scope, nearest first.
     pub(super) fn around(&mut self, configs: &[ElementId], cookies: Option<u32>) -> Around {
         let mut around = Around { cookies, ..Around::default() };
         let mut taken: Vec<ElementId> = Vec::new();
@@ -39,7 +39,7 @@ impl Walk<'_> {
             .map(HeartbeatId)
     }
 
-    /// The place of an element in a table of the plan; it is compiled when it is first met.
+    /// Returns the index of an element in a table of the plan; compiles the element at its first use.
     pub(super) fn tabled<T>(
         &mut self,
         id: ElementId,
@@ -57,7 +57,7 @@ impl Walk<'_> {
         Some(at)
     }
 
-    /// Whether JMeter takes two elements for equal.
+    /// True if JMeter considers two elements equal.
     fn is_equal(&self, one: ElementId, other: ElementId) -> bool {
         let (one, other) = (self.ctx.doc.element(one), self.ctx.doc.element(other));
         one.test_class == other.test_class

@@ -8,7 +8,7 @@ use crate::http::{self, Change};
 use crate::plan::Needs;
 
 impl Walk<'_> {
-    /// Elements that change a sampler's requests, in JMeter's order.
+    /// Returns the elements that change a sampler's requests, in JMeter's order.
     pub(super) fn changes(&mut self, before: &[ElementId]) -> Vec<Change> {
         let mut found = Vec::new();
         for id in before {
@@ -35,7 +35,7 @@ impl Walk<'_> {
         found
     }
 
-    /// Where requests carry on sessions or follow links, every answer is read.
+    /// If requests continue sessions or follow links, the text of every response is needed.
     pub(super) fn read_sessions(&mut self) {
         if !self.plan.sessions.is_empty() || self.plan.follows_links {
             for sampler in &mut self.plan.samplers {

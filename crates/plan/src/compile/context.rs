@@ -1,6 +1,7 @@
-//! State that the compilers of single elements share: the document, the names found so far, and what was found wrong.
+//! State that the compilers of single elements share: the document, the names so far, and the problems so far.
 //!
-//! An element in the scope of many samplers is compiled once per sampler; what is found wrong with it is kept once.
+//! An element in the scope of many samplers is compiled once per sampler, but each of its problems is reported
+//! once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,17 +21,17 @@ pub(crate) struct Context<'a> {
     pub(crate) text: TemplateCompiler,
     diags: Vec<Diag>,
     told: HashSet<(Option<String>, u32, &'static str, String)>,
-    /// Remarks that lower the level of an element: its own, not its class's.
+    /// Remarks that lower the level of a single element below that of its class.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
     /// Elements and texts that run in Java.
     pub(super) java_backing: java_backing::State,
-    /// Scripts of elements, as far as they are simple.
+    /// Scripts of elements; `None` for a script that is not simple.
     pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(doc: &'a Document, settings: &'a Settings) -> Self {
-        // A file that is run before may give names other meanings.
+        // An init file runs before the script and may redefine names.
         let leaves_scripts = !settings.is(SWITCH, true)
             || settings.properties.contains_key("beanshell.function.init");
         let mut text = TemplateCompiler::of(settings.java_backing, leaves_scripts);
@@ -51,7 +52,7 @@ impl<'a> Context<'a> {
         &self.doc.element(id).props
     }
 
-    /// Cells of a table, as texts; one that is missing is empty.
+    /// Compiles the cells of a table as templates; a missing cell is empty.
     pub(crate) fn cells<const N: usize>(
         &mut self,
         id: ElementId,
@@ -66,25 +67,25 @@ impl<'a> Context<'a> {
         rows.iter().map(&mut row).collect()
     }
 
-    /// Compiles text of an element.
+    /// Compiles a text of an element.
     pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Template {
         let text = Template::compile(source, &mut self.text);
         self.settle(id);
         text
     }
 
-    /// Compiles the text of a property; a missing one is empty.
+    /// Compiles the text of a property; a missing property is empty.
     pub(crate) fn prop(&mut self, id: ElementId, name: &str) -> Template {
         self.prop_or(id, name, "")
     }
 
-    /// Compiles the text of a property, with a default for a missing one.
+    /// Compiles the text of a property, with a default for a missing property.
     pub(crate) fn prop_or(&mut self, id: ElementId, name: &str, default: &str) -> Template {
         let source = self.props(id).str(name).unwrap_or(default);
         self.text(id, source)
     }
 
-    /// A check box whose value must be known before the run. `default` is for a missing property.
+    /// Returns the value of a check box that must be constant. `default` applies if the property is missing.
     pub(crate) fn flag(&mut self, id: ElementId, name: &str, default: bool) -> bool {
         let Some(source) = self.props(id).str(name) else { return default };
         if source.contains("${") {
@@ -95,7 +96,7 @@ impl<'a> Context<'a> {
         source.eq_ignore_ascii_case("true")
     }
 
-    /// Takes over what the text compiler found wrong in the text of an element.
+    /// Reports the problems that the template compiler found in an element's text.
     pub(crate) fn settle(&mut self, id: ElementId) {
         for problem in std::mem::take(&mut self.text.problems) {
             let (function, source) = (problem.function, problem.source);
@@ -144,7 +145,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tells that a part of an element is a class of Java.
+    /// Reports that a part of an element is a Java class.
     pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
         let what = if self.settings.java_backing {
             format!("{part} {class} is looked for in the jars that are there")
@@ -174,7 +175,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Everything that was found wrong, in the order of the file.
+    /// Returns all problems found, in the order of the file.
     pub(crate) fn finish(mut self) -> (TemplateCompiler, Vec<Diag>) {
         self.diags.sort_by_key(|diag| (diag.file.clone(), diag.line, diag.span.map(|s| s.start)));
         (self.text, self.diags)

@@ -1,8 +1,10 @@
-//! A native sampler as scripts have left its object in Java, compiled while the run goes on.
+//! A native sampler whose object in Java was changed by scripts, compiled during the run.
 //!
-//! Java sends the object's properties as an element, with all expressions evaluated; the compiler of the sampler's class reads it like one of a plan, but takes each text as it
-//! is. What belongs to the plan and not to the element (filters, heartbeat, jar, what a user keeps) comes from the planned sampler. HTTP Requests have a form of their own
-//! ([`crate::http::Given`]). Costs one pass over a few hundred bytes for each sample that a script has changed.
+//! Java sends the object's properties as an XML element with all expressions evaluated. The compiler of the
+//! sampler's class reads it like an element of the plan, but treats each text as literal. State that belongs to the
+//! plan (filters, heartbeat, cookie jar, data kept for a user) is taken from the planned sampler. HTTP Requests
+//! have a separate format ([`crate::http::Given`]). Cost: one pass over a few hundred bytes for each sample that a
+//! script has changed.
 
 use super::Context;
 use crate::element;
@@ -12,20 +14,21 @@ use crate::plan::{Managers, Plan, SamplerId, SamplerKind};
 use crate::template::Template;
 use crate::websocket::Around;
 
-/// A sampler as scripts have left it.
+/// A sampler as changed by scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenSampler {
-    /// The element with its properties, as XML.
+    /// XML of the element with its properties.
     pub xml: String,
-    /// Its headers, if it has a header manager in scope.
+    /// Headers of the sampler, if a Header Manager is in its scope.
     pub headers: Option<Vec<(String, String)>>,
-    /// The name of the sample, if scripts have changed it.
+    /// Name of the sample, if scripts have changed it.
     pub name: Option<String>,
-    /// Headers that samplers share are not the plan's any more.
+    /// True if headers that several samplers share now differ from the plan.
     pub lasting: bool,
 }
 
-/// The sampler that an object in Java has become. Where there is no native form of that its own class runs it. `None`: it runs as planned.
+/// Compiles the sampler from its object in Java. If the changed sampler has no native form, its own class runs it.
+/// `None` if the sampler runs as planned.
 pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<SamplerKind> {
     let owner = plan.java_backed.owner(id)?;
     let planned = &plan.samplers[id.0 as usize].kind;
@@ -33,7 +36,7 @@ pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<Sampler
         SamplerKind::Http(_) | SamplerKind::Parallel(_) | SamplerKind::JavaBacked(_) => {
             return None;
         }
-        // A hold is made of what stands below the action.
+        // A hold consists of the children of its action, which scripts cannot change.
         SamplerKind::WebSocket(socket) if socket.is_hold() => return None,
         SamplerKind::Script(_) => return Some(SamplerKind::JavaBacked(owner.element)),
         _ => {}

@@ -1,21 +1,21 @@
-//! Names that elements mention anywhere in their text: for what scripts may do to elements other than their own.
+//! Names that elements mention anywhere in their text, for guessing what scripts may do to other elements.
 //!
-//! Nothing is understood here; a word that stands somewhere is taken for a use. Costs a pass over the file, only where something may
-//! run in Java.
+//! The text is not parsed: any occurrence of a word counts as a use. Cost: one pass over the file, only if a part
+//! of the plan may run in Java.
 
 use super::Context;
 use super::scope::class;
 use crate::compile::java_backing::is_script;
 
-/// Functions that read variables by names that are made during the run.
+/// Functions that read variables by names built at run time.
 const BY_NAME: &[&str] =
     &["__V(", "__eval", "__split", "__isVarDefined", "__isDefined", "__regexFunction", "__jexl"];
-/// Elements that show all variables, or read those with made names.
+/// Elements that show all variables, or read variables by names built at run time.
 const READERS: &[&str] =
     &["DebugSampler", "DebugPostProcessor", "ForeachController", "RegExUserParameters"];
 
 impl Context<'_> {
-    /// Whether a script may switch the loading of embedded resources on.
+    /// True if a script may enable the download of embedded resources.
     pub(crate) fn scripts_load_pages(&mut self) -> bool {
         if let Some(known) = self.java_backing.loads_pages {
             return known;
@@ -25,12 +25,12 @@ impl Context<'_> {
         found
     }
 
-    /// Whether a script may change headers of a manager.
+    /// True if a script may change the headers of a Header Manager.
     pub(super) fn scripts_touch_headers(&self) -> bool {
         self.scripts_mention(&["eaderManager"])
     }
 
-    /// Whether the plan reads variables of which it does not have the names.
+    /// True if the plan may read variables whose names it does not contain.
     pub(super) fn reads_any_name(&self) -> bool {
         self.settings.properties.contains_key("sample_variables")
             || self.scripts.values().any(Option::is_some)
@@ -41,7 +41,7 @@ impl Context<'_> {
             })
     }
 
-    /// Whether a script of the plan, or one in a file, may have one of the words.
+    /// True if a script of the plan, or a script in a file, may contain one of the words.
     fn scripts_mention(&self, words: &[&str]) -> bool {
         self.mentions(|class, xml| {
             let script =
@@ -57,7 +57,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether a script is not in the plan, as far as can be told from its element.
+/// True if the script seems to be in a separate file.
 fn runs_file(xml: &str) -> bool {
     [r#"name="filename">"#, r#".filename">"#].iter().any(|mark| {
         let rest = xml.split_once(mark).map(|(_, rest)| rest);

@@ -1,8 +1,8 @@
-//! Elements that their own classes run in Java, and texts that Java evaluates: how they come into the plan.
+//! Adds elements that their own Java classes run, and texts that Java evaluates, to the plan.
 //!
-//! An element is Java-backed once, however many samplers it applies to. Texts are numbered as they are compiled, so that those of one
-//! element follow each other and are evaluated by one job before it. Where java_backing is not allowed nothing here does anything, and what
-//! needs Java is left out of the plan.
+//! Each element is added once, however many samplers it applies to. Texts are numbered in the order of compilation,
+//! so that the texts of one element are consecutive and one job evaluates them before the element runs. Without
+//! `java_backing`, this module adds nothing, and elements that need Java are left out of the plan.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,34 +15,35 @@ use crate::java_backed::{Element, JavaBacked, JavaBackedId, Job, Reads, Role, Te
 use crate::plan::{Needs, SamplerId};
 use crate::support::{self, Level};
 
-/// Waits for what another user puts into a queue.
+/// Pre-processor that waits for a value in a queue, which another user puts there.
 const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
-/// Puts it there.
+/// Post-processor that puts a value into a queue.
 const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
 
-/// Elements and texts that have been given to Java so far.
+/// Elements and texts that run in Java so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) java_backed: JavaBacked,
     places: HashMap<ElementId, JavaBackedId>,
-    /// The needs of each element, beside its flags.
+    /// Parts of results that each element needs, in addition to its `reads`.
     needs: Vec<Needs>,
-    /// Elements that are run by their classes, not only known to Java.
+    /// Elements that their classes run, as opposed to elements that Java only knows.
     run: HashSet<ElementId>,
-    /// Reads of the texts that are evaluated where they stand; all others are evaluated at the start.
+    /// Reads of texts that are evaluated before their element runs; all other texts are evaluated when the run
+    /// starts.
     placed: HashMap<u32, Reads>,
-    /// HTTP Requests of which no script reads the sampler before it runs, with the config elements in their scopes.
+    /// HTTP Requests whose sampler no script reads before they run, with the config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
-    /// A queue is emptied in Java, by users that wait there; so it is filled there.
+    /// True if users wait for queues in Java; then values must be put into queues in Java, too.
     pub(super) queues: bool,
-    /// Scripts may have embedded resources loaded, once that was asked.
+    /// True if scripts may enable the download of embedded resources; `None` until this was determined.
     pub(super) loads_pages: Option<bool>,
-    /// The parts of every result that have to be kept for what stands before samplers.
+    /// Parts of every result that elements before samplers read.
     pub(super) of_previous: Needs,
 }
 
 impl Context<'_> {
-    /// Takes note of what scripts anywhere ask for.
+    /// Determines what scripts anywhere in the plan need.
     pub(super) fn look_ahead(&mut self) {
         let doc = self.doc;
         let mut xml = doc.ids().filter(|id| doc.is_enabled(*id)).map(|id| doc.xml(id));
@@ -55,14 +56,14 @@ impl Context<'_> {
             .any(|id| self.props(id).bool("TransactionController.parent") == Some(true));
     }
 
-    /// A host for an element that has no native form: its own class, if that is allowed and feasible.
+    /// Adds an element without a native form, which its own class runs if Java is allowed and has the class.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         let name = class(self.doc, id);
         let by_class = support::find(name).is_none_or(|class| class.level == Level::Jvm);
         (by_class || self.settings.has_plugin(name)).then(|| self.host_as_is(id, role))?
     }
 
-    /// The same for an element whose class is native, but not with all that it asks for.
+    /// Like `host`, for an element whose class is native but some of whose settings are not.
     pub(crate) fn host_as_is(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
         self.settings.java_backing.then(|| {
             self.java_backing.run.insert(id);
@@ -70,12 +71,12 @@ impl Context<'_> {
         })
     }
 
-    /// Whether an element has to be where others are that Java runs, though there is a native form.
+    /// True if an element must run in Java although it has a native form, because related elements run in Java.
     pub(crate) fn belongs_to_java(&self, id: ElementId) -> bool {
         self.java_backing.queues && class(self.doc, id) == FIFO_PUT
     }
 
-    /// Makes an element known to Java.
+    /// Adds an element to those that Java knows.
     pub(super) fn enlist(&mut self, id: ElementId, role: Role) -> JavaBackedId {
         if let Some(at) = self.java_backing.places.get(&id) {
             return *at;
@@ -101,31 +102,31 @@ impl Context<'_> {
         at
     }
 
-    /// The parts of results that a Java-backed element reads.
+    /// Returns the parts of results that a Java-backed element reads.
     pub(crate) fn java_backed_needs(&self, id: JavaBackedId) -> Needs {
         let needs = self.java_backing.needs.get(id.0 as usize).copied().unwrap_or(Needs::empty());
-        // Java counts the bytes of a result by what it is given of it.
+        // Java computes the size of a result from the parts that it receives.
         if needs.is_empty() { needs } else { needs | Needs::HEADERS }
     }
 
-    /// An element that is known to Java.
+    /// Returns the id of an element that Java knows.
     pub(super) fn known(&self, id: ElementId) -> Option<JavaBackedId> {
         self.java_backing.places.get(&id).copied()
     }
 
-    /// All elements that are known to Java, by their numbers.
+    /// Returns all elements that Java knows, sorted by id.
     pub(super) fn all_known(&self) -> Vec<(JavaBackedId, ElementId)> {
         let mut all: Vec<_> = self.java_backing.places.iter().map(|(id, at)| (*at, *id)).collect();
         all.sort_unstable();
         all
     }
 
-    /// Whether an element is run by its own class.
+    /// True if the element's own class runs it.
     pub(crate) fn is_java_backed(&self, id: ElementId) -> bool {
         self.java_backing.run.contains(&id)
     }
 
-    /// The reads of a job.
+    /// Returns the objects that a job reads.
     pub(super) fn reads(&self, job: Job) -> Reads {
         match job {
             Job::Run(id) => self.java_backing.java_backed.elements[id.0 as usize].reads,
@@ -135,7 +136,7 @@ impl Context<'_> {
         }
     }
 
-    /// Takes note of what something reads of the sample before.
+    /// Records which parts of the previous sample are read.
     fn note(&mut self, seen: Seen) {
         if seen.reads.contains(Reads::RESULT) {
             self.java_backing.java_backed.keeps_previous = true;
@@ -143,7 +144,7 @@ impl Context<'_> {
         }
     }
 
-    /// The reads of an element: what its script names, or what elements of its kind may.
+    /// Returns the reads of an element: those named in its script, or those possible for elements of its kind.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {
@@ -157,11 +158,11 @@ impl Context<'_> {
             Role::Config => Seen::default(),
             Role::Before | Role::After if name.starts_with("JDBC") => Seen::default(),
             Role::Before => Seen::all(),
-            // Of those that are known one takes a message from the sample before.
+            // Among JMeter's own classes, only this sampler reads a message from the previous sample.
             Role::Timer | Role::Sampler if name == "JMSSampler" => Seen::result(),
             Role::Timer | Role::Sampler if support::find(name).is_some() => Seen::default(),
             Role::Timer | Role::Sampler => Seen::result(),
-            // Ends a run by times and failures.
+            // Ends the run depending on times and failures.
             Role::Listener if name == "kg.apc.jmeter.reporters.AutoStop" => Seen::result(),
             Role::After | Role::Assertion | Role::Listener | Role::Controller => {
                 Seen::whole_result()
@@ -169,12 +170,12 @@ impl Context<'_> {
         }
     }
 
-    /// Where texts compiled from now on begin.
+    /// Returns the start of the texts compiled from now on.
     pub(crate) fn mark(&self) -> u32 {
         self.text.java_backed.len() as u32
     }
 
-    /// The texts compiled since a mark, for a job that evaluates them where they stand.
+    /// Returns the texts compiled since `mark`, to be evaluated by a job before their element.
     pub(crate) fn since(&mut self, mark: u32) -> TextRange {
         let range = TextRange { first: mark, count: self.mark() - mark };
         for at in range.first..range.first + range.count {
@@ -185,18 +186,18 @@ impl Context<'_> {
         range
     }
 
-    /// The same as a job; `None` if there are none.
+    /// Returns the texts compiled since `mark` as a job; `None` if there are none.
     pub(crate) fn evaluate(&mut self, mark: u32) -> Option<Job> {
         let range = self.since(mark);
         (!range.is_empty()).then_some(Job::Evaluate(range))
     }
 
-    /// Forgets the texts since a mark: the element is Java-backed, with its texts.
+    /// Discards the texts since `mark`: Java runs the element and evaluates its texts.
     pub(crate) fn forget(&mut self, mark: u32) {
         self.text.java_backed.truncate(mark as usize);
     }
 
-    /// Everything that has been given to Java, with the texts.
+    /// Takes everything that runs in Java out of the compilation state.
     pub(super) fn take_java_backed(&mut self) -> JavaBacked {
         let mut java_backed = std::mem::take(&mut self.java_backing.java_backed);
         java_backed.texts = std::mem::take(&mut self.text.java_backed);
@@ -207,25 +208,25 @@ impl Context<'_> {
     }
 }
 
-/// The reads of the functions of a text.
+/// Returns the reads of the functions in a text.
 fn of_call(text: &str) -> Seen {
     let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
     let known =
         ["groovy", "BeanShell", "javaScript", "jexl2", "jexl3", "P", "property", "threadNum"];
     if names.all(|name| name.is_some_and(|name| known.contains(&name))) {
-        // References are the values of texts, which stand in quotes or are plain numbers.
+        // References are values, which are inside quotes or are plain numbers.
         of_script(&text.replace("${", "{"), None, false)
     } else {
         Seen::result()
     }
 }
 
-/// Whether elements of a class run a script.
+/// True if elements of the class run a script.
 pub(super) fn is_script(name: &str) -> bool {
     ["JSR223", "BeanShell", "BSF"].iter().any(|family| name.starts_with(family))
 }
 
-/// The script of an element; `None` if it is in a file.
+/// Returns the script of an element; `None` if it is in a file.
 fn script(props: &Props) -> Option<String> {
     let mut script = String::new();
     for prop in props.iter() {

@@ -1,5 +1,5 @@
-//! Which managers of cookies, caches and the like a sampler has: of several of a kind in scope, the outermost, as in
-//! JMeter, where the one added last replaces those before.
+//! The managers of cookies, caches and the like that apply to a sampler: if several of a kind are in scope, the
+//! outermost, as in JMeter, where the manager added last replaces earlier ones.
 
 use jmx::ElementId;
 
@@ -10,7 +10,7 @@ use crate::gateway;
 use crate::plan::Managers;
 
 impl Walk<'_> {
-    /// The managers for a sampler with these elements in its scope, nearest first.
+    /// Returns the managers for a sampler with these elements in its scope, nearest first.
     pub(super) fn managers(&mut self, configs: &[ElementId]) -> Managers {
         let doc = self.ctx.doc;
         let outermost = |name| configs.iter().rev().copied().find(|id| class(doc, *id) == name);
@@ -39,7 +39,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The gateway that the properties of the run describe, in the table once.
+    /// Returns the index of the gateway that the run's properties describe; it is added to the table once.
     fn gateway_of_run(&mut self) -> Option<u32> {
         if let Some(known) = self.gateway_of_run.get() {
             return *known;

@@ -1,14 +1,15 @@
-//! Properties of elements that are numbers: says which are none.
+//! Warns about numeric properties of elements that are not numbers.
 //!
-//! JMeter takes such a text for 0, or for what is usual, without a word. Those of thread groups are
-//! [`Setting`](crate::number::Setting)s, for what they come to is known only when their expressions have been evaluated.
+//! JMeter silently replaces such a text by 0 or by a default. Settings of thread groups are checked as
+//! [`Setting`](crate::number::Setting)s, because their values are known only after their expressions were
+//! evaluated.
 
 use jmx::ElementId;
 use lang::java::parse_long;
 
 use super::Context;
 
-/// A property, what it is called, and what a text that is no number stands for.
+/// Properties: name, name in messages, and consequence of an invalid number.
 const NUMBERS: &[(&str, &str, &str)] = &[
     ("ConstantTimer.delay", "delay", "it is 0"),
     ("HTTPSampler.concurrentPool", "number of parallel downloads", "it is the usual one"),
@@ -20,11 +21,11 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("TCPSampler.timeout", "response timeout", "there is none"),
 ];
 
-/// Warns of the texts of an element that are no number and hold no expression.
+/// Warns about texts of an element that are neither numbers nor expressions.
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let odd = |(name, what, instead): &(&str, &str, &str)| {
         let text = ctx.props(id).str(name)?;
-        // Ports are read without blanks around them.
+        // JMeter trims blanks around ports.
         let read = if name.ends_with("port") { text.trim() } else { text };
         let is_odd = !read.is_empty() && !read.contains("${") && parse_long(read).is_none();
         is_odd.then(|| format!("the {what} is {text:?}, no whole number: {instead}, as in JMeter"))

@@ -1,7 +1,8 @@
-//! Parts of the walk that go to Java: samplers and listeners that their own classes run, and samplers that scripts look at.
+//! The part of the walk that adds samplers and listeners to Java: those that their own classes run, and samplers
+//! that scripts read or change.
 //!
-//! A sampler that Java knows comes with the config elements in its scope, which Java merges as JMeter does. Natively run samplers are
-//! known to Java only where something in their scope reads or changes them.
+//! Java receives such a sampler with the config elements in its scope, which it merges as JMeter does. A natively
+//! run sampler is added only if an element in its scope reads or changes it.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::plan::{
 };
 use crate::support::{Kind, Level};
 
-/// Native configuration that samplers run by their own classes take.
+/// Native config elements that samplers in Java use.
 const CONFIGS: &[&str] = &[
     "ConfigTestElement",
     "HeaderManager",
@@ -33,7 +34,8 @@ const CONFIGS: &[&str] = &[
 ];
 
 impl Walk<'_> {
-    /// Whether an HTTP Request is to use what only Java speaks. All that share its manager are then Java's, cookies included.
+    /// True if an HTTP Request needs an authentication scheme that only Java supports. All samplers with the same
+    /// manager then run in Java, including their cookies.
     pub(super) fn asks_for_java(&self, id: ElementId, configs: &[ElementId]) -> bool {
         let doc = self.ctx.doc;
         let manager = || configs.iter().rev().find(|id| class(doc, **id) == "AuthManager");
@@ -42,10 +44,11 @@ impl Walk<'_> {
             && manager().is_some_and(|manager| auth_manager::asks_for_kerberos(&self.ctx, *manager))
     }
 
-    /// A sampler without a native form, whose texts since the mark are its class's.
+    /// Compiles a sampler without a native form. Discards its texts since `mark`, because its class evaluates them.
     pub(super) fn java_backed_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
-        // Native with some of their settings only; others of the native ones are not allowed what they ask for.
+        // These classes are native except for some settings. Other native classes get here only if the user does
+        // not allow what they need.
         let partly =
             ["HTTPSamplerProxy", "JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
         let java_backed = if partly.contains(&class(self.ctx.doc, id)) {
@@ -56,7 +59,8 @@ impl Walk<'_> {
         java_backed.map(SamplerKind::JavaBacked)
     }
 
-    /// A controller that its own class is. In a branch there is none: a branch is another user to Java.
+    /// Compiles a controller that its own class runs. Not supported inside a branch, because to Java a branch is
+    /// another user.
     pub(super) fn java_backed_controller(
         &mut self,
         id: ElementId,
@@ -75,7 +79,7 @@ impl Walk<'_> {
         self.ctx.host(id, Role::Controller).map(ControllerKind::JavaBacked)
     }
 
-    /// A listener that its own class is.
+    /// Compiles a listener that its own class runs.
     pub(super) fn java_backed_listener(&mut self, id: ElementId) -> Option<Listener> {
         let java_backed = if class(self.ctx.doc, id) == "BackendListener" {
             self.ctx.host_as_is(id, Role::Listener)
@@ -86,7 +90,7 @@ impl Walk<'_> {
         java_backed.map(|id| Listener { name, kind: ListenerKind::JavaBacked(id) })
     }
 
-    /// Tells Java of a sampler, if it has to know it.
+    /// Adds a sampler to those that Java knows, if needed.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
         let element = match sampler.kind {
@@ -115,7 +119,7 @@ impl Walk<'_> {
         self.enlist_owner(at, id, element, configs);
     }
 
-    /// Makes a sampler that runs natively known to Java.
+    /// Adds a natively run sampler to the elements that Java knows.
     fn known_only(&mut self, id: ElementId) -> JavaBackedId {
         let at = self.ctx.enlist(id, Role::Sampler);
         let java_backed = &mut self.ctx.java_backing.java_backed;
@@ -127,7 +131,7 @@ impl Walk<'_> {
         at
     }
 
-    /// Has Java know a sampler and the config elements in its scope.
+    /// Adds a sampler and the config elements in its scope to Java.
     fn enlist_owner(
         &mut self,
         at: SamplerId,
@@ -157,7 +161,7 @@ impl Walk<'_> {
         self.ctx.java_backing.java_backed.owners.push(owner);
     }
 
-    /// Has Java know the samplers that send headers of managers which scripts in the scope of others may change.
+    /// Adds samplers to Java whose Header Managers may be changed by scripts in the scope of other samplers.
     pub(super) fn share_headers(&mut self) {
         let unread = std::mem::take(&mut self.ctx.java_backing.unread);
         if unread.is_empty() || !self.ctx.scripts_touch_headers() {
@@ -180,7 +184,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Has an element told of the iterations of the group in which it stands, or of all groups.
+    /// Registers an element for notifications of iterations, of its group or of all groups.
     fn iterates(&mut self, id: ElementId, at: JavaBackedId) {
         debug_assert_eq!(self.ctx.known(id), Some(at));
         let java_backed = &mut self.ctx.java_backing.java_backed;
@@ -189,12 +193,12 @@ impl Walk<'_> {
         }
     }
 
-    /// The group in which an element stands.
+    /// Returns the group that contains an element.
     fn group_of(&self, id: ElementId) -> Option<GroupId> {
         let mut around = self.ctx.doc.element(id).parent;
         while let Some(id) = around {
             if scope::kind(self.ctx.doc, id) == Kind::Group {
-                // A group that does not run has no users to tell anything.
+                // A group that does not run has no users to notify.
                 return Some(self.groups.get(&id).copied().unwrap_or(GroupId(u32::MAX)));
             }
             around = self.ctx.doc.element(id).parent;
@@ -202,7 +206,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Whether something that runs before a sampler reads it.
+    /// True if a job before the sampler reads the sampler.
     fn is_read_before(&self, sampler: &Sampler) -> bool {
         sampler.before.iter().any(|one| match one {
             Before::Job(job) => self.ctx.reads(*job).contains(Reads::SAMPLER),
@@ -210,7 +214,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether something in a sampler's scope reads the sampler.
+    /// True if a job in the sampler's scope reads the sampler.
     fn is_read(&self, sampler: &Sampler) -> bool {
         let reads = |job: Job| self.ctx.reads(job).contains(Reads::SAMPLER);
         let before = sampler.before.iter().filter_map(|one| match one {
@@ -236,7 +240,8 @@ impl Walk<'_> {
         before.chain(timers).chain(after).chain(checks).chain(listeners).chain([own]).any(reads)
     }
 
-    /// Hosts config elements wherever they stand, and keeps of every result what is read before samplers.
+    /// Adds the remaining config elements to Java, wherever they are. Keeps the parts of each result that are read
+    /// before samplers.
     pub(super) fn host_the_rest(&mut self, root: ElementId) {
         let doc = self.ctx.doc;
         let mut open = vec![root];
@@ -257,7 +262,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Has Java choose the keys for HTTPS that scripts open, where the plan chooses some and certificates of servers are not checked.
+    /// Lets Java choose client keys for HTTPS connections of scripts, if the plan selects keys and server
+    /// certificates are not checked.
     fn host_keys(&mut self) {
         let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         let verify = self.ctx.settings.property("throng.tls.verify", "").trim().to_owned();
@@ -270,7 +276,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Puts what Java does into the plan.
+    /// Moves the part that Java runs into the plan.
     pub(super) fn take_java_backed(&mut self) {
         self.share_headers();
         self.host_keys();

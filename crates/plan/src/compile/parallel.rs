@@ -1,7 +1,8 @@
 //! Parallel Controllers: a sampler with its own scope, and a branch for each child.
 //!
-//! Events at the start of an iteration do not reach what stands directly in one: the plug-in lets nobody listen. A branch is a
-//! thread of its own to JMeter, with the Sample Timeouts that stand inside of it and no others.
+//! Direct children of a Parallel Controller receive no events at the start of an iteration, because the plug-in
+//! does not register listeners. To JMeter a branch is a separate thread; only the Sample Timeouts inside the branch
+//! apply to it.
 
 use jmx::ElementId;
 

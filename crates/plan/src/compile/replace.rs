@@ -1,9 +1,9 @@
-//! Module and Include Controllers: what they stand for is put below them, before anything is compiled.
+//! Module and Include Controllers: their targets are inserted below them before the plan is compiled.
 //!
-//! As in JMeter: a Module Controller runs its target, found by the names on the way to it, with its own copy of all elements;
-//! a disabled target runs as well. An Include Controller runs what is in the first Test Fragment of another file. A plan with a Module
-//! Controller that points nowhere does not run, even if it is disabled. Costs a copy of the document, and of each target for each
-//! controller that points to it; plans with neither cost nothing.
+//! As in JMeter, a Module Controller runs a copy of its target, which the path of names in the plan identifies,
+//! even if the target is disabled. An Include Controller runs the first Test Fragment of another file. A plan with
+//! a Module Controller without a valid target does not run, even if the controller is disabled. Cost: a copy of the
+//! document, and of each target for each controller that refers to it; nothing for plans without such controllers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ use super::Settings;
 use super::scope::{children, class, kind};
 use crate::support::Kind;
 
-/// A plan may name so many elements at most, counting each copy.
+/// Maximum number of elements in a plan, including each copy.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// A document in which the controllers have what they stand for.
+/// The document with the targets inserted into the controllers.
 pub(super) struct Replaced<'a> {
     pub(super) doc: Cow<'a, Document>,
     pub(super) diags: Vec<Diag>,
 }
 
-/// A subtree that a controller stands for.
+/// Source of the subtree that replaces a controller's content.
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
     /// An element of the plan.
@@ -33,7 +33,7 @@ enum Source {
     File(PathBuf),
 }
 
-/// Puts below each Module and Include Controller what it stands for.
+/// Inserts the target of each Module and Include Controller below it.
 pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a> {
     let diags = Vec::new();
     let is_any = |id: ElementId| matches!(class(doc, id), "ModuleController" | "IncludeController");
@@ -55,19 +55,19 @@ pub(super) fn replace<'a>(doc: &'a Document, settings: &Settings) -> Replaced<'a
 }
 
 struct Work<'a> {
-    /// The plan as its file has it, which targets are copied from.
+    /// The plan as in its file, the source of all copies.
     original: &'a Document,
     settings: &'a Settings,
     doc: Document,
-    /// The subtrees that the controllers replaced so far stand for.
+    /// Sources of the controllers replaced so far.
     sources: HashMap<ElementId, Source>,
-    /// Files read so far: the document, and its number among the included ones.
+    /// Files read so far: the document, and its index among the included files.
     files: HashMap<PathBuf, (std::rc::Rc<Document>, u32)>,
     diags: Vec<Diag>,
 }
 
 impl Work<'_> {
-    /// False: it would be too much, and the document is to stay as it was.
+    /// Inserts all targets. Returns false if the result would be too large; the document then stays unchanged.
     fn run(&mut self) -> bool {
         for id in self.original.ids() {
             if class(self.original, id) == "ModuleController" && target(self.original, id).is_none()
@@ -115,7 +115,7 @@ impl Work<'_> {
             );
             return;
         }
-        // Copies have the path of what they were copied from, so the target is the same.
+        // Copies have the path of their original, so that the target is the same.
         let Some(target) = find(self.original, &node_path(&self.doc, id)) else { return };
         if matches!(kind(self.original, target), Kind::Group | Kind::Plan) {
             let message =
@@ -168,7 +168,8 @@ impl Work<'_> {
         }
     }
 
-    /// Where JMeter looks for a file: against the folder it was started in, with the prefix; then beside the plan, without.
+    /// Returns the path of an included file. As in JMeter, it is first looked up in the working directory, with the
+    /// prefix, and then in the plan's folder, without the prefix.
     fn locate(&self, include_path: &str) -> PathBuf {
         let prefix = self.settings.property("includecontroller.prefix", "");
         let first = PathBuf::from(format!("{prefix}{include_path}").trim());
@@ -199,7 +200,7 @@ impl Work<'_> {
         Ok((document, file))
     }
 
-    /// Notes what a controller stands for. False, with a finding, where that would have no end.
+    /// Records the source of a controller. Returns false and reports a finding if the inclusion would never end.
     fn stands_for(&mut self, id: ElementId, source: Source, complaint: &str) -> bool {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {
@@ -220,7 +221,7 @@ impl Work<'_> {
     }
 }
 
-/// The names on the way to a Module Controller's target, from the invisible root down.
+/// Returns the names on the path to a Module Controller's target, starting at the invisible root.
 fn node_path(doc: &Document, id: ElementId) -> Vec<&str> {
     let members = doc.element(id).props.collection("ModuleController.node_path");
     members.iter().map(|member| member.text().unwrap_or("")).skip(1).collect()
@@ -230,7 +231,7 @@ fn target(doc: &Document, id: ElementId) -> Option<ElementId> {
     find(doc, &node_path(doc, id))
 }
 
-/// The element at a path of names: of several the last. No part of the way may be a Module Controller.
+/// Returns the last element at a path of names. No element on the path may be a Module Controller.
 fn find(doc: &Document, path: &[&str]) -> Option<ElementId> {
     let (first, rest) = path.split_first()?;
     let matches = |id: &ElementId, name: &str| {
@@ -246,7 +247,7 @@ fn find(doc: &Document, path: &[&str]) -> Option<ElementId> {
     found.last().copied()
 }
 
-/// The Test Fragment of an included file: the first below its Test Plan, enabled or not.
+/// Returns the Test Fragment of an included file: the first below its Test Plan, enabled or not.
 fn fragment(doc: &Document) -> Option<ElementId> {
     let mut level: &[ElementId] = doc.roots();
     loop {

@@ -1,4 +1,4 @@
-//! Remarks about a plan beside the plan: how each enabled element runs, and a hash of it all.
+//! Facts about a plan besides the plan itself: the support of each enabled element, and hashes.
 
 use jmx::{Document, ElementId};
 
@@ -9,7 +9,7 @@ use crate::plan::Needs;
 use crate::script::scripted;
 use crate::support::{self, Kind, Level, Support};
 
-/// How each enabled element runs, in the order of the file.
+/// Returns the support of each enabled element, in the order of the file.
 pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
     let mut found = Vec::new();
     let mut open: Vec<_> =
@@ -28,7 +28,7 @@ pub(super) fn support(ctx: &mut Context<'_>, root: ElementId) -> Vec<Support> {
     found
 }
 
-/// Elements in a Test Fragment or in the Work Bench take no part in a run.
+/// False for elements in a Test Fragment or in the Work Bench, which do not run.
 fn scope_runs(doc: &Document, id: ElementId) -> bool {
     !scope::is_unused_fragment(doc, id)
         && support::find(class(doc, id)).is_none_or(|class| class.kind != Kind::Other)
@@ -76,10 +76,10 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
     }
 }
 
-/// The remark on elements that would run in Java, but apply to nothing.
+/// Remark on elements that would run in Java but apply to no sampler.
 const UNUSED: &str = "no sampler is in its scope";
 
-/// The remark on an element that its own class runs.
+/// Returns the remark on an element that its own class runs.
 fn runs_in_java(name: &str) -> String {
     match support::find(name) {
         Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),
@@ -90,7 +90,7 @@ fn runs_in_java(name: &str) -> String {
     }
 }
 
-/// The remark on an element that is neither known nor Java-backed.
+/// Returns the level and the remark for an element of an unknown class that Java does not run.
 fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     match scope::kind(doc, id) {
         Kind::Group => (
@@ -102,7 +102,8 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     }
 }
 
-/// Hashes (FNV-1a, 64 bits) of the text of the plan with all properties, and of the text alone, the same on every machine.
+/// Returns two hashes (FNV-1a, 64 bits): of the plan's text with all properties, and of the text alone. They are
+/// the same on every machine.
 pub(super) fn hashes(doc: &Document, settings: &Settings) -> (u64, u64) {
     let mut properties: Vec<_> = settings.properties.iter().collect();
     properties.sort();

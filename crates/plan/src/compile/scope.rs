@@ -1,12 +1,12 @@
-//! Which elements apply to a sampler, in JMeter's order.
+//! The elements that apply to a sampler, in JMeter's order.
 //!
-//! A thread sees its group as the root of a tree. The group's children are followed by those of the Test Plan, on
-//! the same level. From there:
-//! - configuration, timers and listeners are collected from the sampler outwards: what is nearest comes first;
+//! A thread's tree has its group at the root. The group's children are followed by those of the Test Plan, on the
+//! same level. The rules for collecting elements are:
+//! - config elements, timers and listeners are collected from the sampler outwards, nearest first;
 //! - pre-processors, post-processors and assertions run from the outermost level inwards;
-//! - on one level, the order of the file decides.
+//! - within one level, the order of the file applies.
 //!
-//! A Transaction Controller that makes its own sample has its listeners and its assertions from itself outwards.
+//! A Transaction Controller with a sample of its own collects its listeners and assertions from itself outwards.
 
 use jmx::{Document, ElementId};
 
@@ -23,11 +23,11 @@ pub(crate) struct Scope {
     pub(crate) listeners: Vec<ElementId>,
 }
 
-/// The elements of one level that apply to samplers, with what they are. Samplers and controllers are left out: a
-/// level may hold very many, and each sampler looks at all that is in here.
+/// The elements of one level that apply to samplers, with their kinds. Samplers and controllers are left out: a
+/// level may have very many, and each sampler searches all entries.
 pub(crate) type Level = Vec<(Kind, ElementId)>;
 
-/// The level that some elements make up.
+/// Returns the level with the given elements.
 pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId>) -> Level {
     let applies = |kind: &Kind| {
         use Kind::{After, Assertion, Before, Config, Listener, Timer};
@@ -37,7 +37,7 @@ pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId
     found.filter(|(kind, _)| applies(kind)).collect()
 }
 
-/// Collects from `levels`, which run from the group's children to those of the sampler itself.
+/// Collects the scope from `levels`, ordered from the group's children to the children of the sampler.
 pub(crate) fn collect(levels: &[Level]) -> Scope {
     let mut scope = Scope::default();
     for (kind, id) in levels.iter().rev().flatten() {
@@ -59,7 +59,7 @@ pub(crate) fn collect(levels: &[Level]) -> Scope {
     scope
 }
 
-/// Collects the listeners and assertions of a Transaction Controller; the last level holds its children.
+/// Collects the listeners and assertions of a Transaction Controller; the last level has its children.
 pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
     let mut scope = collect(levels);
     let inwards = levels.iter().rev().flatten().filter(|(kind, _)| *kind == Kind::Assertion);
@@ -67,7 +67,7 @@ pub(crate) fn of_transaction(levels: &[Level]) -> Scope {
     scope
 }
 
-/// The kind that an element is to the tree around it.
+/// Returns the kind of an element in the tree.
 pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     let name = class(doc, id);
     support::find(name).map_or_else(
@@ -87,17 +87,17 @@ pub(crate) fn kind(doc: &Document, id: ElementId) -> Kind {
     )
 }
 
-/// The class of an element as the table of [`support`] names it.
+/// Returns the class name of an element as in the table of [`support`].
 pub(crate) fn class(doc: &Document, id: ElementId) -> &str {
     support::class_name(&doc.element(id).test_class)
 }
 
-/// Enabled children, in the order of the file.
+/// Returns the enabled children of an element, in the order of the file.
 pub(crate) fn children(doc: &Document, id: ElementId) -> Vec<ElementId> {
     doc.element(id).children.iter().copied().filter(|id| doc.element(*id).enabled).collect()
 }
 
-/// Whether an element is a Test Fragment that no Module Controller brought to where it stands.
+/// True for a Test Fragment that no Module Controller has inserted.
 pub(crate) fn is_unused_fragment(doc: &Document, id: ElementId) -> bool {
     let around = doc.element(id).parent;
     class(doc, id) == "TestFragmentController"

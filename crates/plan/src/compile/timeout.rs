@@ -1,4 +1,5 @@
-//! Which Sample Timeouts apply to a sampler: to JMeter they have no scope, and each is for all samplers of its thread.
+//! The Sample Timeouts that apply to a sampler. In JMeter they have no scope: each applies to all samplers of its
+//! thread.
 
 use jmx::ElementId;
 
@@ -8,7 +9,7 @@ use crate::action::Action;
 use crate::plan::SamplerKind;
 
 impl Walk<'_> {
-    /// The Sample Timeouts among elements and below them, in the tables of the plan.
+    /// Returns the indexes of the Sample Timeouts among the elements and their descendants.
     pub(super) fn timeouts_below(&mut self, elements: Vec<ElementId>) -> Vec<u32> {
         let (mut found, mut open) = (Vec::new(), elements);
         while let Some(id) = open.pop() {
@@ -23,7 +24,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a sampler can be interrupted.
+/// True if the sampler can be interrupted.
 pub(super) fn applies(kind: &SamplerKind) -> bool {
     match kind {
         SamplerKind::Http(_)

@@ -1,16 +1,16 @@
-//! The part of scripts that conditions use, computed while it is read.
+//! Interpreter for the part of scripting languages that conditions use; it evaluates while parsing.
 //!
-//! Operators, loosest first: `||`, `&&`, equality, order, `+ -`, `* / %`, unary; then literals, parentheses and
-//! `.length`. Values follow JavaScript's conversions; where JEXL and Groovy convert otherwise, their [`Dialect`] says
-//! so, or the script is not known here. What throws there (an unknown name, an assignment to no variable) is told
-//! apart from that.
+//! Operators by increasing precedence: `||`, `&&`, equality, order, `+ -`, `* / %`, unary; then literals,
+//! parentheses and `.length`. Values are converted by JavaScript's rules. Where JEXL and Groovy convert
+//! differently, their [`Dialect`] is respected, or the script is unsupported. A script that throws (an unknown
+//! name, an assignment to no variable) is distinguished from an unsupported script.
 
 use std::borrow::Cow;
 
-/// Nesting beyond this is not read.
+/// Maximum nesting depth.
 const MAX_DEPTH: u32 = 64;
 
-/// The language whose rules hold.
+/// Language whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     JavaScript,
@@ -18,12 +18,12 @@ pub(crate) enum Dialect {
     Groovy,
 }
 
-/// Why there is no value.
+/// Reason why a script has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// JavaScript would throw.
+    /// The script throws an exception.
     Throws,
-    /// JavaScript that is not computed here.
+    /// This interpreter does not support the script.
     Unknown,
 }
 
@@ -36,13 +36,13 @@ enum Value<'a> {
     Text(Cow<'a, str>),
 }
 
-/// Whether the script's value is `true`. One that throws is not.
+/// True if the script's value is `true`; false if the script throws.
 pub(super) fn is_true(source: &str) -> bool {
-    // JMeter asks for the word, which the text "true" gives as well.
+    // JMeter compares the value as text, so that the string "true" counts, too.
     evaluate(source, Dialect::JavaScript).is_ok_and(|value| value.text() == "true")
 }
 
-/// Appends the script's value; false if it throws.
+/// Appends the script's value; false if the script has none.
 pub(super) fn append(source: &str, dialect: Dialect, out: &mut String) -> bool {
     let value = evaluate(source, dialect);
     if let Ok(value) = &value {
@@ -51,12 +51,12 @@ pub(super) fn append(source: &str, dialect: Dialect, out: &mut String) -> bool {
     value.is_ok()
 }
 
-/// Whether a script can be computed here and comes to true or false.
+/// True if the interpreter can evaluate the script, and its value is true or false.
 pub(super) fn is_comparison(source: &str, dialect: Dialect) -> bool {
     matches!(evaluate(source, dialect), Ok(Value::Bool(_)))
 }
 
-/// Whether a script can be computed here, or surely throws.
+/// True if the interpreter can evaluate the script, or is certain that it throws.
 pub(super) fn is_known(source: &str) -> bool {
     !matches!(evaluate(source, Dialect::JavaScript), Err(Fault::Unknown))
 }
@@ -72,7 +72,7 @@ fn evaluate(source: &str, dialect: Dialect) -> Result<Value<'_>, Fault> {
     match reader.rest.bytes().next() {
         None => Ok(value),
         Some(b'=') => Err(Fault::Throws),
-        // A value next to a value, such as a text without quotes, cannot be read by JavaScript either.
+        // Two values in succession, such as text without quotes, are a syntax error in JavaScript, too.
         Some(c) if c.is_ascii_alphanumeric() || c == b'"' || c == b'\'' || !c.is_ascii() => {
             Err(Fault::Throws)
         }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start();
     }
 
-    /// Goes past `token` if it is next. An operator is not taken for the start of a longer one.
+    /// Consumes `token` if it is next. An operator does not match the start of a longer operator.
     fn take(&mut self, token: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(token) else { return false };
         let longer = match token {
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// The value of `&&` and `||`: an operand in JavaScript, else true or false.
+    /// Returns the value of `&&` and `||`: an operand in JavaScript, otherwise true or false.
     fn logical(&self, value: Value<'a>) -> Value<'a> {
         match self.dialect {
             Dialect::JavaScript => value,
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
             left = Value::Number(if self.take("*") {
                 left.number() * self.unary()?.number()
             } else if self.dialect != Dialect::JavaScript && self.rest.starts_with('/') {
-                // Whole numbers divide to whole numbers in one of them, to decimals in the other.
+                // JEXL and Groovy divide integers differently: one returns an integer, the other a decimal number.
                 return Err(Fault::Unknown);
             } else if self.take("/") {
                 left.number() / self.unary()?.number()
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unary(&mut self) -> Result<Value<'a>, Fault> {
-        // Signs may stack up; a loop keeps them off the stack.
+        // Signs may be repeated; a loop avoids recursion.
         let mut signs = Vec::new();
         loop {
             signs.push(if self.take("!") {
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
                     text = Cow::Borrowed(&body[..at]);
                 }
                 if self.dialect == Dialect::Groovy && quote == '"' && text.contains('$') {
-                    // An expression of its own within the text.
+                    // The text contains an expression of its own.
                     return Err(Fault::Unknown);
                 }
                 self.rest = &body[at + 1..];
@@ -340,7 +340,7 @@ impl<'a> Reader<'a> {
             }
         }
         let (number, rest) = self.rest.split_at(end);
-        // Octal, hexadecimal and text that starts with a digit.
+        // Octal, hexadecimal and big numbers, and names that start with a digit.
         if rest.starts_with(['x', 'X', 'o', 'O', 'b', 'B', 'n']) && number == "0" {
             return Err(Fault::Unknown);
         }
@@ -372,7 +372,7 @@ impl<'a> Reader<'a> {
             | "String" | "Number" | "parseInt" | "parseFloat" | "JSON" | "isNaN" => {
                 return Err(Fault::Unknown);
             }
-            // A name followed by a call or a member is worth a closer look; alone it is not defined.
+            // A name with a call or a member may exist and is unsupported; any other name is undefined.
             _ if rest.trim_start().starts_with(['.', '(', '[']) => return Err(Fault::Unknown),
             _ => return Err(Fault::Throws),
         };
@@ -381,16 +381,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The operand that is not looked at may throw, but it must be one that can be read.
+/// Returns the value of `&&` or `||` without its skipped operand. The skipped operand may not be executed, but must
+/// be readable.
 fn skipped<'a>(unread: Result<Value<'a>, Fault>, value: Value<'a>) -> Result<Value<'a>, Fault> {
     match unread {
-        // Reading stopped in its midst, so that what follows cannot be told.
+        // Parsing stopped inside the operand, so that the rest of the script is unknown.
         Err(fault) => Err(fault),
         Ok(_) => Ok(value),
     }
 }
 
-/// Numbers with a leading zero are octal, unless they hold an 8 or a 9.
+/// Parses a number with a leading zero: octal, unless it contains an 8 or a 9.
 fn octal(digits: &str) -> Result<Value<'static>, Fault> {
     let radix = if digits.contains(['8', '9']) { 10 } else { 8 };
     u64::from_str_radix(digits, radix).map(|n| Value::Number(n as f64)).map_err(|_| Fault::Unknown)
@@ -475,7 +476,7 @@ impl Value<'_> {
         })
     }
 
-    /// A number where JEXL wants one: other text throws.
+    /// Returns a number where JEXL requires one; other text throws.
     fn strict_number(&self) -> Result<f64, Fault> {
         match self.number() {
             number if number.is_nan() => Err(Fault::Throws),

@@ -1,6 +1,6 @@
-//! Boundary Extractor: the text between two fixed texts.
+//! Boundary Extractor: finds the text between two boundary texts.
 //!
-//! Searching goes on right behind each left boundary, so matches may overlap. An empty boundary stands for the
+//! The search continues right after each left boundary, so that matches may overlap. An empty boundary means the
 //! start or the end of the searched text. Allocates nothing once warm.
 
 use jmx::Props;
@@ -57,7 +57,7 @@ pub(super) fn compile(
 const NO_REFERENCE: &str = "the Boundary Extractor has no reference name.";
 
 impl BoundaryExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
@@ -67,7 +67,7 @@ impl BoundaryExtractor {
         empty.then(|| format!("{NO_REFERENCE} {}", super::LOST))
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         if family.reference().is_empty() {
@@ -102,7 +102,7 @@ impl BoundaryExtractor {
         family.end(env);
     }
 
-    /// All matches; or, if only one of them is asked for by number, that one alone.
+    /// Returns all matches, or only the requested match if the match number is positive.
     fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Matches {
         let mut found = Matches::new(1);
         let (mut left, mut right) = (env.core.take(), env.core.take());
@@ -120,7 +120,7 @@ impl BoundaryExtractor {
             count
         };
         if let Scope::Variable(name) = &self.scope {
-            // For a variable, JMeter ignores the number if a boundary is empty.
+            // For a variable, JMeter ignores the match number if a boundary is empty.
             let all = number <= 0 || left.is_empty() || right.is_empty();
             env.read_named(name, |value| value.map(|value| collect(value, all)));
         } else {
@@ -141,7 +141,7 @@ impl BoundaryExtractor {
     }
 }
 
-/// Visits what stands between the boundaries.
+/// Calls `visit` for each text between the boundaries.
 fn between<'t>(
     text: &'t str,
     left: &str,
@@ -170,7 +170,7 @@ fn between<'t>(
     let (mut from, mut end) = (0, 0);
     while let Some(at) = text[from..].find(left) {
         from += at + left.len();
-        // The next right boundary may be that of many left ones.
+        // One right boundary may end the matches of several left boundaries.
         if end < from {
             let Some(found) = text[from..].find(right) else { return };
             end = from + found;

@@ -1,7 +1,7 @@
-//! CSS Selector Extractor, with jsoup or Jodd: texts or attributes of the elements that a selector selects.
+//! CSS Selector Extractor, with jsoup or Jodd: extracts texts or attributes of the elements that match a selector.
 //!
-//! Each response is read once for each extractor. A selector that cannot be read leaves everything as it is but for the default, as
-//! in JMeter. Selectors of jsoup with more than is known here need a JVM.
+//! Each extractor parses each response once. As in JMeter, an invalid selector changes nothing except that the
+//! default is set. jsoup selectors with unsupported features need a JVM.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ pub struct CssExtractor {
     reference: Template,
     selector: Template,
     engine: Engine,
-    /// The selector, if it is known before the run.
+    /// The compiled selector, if it is constant.
     fixed: Option<Result<Read, Unread>>,
     attribute: Template,
     number: Template,
@@ -32,21 +32,21 @@ pub struct CssExtractor {
     scope: Scope,
 }
 
-/// The library whose selectors they are.
+/// The library that defines the selector syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Jsoup,
     Jodd,
 }
 
-/// A selector that was read.
+/// A compiled selector.
 #[derive(Debug)]
 enum Read {
     Jsoup(Selector),
     Jodd(Selectors),
 }
 
-/// A text that is no selector.
+/// The error for an invalid selector.
 #[derive(Clone, Copy, Debug)]
 struct Unread;
 
@@ -60,7 +60,7 @@ impl Engine {
 }
 
 impl Read {
-    /// Hands what it selects of a page to `found`; false if the page cannot be read.
+    /// Calls `found` for each value that the selector matches in a page; false if the page cannot be parsed.
     fn select(
         &self,
         text: &str,
@@ -128,12 +128,12 @@ pub(super) fn compile(
 }
 
 impl CssExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let mut buffer = env.core.take();
@@ -150,7 +150,7 @@ impl CssExtractor {
         family.end(env);
     }
 
-    /// Matches up to the one that is asked for; `None` if the selector cannot be read.
+    /// Returns the matches up to the requested one; `None` if the selector is invalid.
     fn search(&self, number: i32, result: &SampleResult, env: &mut Env<'_>) -> Option<Matches> {
         let made;
         let selector = match &self.fixed {
@@ -216,7 +216,7 @@ fn save(found: &Matches, number: i32, family: &mut Family, env: &mut Env<'_>) {
         kept = found.len();
         family.put_number(env, format_args!("_matchNr"), kept);
         for index in 0..kept {
-            // An attribute that is not there leaves what the variable had.
+            // If an element lacks the attribute, the variable keeps its old value.
             if let Some(value) = found.get(index, 0) {
                 family.put(env, format_args!("_{}", index + 1), Some(value));
             }

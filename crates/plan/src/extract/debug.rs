@@ -1,7 +1,8 @@
-//! Debug PostProcessor: a sub-result that lists properties of the sampler, variables and properties of the run.
+//! Debug PostProcessor: adds a sub-result that lists properties of the sampler, variables and properties of the
+//! run.
 //!
-//! Its bytes count in those of the sample, as in JMeter; its time does not. Of the sampler it knows what the plan says of it, not
-//! what defaults add.
+//! As in JMeter, the sub-result's bytes count for the sample, but its time does not. Of the sampler, it shows the
+//! properties in the plan without inherited defaults.
 
 use std::fmt::Write;
 
@@ -20,9 +21,9 @@ pub struct DebugPostProcessor {
     variables: Template,
     properties: Template,
     system: Template,
-    /// Its sub-results keep their labels.
+    /// True if its sub-results keep their labels.
     functional: bool,
-    /// Properties of the sampler that are plain texts.
+    /// Properties of the sampler that are plain text.
     shown: Vec<(String, Template)>,
 }
 
@@ -45,13 +46,13 @@ pub(super) fn compile(
 }
 
 impl DebugPostProcessor {
-    /// Takes over what the plan says of the sampler it stands by.
+    /// Sets the properties of the sampler to show.
     pub(crate) fn show_sampler(&mut self, props: &Props, compiler: &mut TemplateCompiler) {
         let texts = props.iter().filter_map(|prop| Some((prop.name.clone(), prop.text()?)));
         self.shown = texts.map(|(name, text)| (name, Template::compile(text, compiler))).collect();
     }
 
-    /// Runs it.
+    /// Runs the post-processor.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let is = |flag: &Template, env: &mut Env<'_>| {
             flag.parsed(env, |text| text.eq_ignore_ascii_case("true"))

@@ -1,16 +1,16 @@
-//! Which part of a result an extractor searches.
+//! The part of a result that an extractor searches.
 
 use super::Problem;
 use super::html;
 use crate::plan::Needs;
 use crate::result::SampleResult;
 
-/// A part of a result.
+/// A part of a result that can be searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The body as text.
     Body,
-    /// The body as text, with HTML entities resolved.
+    /// The body as text, with HTML entities decoded.
     Unescaped,
     /// Response headers with the status line.
     Headers,
@@ -25,7 +25,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The field that a property names; whatever JMeter does not know is the body.
+    /// Returns the field that a property names; unknown names mean the body, as in JMeter.
     pub fn parse(value: &str) -> Result<Self, Problem> {
         let is = |name: &str| value.eq_ignore_ascii_case(name);
         Ok(if is("URL") {
@@ -51,7 +51,7 @@ impl Field {
         })
     }
 
-    /// Parts of a result that must be kept for it.
+    /// Returns the parts of a result that must be kept for this field.
     pub fn needs(self) -> Needs {
         match self {
             Self::Body | Self::Unescaped => Needs::TEXT,
@@ -62,7 +62,7 @@ impl Field {
         }
     }
 
-    /// Its text. `buffer` is used if the text must be made.
+    /// Returns the text of the field. `buffer` is used if the text has to be built.
     pub fn of<'a>(self, result: &'a SampleResult, buffer: &'a mut String) -> &'a str {
         match self {
             Self::Body => &result.text,

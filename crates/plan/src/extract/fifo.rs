@@ -1,4 +1,4 @@
-//! Inter-Thread Communication PostProcessor of the jp@gc plug-ins: puts a text into a queue of all users.
+//! Inter-Thread Communication PostProcessor of the jp@gc plug-ins: puts a text into a queue that all users share.
 
 use jmx::Props;
 
@@ -18,7 +18,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> FifoPut
 }
 
 impl FifoPut {
-    /// Runs it.
+    /// Runs the post-processor.
     pub fn run(&self, env: &mut Env<'_>) {
         let (mut queue, mut value) = (env.core.take(), env.core.take());
         self.queue.eval(env, &mut queue);

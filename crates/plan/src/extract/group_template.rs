@@ -1,22 +1,22 @@
-//! Templates for a match: text with `$1$` in it for the groups, as the Regular Expression Extractor and
-//! `__regexFunction` have it.
+//! Templates for matches: text with placeholders `$1$` for groups, as in the Regular Expression Extractor and in
+//! `__regexFunction`.
 
 use crate::env::Env;
 use crate::template::Template;
 
-/// A template; its pieces are known before the run unless an expression makes it.
+/// A match template; it is split before the run unless it contains expressions.
 #[derive(Debug)]
 pub(crate) enum GroupTemplate {
     Fixed(Vec<Piece>),
     Made(Template),
 }
 
-/// A piece of a template.
+/// Piece of a match template.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Piece {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// The text of a group.
+    /// Text of the group with this number.
     Group(usize),
 }
 
@@ -28,7 +28,7 @@ impl GroupTemplate {
         }
     }
 
-    /// Appends the text that a match with these groups makes.
+    /// Appends the template filled with the groups of a match.
     pub(crate) fn eval<'m>(
         &self,
         group: impl Fn(usize) -> Option<&'m str>,
@@ -47,7 +47,7 @@ impl GroupTemplate {
     }
 }
 
-/// Appends the pieces of a template. A group that took no part, or does not exist, is the word `null`.
+/// Appends the pieces of a template. A group that did not match, or does not exist, becomes the word `null`.
 pub(crate) fn write<'m>(
     pieces: &[Piece],
     group: impl Fn(usize) -> Option<&'m str>,

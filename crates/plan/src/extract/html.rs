@@ -1,11 +1,11 @@
-//! HTML 4 entities, resolved as Apache Commons Text does it for JMeter.
+//! Decoding of HTML 4 entities, like Apache Commons Text in JMeter.
 //!
-//! Known names and decimal and hexadecimal numbers are resolved if a semicolon ends them; everything else stays.
-//! One pass over the text; text without `&` is copied as it is.
+//! Known names and decimal and hexadecimal numbers are decoded if a semicolon follows; other text is unchanged. One
+//! pass over the text; text without `&` is copied.
 
 use std::sync::LazyLock;
 
-/// Names and code points, in the order of the names.
+/// Entity names and code points, sorted by name.
 const ENTITIES: &str = "\
     AElig=C6 Aacute=C1 Acirc=C2 Agrave=C0 Alpha=391 Aring=C5 Atilde=C3 Auml=C4 Beta=392 Ccedil=C7 Chi=3A7 \
     Dagger=2021 Delta=394 ETH=D0 Eacute=C9 Ecirc=CA Egrave=C8 Epsilon=395 Eta=397 Euml=CB Gamma=393 Iacute=CD \
@@ -46,13 +46,13 @@ static BY_CHARACTER: LazyLock<Vec<(char, &str)>> = LazyLock::new(|| {
     pairs
 });
 
-/// The name of a character, if it has one.
+/// Returns the entity name of a character, if it has one.
 pub(crate) fn name(of: char) -> Option<&'static str> {
     let at = BY_CHARACTER.binary_search_by_key(&of, |pair| pair.0).ok()?;
     Some(BY_CHARACTER[at].1)
 }
 
-/// Appends `text` with its entities resolved.
+/// Appends `text` with its entities decoded.
 pub(crate) fn unescape(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -66,7 +66,7 @@ pub(crate) fn unescape(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// The character that the entity at the start of `text` means, and the length of the entity.
+/// Decodes the entity at the start of `text`; returns its character and its length.
 fn entity(text: &str) -> Option<(char, usize)> {
     let end = text.bytes().take(40).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;

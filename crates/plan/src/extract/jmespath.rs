@@ -1,7 +1,7 @@
-//! JMESPath Extractor: one variable from what an expression leads to, or one for each element of the list that it gives.
+//! JMESPath Extractor: sets one variable to the value of an expression, or one variable per element of its list.
 //!
-//! Strings are taken as they are, anything else as JSON. A document that cannot be read, and an expression that cannot, leave the
-//! default. Reading a document allocates for all of its values.
+//! Strings are used unchanged, other values as JSON. An invalid document or expression results in the default.
+//! Parsing a document allocates for all its values.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ use crate::template::{Template, TemplateCompiler};
 pub struct JmesPathExtractor {
     reference: Template,
     expression: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<JmesPath, Failure>>,
     number: Template,
     default: Template,
@@ -54,12 +54,12 @@ fn read(expression: &str) -> Result<JmesPath, Failure> {
 }
 
 impl JmesPathExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut number = env.core.take();
         self.number.eval(env, &mut number);
@@ -105,7 +105,8 @@ impl JmesPathExtractor {
         family.end(env);
     }
 
-    /// All that is found; `None` if there is nothing to search in, or something is wrong with it.
+    /// Returns all values found; `None` if there is no text to search, or if the document or the expression is
+    /// invalid.
     fn search(&self, result: &SampleResult, env: &mut Env<'_>) -> Option<Vec<String>> {
         let made;
         let expression = match &self.fixed {

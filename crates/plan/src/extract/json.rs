@@ -1,7 +1,7 @@
-//! JSON Extractor: several variables, each with its own path, match number and default, separated by `;`.
+//! JSON Extractor: sets several variables, each with its own path, match number and default, separated by `;`.
 //!
-//! Each response is read once for all paths. Different numbers of names, paths and defaults lose the sample, as in JMeter.
-//! Reading a document allocates for its arrays and objects.
+//! Each response is parsed once for all paths. As in JMeter, the sample is lost if the numbers of names, paths and
+//! defaults differ. Parsing a document allocates for its arrays and objects.
 
 use jmx::Props;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
@@ -23,9 +23,9 @@ pub struct JsonExtractor {
     defaults: Template,
     concatenate: bool,
     scope: Scope,
-    /// The paths, if they are known before the run.
+    /// The compiled paths, if they are constant.
     fixed: Option<Vec<Result<JsonPath, Failure>>>,
-    /// The part of a document that they can see.
+    /// The parts of a document that the paths can reach.
     projection: Option<Projection>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> (JsonEx
     (made, needs)
 }
 
-/// Java's `split(";")`: empty parts at the end do not count, but an empty text is one part.
+/// Splits like Java's `split(";")`: empty parts at the end are dropped, but an empty text is one part.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let trimmed = text.trim_end_matches(';');
     let count = match (text.is_empty(), trimmed.is_empty()) {
@@ -74,7 +74,8 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     trimmed.split(';').take(count)
 }
 
-/// The cause for which JMeter throws, if there is one: names, paths and defaults of different numbers, match numbers that are too many or none.
+/// Returns the reason why JMeter throws, if it does: different numbers of names, paths and defaults, or invalid or
+/// surplus match numbers.
 fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
     let counts = [references, paths, defaults].map(|text| split(text).count());
     let wanted = if numbers.trim().is_empty() { 0 } else { split(numbers).count() };
@@ -92,12 +93,12 @@ fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
 }
 
 impl JsonExtractor {
-    /// The names of the variables, between semicolons.
+    /// Returns the names of the variables, separated by semicolons.
     pub(super) fn references(&self) -> &Template {
         &self.references
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let texts = [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {
             let mut out = env.core.take();
@@ -131,11 +132,11 @@ impl JsonExtractor {
         if let Some(thrown) = uneven([references, paths, defaults, numbers]) {
             return super::gives_up(env, &thrown);
         }
-        // No match numbers: all of them are random.
+        // Without match numbers, every match is chosen at random.
         let numbers = if numbers.trim().is_empty() { "" } else { numbers };
         let mut variable = env.core.take();
         if let Scope::Variable(name) = &self.scope {
-            // The text is copied, as variables are set while the document points into it.
+            // The text is copied, because variables are set while the document refers to it.
             env.read_named(name, |value| variable.push_str(value.unwrap_or("")));
         }
         let mut documents: Vec<Result<Value<'_>, ()>> = Vec::new();
@@ -181,7 +182,7 @@ impl JsonExtractor {
         env.core.give(variable);
     }
 
-    /// The document; Jayway takes no empty text.
+    /// Parses the document; Jayway rejects empty text.
     fn parse<'t>(&self, text: &'t str) -> Result<Value<'t>, ()> {
         let read = match &self.projection {
             _ if text.is_empty() => return Err(()),
@@ -231,7 +232,7 @@ impl JsonExtractor {
                 family.put(env, format_args!(""), Some(value(chosen)));
             }
             (_, number) => {
-                // A number beyond the last match gets the default.
+                // A match number beyond the last match results in the default.
                 family.put(env, format_args!(""), Some(value(number as usize - 1)));
             }
         }
@@ -241,7 +242,7 @@ impl JsonExtractor {
     }
 }
 
-/// All values that the path leads to; `None` if JMeter logs an error and takes the default.
+/// Returns all values at the path; `None` if JMeter logs an error and uses the default.
 fn find(path: &Result<JsonPath, Failure>, documents: &[Result<Value<'_>, ()>]) -> Option<Matches> {
     let path = path.as_ref().ok()?;
     let mut matches = Matches::new(1);
@@ -262,7 +263,7 @@ fn find(path: &Result<JsonPath, Failure>, documents: &[Result<Value<'_>, ()>]) -
     Some(matches)
 }
 
-/// The text of a value; nothing for null.
+/// Writes the text of a value; false for null.
 fn write(value: &Value<'_>, out: &mut String) -> bool {
     match value {
         Value::Null => return false,

@@ -1,13 +1,13 @@
-//! Texts found by a search: copied into one buffer, as variables may be overwritten while they are read.
+//! Matches of a search, copied into one buffer because variables may be overwritten while they are searched.
 
 use std::cell::RefCell;
 
 use lang::work;
 
-/// Steps that a group of a match costs, which also bounds the memory of its variable.
+/// Work units charged per group of a match; this also bounds the memory of the variables.
 const GROUP: u64 = 10;
 
-/// Found texts; each match has the same number of groups.
+/// List of matches; each match has the same number of groups.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     text: String,
@@ -20,7 +20,7 @@ thread_local! {
 }
 
 impl Matches {
-    /// An empty list from this thread's store; give it back with [`Matches::end`].
+    /// Takes an empty list from this thread's pool; return it with [`Matches::end`].
     pub(super) fn new(groups: usize) -> Self {
         let mut spare = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
         spare.text.clear();
@@ -29,7 +29,7 @@ impl Matches {
         spare
     }
 
-    /// Forgets all, if the current evaluation gave up: what it found is not all there is.
+    /// Removes all matches if the current evaluation exceeded its bound, because the matches are incomplete.
     pub(super) fn complete(mut self) -> Self {
         if work::gave_up().is_some() {
             self.text.clear();
@@ -42,7 +42,7 @@ impl Matches {
         SPARE.with_borrow_mut(|spares| spares.push(self));
     }
 
-    /// Adds the next group of the match being added.
+    /// Appends the next group of the current match.
     pub(super) fn push(&mut self, group: Option<&str>) {
         work::spend(GROUP);
         let group = group.filter(|group| work::spend_bytes(group.len()));
@@ -53,7 +53,7 @@ impl Matches {
         }));
     }
 
-    /// Adds the next group, as written by `write`; it is none if that says `false`.
+    /// Appends the next group, written by `write`; the group is undefined if `write` returns false.
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut String) -> bool) {
         let start = self.text.len();
         let is_some = write(&mut self.text);
@@ -72,7 +72,7 @@ impl Matches {
         self.groups
     }
 
-    /// A group of a match, both counted from 0.
+    /// Returns a group of a match, both counted from 0.
     pub(super) fn get(&self, index: usize, group: usize) -> Option<&str> {
         if group >= self.groups {
             return None;

@@ -1,7 +1,8 @@
-//! JSON Path Extractor of the jp@gc plug-ins, the elder of JMeter's own: one path, one variable.
+//! JSON Path Extractor of the jp@gc plug-ins, the predecessor of JMeter's own extractor: one path, one variable.
 //!
-//! A list becomes the variable as JSON, its elements `<name>_1`, `<name>_2`, … with their number in
-//! `<name>_matchNr`. What cannot be read, leads nowhere or is an empty list becomes the default.
+//! For a list, the variable has the JSON of the list, `<name>_1`, `<name>_2`, … have its elements, and
+//! `<name>_matchNr` has their number. An invalid document, a path without a value and an empty list result in the
+//! default.
 
 use jmx::Props;
 use lang::java::write_double_plain;
@@ -20,9 +21,9 @@ pub struct PluginJsonExtractor {
     reference: Template,
     path: Template,
     default: Template,
-    /// The variable that is read instead of the response.
+    /// Name of the variable to search instead of the response.
     variable: Option<Template>,
-    /// The path, if it is known before the run.
+    /// The compiled path, if it is constant.
     fixed: Option<Result<JsonPath, Failure>>,
     projection: Projection,
 }
@@ -55,19 +56,19 @@ pub(super) fn compile(
 }
 
 impl PluginJsonExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let mut path = env.core.take();
         self.path.eval(env, &mut path);
         let mut copied = env.core.take();
         if let Some(variable) = &self.variable {
-            // The text is copied, as variables are set while the document points into it.
+            // The text is copied, because variables are set while the document refers to it.
             let mut name = env.core.take();
             variable.eval(env, &mut name);
             copied.push_str(env.vars.get_named(env.names, &name).unwrap_or(""));
@@ -92,7 +93,7 @@ impl PluginJsonExtractor {
         Some(unreadable("path", self.path.fixed().unwrap_or(""), failure))
     }
 
-    /// `None` if there is nothing to be had.
+    /// Sets the variables; `None` if there is no value.
     fn extract(
         &self,
         path: &str,
@@ -137,7 +138,7 @@ impl PluginJsonExtractor {
     }
 }
 
-/// Removes the elements of an earlier list.
+/// Removes the variables of an earlier list's elements.
 fn clear(family: &mut Family, env: &mut Env<'_>) {
     let mut index = 1;
     while family.get(env, format_args!("_{index}")).is_some() {
@@ -146,7 +147,7 @@ fn clear(family: &mut Family, env: &mut Env<'_>) {
     }
 }
 
-/// The text of a value.
+/// Writes the text of a value.
 fn show(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Double(value) => write_double_plain(*value, out),

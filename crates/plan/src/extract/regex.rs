@@ -1,8 +1,8 @@
 //! Regular Expression Extractor.
 //!
-//! For each match the template makes a value, and the groups become `<name>_g0`, `<name>_g1`, … with their number
-//! in `<name>_g`. A group that took no part is undefined as a variable and the word `null` in a template, because
-//! that is what JMeter makes of it. What an earlier run of the same extractor left behind is removed.
+//! Each match results in the value of the template. The match's groups become `<name>_g0`, `<name>_g1`, …, and
+//! their number `<name>_g`. As in JMeter, a group that did not match is an undefined variable, but the word `null`
+//! in a template. Variables that an earlier run of the same extractor set are removed.
 
 use std::ops::ControlFlow;
 
@@ -71,12 +71,12 @@ pub(super) fn compile(
 }
 
 impl RegexExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let number = number(&self.number, env);
@@ -87,7 +87,7 @@ impl RegexExtractor {
         }
         env.core.give(buffer);
         self.pattern.with(env, |regexp, env| {
-            // A pattern that cannot be read leaves everything as it is.
+            // An invalid pattern leaves all other variables unchanged.
             let Ok(regexp) = regexp else { return };
             let found = self.search(regexp, number, result, env).complete();
             let previous = family.take_count(env);
@@ -104,7 +104,7 @@ impl RegexExtractor {
         }
     }
 
-    /// All matches; or, if only one of them is asked for by number, that one alone.
+    /// Returns all matches, or only the requested match if the match number is positive.
     fn search(
         &self,
         regexp: &Regexp,
@@ -200,7 +200,7 @@ impl RegexExtractor {
     }
 }
 
-/// Removes the groups that an earlier run left behind.
+/// Removes the group variables of an earlier run.
 fn remove_groups(suffix: Option<usize>, family: &mut Family, env: &mut Env<'_>) {
     let count = GroupCount(suffix);
     let groups = family.number(env, format_args!("{count}"));
@@ -210,7 +210,7 @@ fn remove_groups(suffix: Option<usize>, family: &mut Family, env: &mut Env<'_>) 
     }
 }
 
-/// The suffix of the number of groups: `_g`, or `_3_g` for the third match.
+/// Suffix of the variable with the number of groups: `_g`, or `_3_g` for the third match.
 struct GroupCount(Option<usize>);
 
 impl std::fmt::Display for GroupCount {

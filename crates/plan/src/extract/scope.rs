@@ -1,4 +1,4 @@
-//! Which results an extractor or assertion looks at.
+//! The results that an extractor or assertion processes: the main sample, its sub-results, or a variable.
 
 use std::ops::ControlFlow;
 
@@ -8,27 +8,27 @@ use crate::plan::Needs;
 use crate::result::SampleResult;
 use crate::template::{Template, TemplateCompiler};
 
-/// How deep sub-results are followed, as in JMeter.
+/// Maximum depth of sub-results, as in JMeter.
 const MAX_LEVEL: i32 = 3;
 
-/// Which results to look at.
+/// The results that an extractor or assertion processes.
 #[derive(Debug, Default)]
 pub enum Scope {
-    /// The main result.
+    /// The main result only.
     #[default]
     Main,
-    /// Its sub-results.
+    /// The sub-results only.
     Children,
-    /// Both.
+    /// The main result and the sub-results.
     All,
-    /// None: the variable of that name.
+    /// The variable with this name instead of a result.
     Variable(Template),
-    /// None at all: a word that JMeter does not know.
+    /// Neither result nor variable, because JMeter does not know the scope's name.
     Nothing,
 }
 
 impl Scope {
-    /// Reads the scope from the property `key`, which extractors and assertions name differently.
+    /// Compiles the scope from the property `key`, whose name differs between extractors and assertions.
     pub fn compile(props: &Props, key: &str, compiler: &mut TemplateCompiler) -> Self {
         match props.str(key).unwrap_or("parent") {
             "parent" => Self::Main,
@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// The needs of something that reads `field_needs` of each result, with those of the scope.
+    /// Returns the needs of an element that reads `field_needs` of each result in this scope.
     pub fn needs(&self, field_needs: Needs) -> Needs {
         match self {
             Self::Main => field_needs,
@@ -51,7 +51,7 @@ impl Scope {
         }
     }
 
-    /// Visits the results in JMeter's order, until told to stop.
+    /// Visits the results in JMeter's order, until `visit` breaks.
     pub fn each<'r>(
         &self,
         result: &'r SampleResult,
@@ -66,7 +66,7 @@ impl Scope {
     }
 }
 
-/// All children before any grandchild of theirs.
+/// Visits all children before any grandchild.
 fn each_child<'r>(
     result: &'r SampleResult,
     level: i32,

@@ -1,5 +1,5 @@
-//! The judge is what JMeter's own extractors and assertions left behind; `tests/data/README.md` says how it is
-//! recorded.
+//! Compares extractors and assertions with the recorded outcomes of JMeter's own; `tests/data/README.md` describes
+//! the recording.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::assertion::{self, Assertion};
 use crate::function::Shared;
 use crate::world::World;
 
-/// An element of a plan with these properties.
+/// Returns an element with these properties.
 fn element(class: &str, props: &Value) -> Element {
     let mut xml = String::from("<jmeterTestPlan version=\"1.2\"><hashTree>");
     xml.push_str(&format!("<{class} testclass=\"{class}\" testname=\"Name\">"));
@@ -74,7 +74,7 @@ enum Made {
     Assertion(Assertion),
 }
 
-/// The outcome of the element: variables, or findings.
+/// Returns the outcome of an element: variables, or assertion results.
 fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
     let element = element(class, props);
     let mut compiler = TemplateCompiler::default();

@@ -1,4 +1,4 @@
-//! Variables whose names are made from a reference name and a suffix, such as `token_g1` or `link_matchNr`.
+//! Variables whose names consist of a reference name and a suffix, such as `token_g1` or `link_matchNr`.
 
 use std::fmt::{Arguments, Write};
 
@@ -6,14 +6,14 @@ use crate::env::Env;
 use crate::template::Template;
 use crate::vars::Names;
 
-/// The variables that belong to one reference name.
+/// The variables with one reference name.
 pub(super) struct Family {
     name: String,
     stem: usize,
 }
 
 impl Family {
-    /// Evaluates the reference name. Give the buffer back with [`Family::end`].
+    /// Evaluates the reference name. Return the buffer with [`Family::end`].
     pub(super) fn new(reference: &Template, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         reference.eval(env, &mut name);
@@ -21,14 +21,14 @@ impl Family {
         Self { name, stem }
     }
 
-    /// As [`Family::new`], from text.
+    /// Like [`Family::new`], for a constant reference name.
     pub(super) fn of(reference: &str, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         name.push_str(reference);
         Self { name, stem: reference.len() }
     }
 
-    /// Gives slots to the variables that each extractor sets.
+    /// Adds slots for the variables that each extractor sets.
     pub(super) fn intern(reference: &str, names: &mut Names) {
         names.intern(reference);
         names.intern(&format!("{reference}_matchNr"));
@@ -51,7 +51,7 @@ impl Family {
         &self.name
     }
 
-    /// Sets the variable, or makes it undefined.
+    /// Sets a variable, or removes it if the value is `None`.
     pub(super) fn put(&mut self, env: &mut Env<'_>, suffix: Arguments<'_>, value: Option<&str>) {
         let name = self.name(suffix);
         match value {
@@ -60,7 +60,7 @@ impl Family {
         }
     }
 
-    /// Sets the variable to a number.
+    /// Sets a variable to a number.
     pub(super) fn put_number(&mut self, env: &mut Env<'_>, suffix: Arguments<'_>, value: usize) {
         self.put(env, suffix, Some(itoa::Buffer::new().format(value)));
     }
@@ -69,12 +69,12 @@ impl Family {
         env.vars.get_named(env.names, self.name(suffix))
     }
 
-    /// The number in the variable; 0 if it is undefined or holds something else.
+    /// Returns the number in a variable; 0 if the variable is undefined or not a number.
     pub(super) fn number(&mut self, env: &Env<'_>, suffix: Arguments<'_>) -> i32 {
         self.get(env, suffix).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    /// Removes the count and the numbered variables that an earlier run left behind.
+    /// Removes the count and the numbered variables of an earlier run.
     pub(super) fn clear(&mut self, env: &mut Env<'_>) {
         self.put(env, format_args!("_matchNr"), None);
         let mut index = 1;
@@ -84,7 +84,7 @@ impl Family {
         }
     }
 
-    /// Takes the count of an earlier run away and returns it.
+    /// Removes the count of an earlier run and returns it.
     pub(super) fn take_count(&mut self, env: &mut Env<'_>) -> i32 {
         let count = self.number(env, format_args!("_matchNr"));
         self.put(env, format_args!("_matchNr"), None);
@@ -92,7 +92,7 @@ impl Family {
     }
 }
 
-/// Evaluates a whole number as JMeter reads an integer property: what is none is 0.
+/// Evaluates an integer as JMeter reads integer properties: invalid text is 0.
 pub(super) fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     if let Some(fixed) = text.fixed() {
         return fixed.parse().unwrap_or(0);

@@ -1,7 +1,8 @@
-//! XPath Extractor: texts, values or fragments that an XPath 1.0 expression finds in XML.
+//! XPath Extractor: extracts texts, values or fragments of XML with an XPath 1.0 expression.
 //!
-//! "Tolerant" pages are read as JTidy reads them (`tidy`). What cannot be read or evaluated is an assertion's failure that leaves the sample as it is, as in JMeter. The document is read anew for each
-//! extractor, from the text as UTF-8 in whatever encoding it claims to be: what JMeter gets wrong there is wrong here.
+//! "Tolerant" pages are parsed like JTidy (`tidy`). As in JMeter, a document or expression that cannot be processed
+//! adds a failed assertion result, which does not fail the sample. Each extractor parses the document anew. The
+//! text is parsed as UTF-8 whatever encoding it declares: this reproduces JMeter's mistakes.
 
 use std::ops::ControlFlow;
 
@@ -24,9 +25,9 @@ pub struct XPathExtractor {
     name: Template,
     reference: Template,
     query: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<XPath, Unusable>>,
-    /// Without it all matches.
+    /// Match number; `None` means all matches.
     number: Option<Template>,
     default: Template,
     tolerant: bool,
@@ -66,7 +67,7 @@ pub(super) fn compile(
     Ok((made, needs))
 }
 
-/// The expression, if it is known before the run. One that asks for more than is known here cannot run.
+/// Compiles the expression, if it is constant. The error means that it needs unsupported features.
 pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>, Problem> {
     let parsed = query.fixed().map(XPath::parse);
     match parsed {
@@ -77,7 +78,7 @@ pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>,
     }
 }
 
-/// Whether pages are read as JTidy reads them. How many errors it counts is not known here.
+/// True if pages are parsed like JTidy. Counting JTidy's errors is not supported.
 pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     let flag = |name: &str| props.bool(&format!("{of}.{name}")).unwrap_or(false);
     if flag("tolerant") && flag("report_errors") {
@@ -90,7 +91,7 @@ pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     Ok(flag("tolerant"))
 }
 
-/// The message about an expression that is known before the run and cannot be read.
+/// Returns the message about a constant expression that is invalid.
 pub(crate) fn complaint(
     query: &Template,
     fixed: Option<&Result<XPath, Unusable>>,
@@ -99,19 +100,19 @@ pub(crate) fn complaint(
     Some(unreadable("query", query.fixed()?, &unusable.message()))
 }
 
-/// Why nothing was found.
+/// Reason why a search failed.
 enum Failure {
     Document(Fault),
     Query(String),
 }
 
 impl XPathExtractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let previous = set_default(&self.default, &mut family, env);
@@ -188,7 +189,7 @@ impl XPathExtractor {
         xml::read(text.as_bytes(), options)
     }
 
-    /// An assertion's result says what went wrong.
+    /// Reports the failure as an assertion result.
     fn report(&self, failure: Failure, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut name = env.core.take();
         self.name.eval(env, &mut name);
@@ -206,7 +207,7 @@ impl XPathExtractor {
     }
 }
 
-/// Sets the variables as they are if nothing is found, and returns the count of an earlier run.
+/// Sets the variables as if nothing was found, and returns the match count of an earlier run.
 pub(super) fn set_default(default: &Template, family: &mut Family, env: &mut Env<'_>) -> i32 {
     let mut buffer = env.core.take();
     default.eval(env, &mut buffer);

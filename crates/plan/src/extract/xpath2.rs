@@ -1,7 +1,8 @@
-//! XPath2 Extractor: texts and values that an expression finds in XML, as Saxon finds them.
+//! XPath2 Extractor: extracts texts and values of XML with an XPath expression, like Saxon.
 //!
-//! Only expressions that mean the same in XPath 1.0 are evaluated here; others, and fragments, need a JVM. Every failure is an assertion's that
-//! leaves the sample as it is. As in JMeter, a scope with sub-results reads the main result once for each.
+//! Only expressions with the same meaning in XPath 1.0 are evaluated natively; other expressions and fragments need
+//! a JVM. Every failure becomes an assertion result, which does not fail the sample. As in JMeter, a scope with
+//! sub-results searches the main result once for each of them.
 
 use std::ops::ControlFlow;
 
@@ -25,7 +26,7 @@ pub struct XPath2Extractor {
     reference: Template,
     query: Template,
     namespaces: Template,
-    /// The expression, if it is known before the run.
+    /// The compiled expression, if it is constant.
     fixed: Option<Result<XPath, Unusable>>,
     number: Template,
     default: Template,
@@ -45,7 +46,7 @@ pub(super) fn compile(
         });
     }
     let scope = Scope::compile(props, "Sample.scope", compiler);
-    // Whatever the scope, it is the main result that is read.
+    // The main result is searched, whatever the scope.
     let needs = scope.needs(Needs::TEXT);
     let mut text = |name: &str, default: &str| {
         let name = format!("XPathExtractor2.{name}");
@@ -68,7 +69,7 @@ pub(super) fn compile(
     Ok((made, needs))
 }
 
-/// The expression, if it is known before the run. One that asks for more than is known here cannot run.
+/// Compiles the expression, if it is constant. The error means that it needs unsupported features.
 pub(crate) fn fixed(
     query: &Template,
     namespaces: &Template,
@@ -88,12 +89,12 @@ pub(crate) fn fixed(
 }
 
 impl XPath2Extractor {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs it.
+    /// Runs the extractor.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let previous = set_default(&self.default, &mut family, env);
@@ -170,7 +171,7 @@ fn collect(
     };
     let chosen = match number {
         ..0 => 0..count,
-        // Java's index is out of bounds.
+        // Java reports index -1 as out of bounds.
         0 if count == 0 => return Err("-1".into()),
         0 => {
             let at = env.core.random.below(count as u64) as usize;

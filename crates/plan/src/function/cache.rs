@@ -1,5 +1,5 @@
-//! Values that functions keep for a core so that warm evaluations neither lock nor allocate: a snapshot of the properties
-//! written during the run, texts compiled at run time, date patterns, and whole files.
+//! Values that functions cache per core so that warm evaluations neither lock nor allocate: a snapshot of the
+//! properties written during the run, templates compiled at run time, date patterns, and whole files.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -12,8 +12,8 @@ use lang::java_date::Pattern;
 use super::shared::{Map, Shared};
 use crate::template::Template;
 
-/// Entries after which a map of the cache starts afresh: expressions and patterns that are made up at run time
-/// could otherwise grow it without bound.
+/// Number of entries at which a map of the cache is cleared: expressions and patterns built at run time could
+/// otherwise make it grow without limit.
 const MOST: usize = 1_000;
 
 /// The cache of one core.
@@ -24,11 +24,11 @@ pub(crate) struct Cache {
     texts: HashMap<Box<str>, Template>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
     files: HashMap<Box<str>, Kept>,
-    /// Levels of run-time evaluation at the moment.
+    /// Current nesting depth of run-time evaluation.
     pub(super) depth: u32,
 }
 
-/// A file as it was when it was read.
+/// A cached file and its state when it was read.
 #[derive(Debug)]
 struct Kept {
     changed: Option<SystemTime>,
@@ -38,7 +38,7 @@ struct Kept {
 }
 
 impl Cache {
-    /// The value of a property.
+    /// Returns the value of a property.
     pub(crate) fn property<'a>(&'a mut self, shared: &'a Shared, name: &str) -> Option<&'a str> {
         if self.version != shared.version() {
             (self.version, self.written) = shared.written();
@@ -49,7 +49,7 @@ impl Cache {
         }
     }
 
-    /// Template that was compiled before under the same source.
+    /// Returns the cached template of a source text.
     pub(super) fn text(&self, source: &str) -> Option<Template> {
         self.texts.get(source).cloned()
     }
@@ -61,7 +61,7 @@ impl Cache {
         self.texts.insert(source.into(), text);
     }
 
-    /// A date pattern, or Java's complaint about it.
+    /// Returns a compiled date pattern, or Java's error message.
     pub(super) fn pattern(&mut self, source: &str) -> Result<Arc<Pattern>, String> {
         if let Some(known) = self.patterns.get(source) {
             return known.clone();
@@ -74,7 +74,7 @@ impl Cache {
         pattern
     }
 
-    /// The text of a file, which is read again only if its state is another.
+    /// Returns the text of a file, which is read again only if its state has changed.
     pub(super) fn file(
         &mut self,
         path: &str,

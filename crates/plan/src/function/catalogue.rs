@@ -1,37 +1,37 @@
-//! The list of known functions with how far each is supported: for the documentation and for `check`.
+//! List of the known functions and their support levels, for the documentation and for `check`.
 
 use super::table::FUNCTIONS;
 use super::{Spec, Support};
 
-/// How far a function is supported.
+/// Support level of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Runs as in JMeter.
     Native,
-    /// Comparisons run as in JMeter; any other script needs a Java machine.
+    /// Runs comparisons as in JMeter; other scripts need a Java machine.
     Comparisons,
-    /// Operators, ternaries and methods of texts run as in JMeter; any other script needs a Java machine.
+    /// Runs operators, ternaries and string methods as in JMeter; other scripts need a Java machine.
     Expressions,
-    /// Scripts that are simple run as in JMeter; others need a Java machine.
+    /// Runs simple scripts as in JMeter; others need a Java machine.
     Scripts,
     /// Needs a Java machine.
     Jvm,
 }
 
-/// One function.
+/// Entry for one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Name with its underscores.
     pub name: &'static str,
-    /// Fewest parameters.
+    /// Minimum number of parameters.
     pub min: u8,
-    /// Most parameters; `None` is without bound.
+    /// Maximum number of parameters; `None` means no limit.
     pub max: Option<u8>,
-    /// How far it is supported.
+    /// Support level of the function.
     pub level: Level,
 }
 
-/// All functions of JMeter 5.6.3 and of the jp@gc plug-ins, in the order of their names.
+/// Returns all functions of JMeter 5.6.3 and of the jp@gc plug-ins, sorted by name.
 pub fn catalogue() -> impl Iterator<Item = Entry> {
     FUNCTIONS.iter().map(|spec| Entry {
         name: spec.name,

@@ -1,24 +1,24 @@
-//! `__jexl2`, `__groovy` and `__javaScript`, as far as they compare: what conditions of plans consist of.
+//! `__jexl2`, `__groovy` and `__javaScript` for comparisons, which most conditions of plans are.
 //!
-//! A call is compiled to these only if its script is a comparison for any values of its variables; every other script
-//! needs a JVM. A script that throws (a value makes it unreadable) comes to nothing, as in JMeter.
+//! A call is compiled to these functions only if its script is a comparison for any values of its variables; other
+//! scripts need a JVM. As in JMeter, a script that throws (a value makes it invalid) evaluates to nothing.
 
 use super::Call;
 use crate::condition::{Dialect, compute};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__jexl2(script, variable)`.
+/// Runs `__jexl2(script, variable)`.
 pub(super) fn jexl(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     run(call, env, out, Dialect::Jexl)
 }
 
-/// `__groovy(script, variable)`.
+/// Runs `__groovy(script, variable)`.
 pub(super) fn groovy(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     run(call, env, out, Dialect::Groovy)
 }
 
-/// `__javaScript(script, variable)`.
+/// Runs `__javaScript(script, variable)`.
 pub(super) fn java_script(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     run(call, env, out, Dialect::JavaScript)
 }

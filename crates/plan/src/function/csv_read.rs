@@ -1,7 +1,7 @@
-//! `__CSVRead`: files read into memory once, rows handed out to users one after another.
+//! `__CSVRead`: reads files into memory once and gives their rows to users in turn.
 //!
-//! All users of an alias share its rows; each user stays on its row until it asks for the next. As in JMeter, a file
-//! ends at its first empty line, fields are cut at each delimiter without regard to quotes, and rows repeat.
+//! All users of an alias share its rows; each user keeps its row until it requests the next. As in JMeter, a file
+//! ends at its first empty line, rows are split at each delimiter even inside quotes, and rows repeat.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -30,11 +30,11 @@ pub(super) struct Tables {
 #[derive(Debug, Default)]
 struct Open {
     by_alias: Vec<(Box<str>, Arc<Table>)>,
-    /// The file that was opened first: used where a file name is left out.
+    /// File that was opened first, used if a file name is missing.
     first: Option<Box<str>>,
 }
 
-/// A file as one user has it open.
+/// A file that one user has opened, and the user's row.
 #[derive(Debug)]
 pub(super) struct Attached {
     alias: Box<str>,
@@ -42,7 +42,7 @@ pub(super) struct Attached {
     row: Option<u32>,
 }
 
-/// `__CSVRead(file or *alias, column | next | *alias)`: columns count from 0.
+/// Runs `__CSVRead(file or *alias, column | next | *alias)`; columns count from 0.
 pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (file, action) = (call.arg(0, env)?, call.arg(1, env)?);
     if action.starts_with('*') {
@@ -84,7 +84,7 @@ fn column(file: &str, action: &str, env: &mut Env<'_>, out: &mut String) {
     }
 }
 
-/// Opens a file under an alias for the user, unless it has something open under that alias.
+/// Opens a file under an alias for the user, unless the user already has a file with that alias.
 fn attach(file: &str, alias: &str, env: &mut Env<'_>) {
     if env.memory.attached(alias).is_some() {
         return;
@@ -120,7 +120,7 @@ impl Attached {
 }
 
 impl Tables {
-    /// The file itself, or the only one that is open if the name is empty.
+    /// Returns the file name; if it is empty, the name of the only open file.
     fn or_default<'f>(&self, file: &'f str, shared: &Shared) -> Cow<'f, str> {
         if !file.is_empty() {
             return Cow::Borrowed(file);
@@ -148,7 +148,7 @@ impl Tables {
     }
 }
 
-/// Where a file is: as named, or beside the plan.
+/// Returns the path of a file: as named, or in the plan's folder.
 fn place(file: &str, base: &Path) -> PathBuf {
     let path = PathBuf::from(file);
     if path.is_absolute() || path.exists() { path } else { base.join(path) }

@@ -8,7 +8,7 @@ use super::{Call, Level, is_true};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__digest(algorithm, text, salt, upper case, variable)`: hexadecimal.
+/// Runs `__digest(algorithm, text, salt, upper case, variable)`; the value is hexadecimal.
 pub(super) fn digest(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (algorithm, text, salt) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
@@ -31,7 +31,7 @@ pub(super) fn digest(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     call.store(4, env, &out[start..])
 }
 
-/// Appends the hash of the parts; whether the algorithm is known.
+/// Appends the hash of the parts; false if the algorithm is unknown.
 fn hash(algorithm: &str, parts: [&str; 2], out: &mut String) -> bool {
     type Hash = fn([&str; 2], &mut String);
     let table: [(&str, Hash); 21] = [

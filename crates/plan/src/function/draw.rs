@@ -1,4 +1,4 @@
-//! Functions that draw at random: `__Random`, `__RandomString`, `__UUID`. The generator is the core's.
+//! Functions with random values: `__Random`, `__RandomString`, `__UUID`. They use the core's generator.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use crate::env::Env;
 use crate::random::Random;
 use crate::template::{Outcome, Thrown};
 
-/// Characters of a random string beyond which Java's default heap does not suffice either.
+/// Maximum length of a random string; longer strings exceed Java's default heap, too.
 const LONGEST: i32 = 1 << 28;
-/// Characters that are drawn at a time: between them it is asked whether to go on.
+/// Number of characters drawn between two checks of the bound of work.
 const PART: u32 = 4096;
 
 const ILLEGAL: &str = "java.lang.IllegalArgumentException";
 
-/// `__Random(least, most, variable)`: both bounds belong to the range.
+/// Runs `__Random(least, most, variable)`; the range includes both bounds.
 pub(super) fn number(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (least, most) = (bound(call, 0, env)?, bound(call, 1, env)?);
     let end = most.wrapping_add(1);
@@ -39,9 +39,10 @@ fn bound(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i64, Thrown> {
     Ok(number)
 }
 
-/// `__RandomString(length, characters, variable)`.
+/// Runs `__RandomString(length, characters, variable)`.
 ///
-/// Without characters JMeter draws from all of Unicode that is assigned; here it is letters and digits of all scripts.
+/// Without characters, JMeter draws from all assigned Unicode characters; this function draws letters and digits of
+/// all scripts.
 pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let length = call.arg(0, env)?;
     let count: i32 = length.parse().map_err(|_| Thrown::not_a_number(&length))?;
@@ -64,12 +65,12 @@ pub(super) fn string(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     call.store(2, env, &out[start..])
 }
 
-/// Appends characters of `from`, or of all scripts.
+/// Appends random characters of `from`, or of all scripts if `from` is empty.
 fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcome {
-    // Characters of other than ASCII are looked for in all of them.
+    // Picking a character of a non-ASCII text takes a scan of the text.
     let known = from.chars().count();
     let cost = match from {
-        // Most of what is drawn is no letter.
+        // Most drawn code points are not letters and are drawn again.
         "" => 32,
         from if from.is_ascii() => 1,
         from => 4 + from.len(),
@@ -95,7 +96,7 @@ fn draw(random: &mut Random, from: &str, count: u32, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// Letters and digits of all scripts; `units` counts UTF-16 units as Java does.
+/// Appends random letters and digits of all scripts; `units` is the length in UTF-16 units, as Java counts.
 fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
     while units > 0 {
         let drawn = char::from_u32(random.below(0x11_0000) as u32);
@@ -108,7 +109,7 @@ fn any_letters(random: &mut Random, mut units: u32, out: &mut String) {
     }
 }
 
-/// `__UUID()`: version 4.
+/// Runs `__UUID()`; the UUID has version 4.
 pub(super) fn uuid(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     write_uuid(env, out);
     Ok(())

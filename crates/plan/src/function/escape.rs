@@ -8,7 +8,7 @@ use crate::env::Env;
 use crate::extract::html;
 use crate::template::{Outcome, Thrown};
 
-/// `__escapeHtml(text)`: the names of HTML 4.
+/// Runs `__escapeHtml(text)` with the entity names of HTML 4.
 pub(super) fn to_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     for c in text.chars() {
@@ -21,7 +21,7 @@ pub(super) fn to_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
     Ok(())
 }
 
-/// `__unescapeHtml(text)`: names and numbers; what is neither stays.
+/// Runs `__unescapeHtml(text)`: decodes names and numbers; other text is unchanged.
 pub(super) fn from_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     html::unescape(&text, out);
@@ -29,7 +29,7 @@ pub(super) fn from_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Out
     Ok(())
 }
 
-/// `__escapeXml(text)`: XML 1.0; characters that it cannot hold are left out.
+/// Runs `__escapeXml(text)` for XML 1.0; characters that XML does not allow are removed.
 pub(super) fn to_xml(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     for c in text.chars() {
@@ -50,7 +50,7 @@ pub(super) fn to_xml(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// `__unescape(text)`: Java's escapes in strings; any other backslash goes.
+/// Runs `__unescape(text)`: decodes the escape sequences of Java strings; any other backslash is removed.
 pub(super) fn from_java(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     let mut rest = &*text;
@@ -85,13 +85,14 @@ pub(super) fn from_java(call: &Call, env: &mut Env<'_>, out: &mut String) -> Out
     Ok(())
 }
 
-/// Up to three octal digits; three only if they stay below 256.
+/// Returns the length of an octal number at the start: up to three digits, three only below 256.
 fn octal_length(text: &str) -> usize {
     let digits = text.bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
     if digits == 3 && text.as_bytes()[0] > b'3' { 2 } else { digits }
 }
 
-/// Appends `uXXXX`, which may have more than one `u` and a plus, and returns what follows. Two of them may be a pair.
+/// Decodes `uXXXX`, possibly with several `u` and a plus, and returns the rest. Two of them may form a surrogate
+/// pair.
 fn unicode<'t>(text: &'t str, out: &mut String) -> Result<&'t str, Thrown> {
     let (unit, rest) = unicode_unit(text)?;
     if let Some(c) = char::from_u32(u32::from(unit)) {
@@ -127,7 +128,8 @@ fn unicode_unit(text: &str) -> Result<(u16, &str), Thrown> {
     }
 }
 
-/// `__escapeOroRegexpChars(text, variable)`: a backslash before everything but letters, digits and `_`.
+/// Runs `__escapeOroRegexpChars(text, variable)`: escapes every character except letters, digits and `_` with a
+/// backslash.
 pub(super) fn to_regexp(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;

@@ -1,7 +1,8 @@
-//! `__fifoPut`, `__fifoGet`, `__fifoPop`, `__fifoSize`: functions of the jp@gc plug-ins on queues between users.
+//! `__fifoPut`, `__fifoGet`, `__fifoPop`, `__fifoSize`: functions of the jp@gc plug-ins for queues that users
+//! share.
 //!
-//! A queue with nothing in it gives at once what JMeter gives when its time limit is over: users of a core cannot
-//! wait within an expression.
+//! For an empty queue, the functions immediately return the value that JMeter returns after its timeout, because
+//! the users of a core cannot wait within an expression.
 
 use std::fmt::Write;
 
@@ -9,7 +10,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__fifoPut(queue, text)`: the text.
+/// Runs `__fifoPut(queue, text)` and returns the text.
 pub(super) fn put(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (queue, text) = (call.arg(0, env)?, call.arg(1, env)?);
     env.shared.queues().put(&queue, &text);
@@ -19,7 +20,7 @@ pub(super) fn put(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__fifoGet(queue, variable)`: the first text, which stays; empty if there is none.
+/// Runs `__fifoGet(queue, variable)`: returns the first text without removing it; empty if there is none.
 pub(super) fn get(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let first = env.shared.queues().first(&queue);
@@ -28,7 +29,7 @@ pub(super) fn get(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     keep(call, Some(first.as_deref().unwrap_or("")), env)
 }
 
-/// `__fifoPop(queue, variable)`: the first text, which is taken out; `null` if there is none.
+/// Runs `__fifoPop(queue, variable)`: removes and returns the first text; `null` if there is none.
 pub(super) fn pop(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let first = env.shared.queues().take(&queue);
@@ -41,7 +42,7 @@ pub(super) fn pop(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     keep(call, first.as_deref(), env)
 }
 
-/// `__fifoSize(queue, variable)`.
+/// Runs `__fifoSize(queue, variable)`.
 pub(super) fn size(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let start = out.len();
@@ -50,7 +51,7 @@ pub(super) fn size(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     keep(call, Some(&out[start..]), env)
 }
 
-/// Sets the variable that the second parameter names, which may be the one without a name.
+/// Sets the variable that the second parameter names; the name may be empty.
 fn keep(call: &Call, value: Option<&str>, env: &mut Env<'_>) -> Outcome {
     if !call.has(1) {
         return Ok(());

@@ -1,6 +1,6 @@
-//! `__FileToString` and `__StringToFile`: whole files.
+//! `__FileToString` and `__StringToFile`: read and write whole files.
 //!
-//! A file that did not change since the core read it is not read again; what changed is told by its time and length.
+//! A file is read again only if its modification time or length has changed since the core read it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -13,11 +13,11 @@ use crate::env::Env;
 use crate::root::Root;
 use crate::template::{Outcome, Thrown};
 
-/// `__FileToString(file, character set, variable)`.
+/// Runs `__FileToString(file, character set, variable)`.
 pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (file, name) = (call.arg(0, env)?, call.arg(1, env)?);
-    // JMeter asks for the character set only if there is a file.
+    // JMeter checks the character set only if the file exists.
     let charset = match trim(&name) {
         "" => Some(Charset::Utf8),
         name => Charset::named(name),
@@ -42,8 +42,8 @@ fn unreadable(env: &Env<'_>, file: &str, error: &std::io::Error, out: &mut Strin
     out.push_str("**ERR**");
 }
 
-/// `__StringToFile(file, text, append = true, character set = UTF-8)`: whether it was written. Two characters `\n`
-/// become a line end.
+/// Runs `__StringToFile(file, text, append = true, character set = UTF-8)` and returns true if the file was
+/// written. The two characters `\n` become a line break.
 pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (file, text) = (call.arg(0, env)?, call.arg(1, env)?);
     let (append, charset) = (call.arg(2, env)?, call.arg(3, env)?);
@@ -69,7 +69,8 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     Ok(())
 }
 
-/// Whether a file is outside of the folder that is known at the start of the run, by what the name begins with.
+/// True if the file is outside the folder that is known at the start of the run from the constant beginning of the
+/// name.
 fn leads_astray(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
     let name = &call.args()[0];
     if name.fixed().is_some() && !call.late {

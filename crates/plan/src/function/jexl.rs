@@ -1,4 +1,4 @@
-//! `__jexl3`: scripts in JEXL, as far as they are known here; any other needs a JVM.
+//! `__jexl3`: runs JEXL scripts with supported features; other scripts need a JVM.
 
 use lang::jexl::{self, World};
 use lang::log;
@@ -8,11 +8,11 @@ use crate::condition::with_values;
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Whether a script of a plan can be computed here, whatever stands for the values of its variables.
+/// True if a script of the plan can run natively, whatever the values of its variables.
 pub(crate) fn is_known(source: &str) -> bool {
     let mut plain = with_values(source);
     if source.contains("${") {
-        // Text with expressions in it still has its escapes.
+        // Text with expressions still contains its escape characters.
         for (escaped, meant) in [("\\,", ","), ("\\$", "$"), ("\\\\", "\\")] {
             plain = plain.replace(escaped, meant);
         }
@@ -26,7 +26,7 @@ impl World for Env<'_> {
     }
 }
 
-/// `__jexl3(script, variable)`.
+/// Runs `__jexl3(script, variable)`.
 pub(super) fn run(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let script = call.arg(0, env)?;
     let start = out.len();

@@ -1,8 +1,8 @@
-//! Functions of the jp@gc plug-ins on texts and numbers: `__base64Encode`, `__base64Decode`, `__strLen`,
+//! String and number functions of the jp@gc plug-ins: `__base64Encode`, `__base64Decode`, `__strLen`,
 //! `__substring`, `__strReplace`, `__strReplaceRegex`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
 //! `__isDefined`, `__chooseRandom`, `__doubleSum`, `__iterationNum`, `__MD5`, `__env`, `__tstFeedback`.
 //!
-//! Where a plug-in takes an empty name of a variable for a name, a variable without a name is set, as there.
+//! Where a plug-in accepts an empty variable name, a variable with an empty name is set, as in the plug-in.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// `__strLen(text, variable)`: in UTF-16 units.
+/// Runs `__strLen(text, variable)`: returns the length in UTF-16 units.
 pub(super) fn length(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -24,7 +24,7 @@ pub(super) fn length(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     keep_trimmed(call, 1, &out[start..], env)
 }
 
-/// `__uppercase(text, variable)`.
+/// Runs `__uppercase(text, variable)`.
 pub(super) fn upper(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -33,7 +33,7 @@ pub(super) fn upper(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     keep_trimmed(call, 1, &out[start..], env)
 }
 
-/// `__lowercase(text, variable)`.
+/// Runs `__lowercase(text, variable)`.
 pub(super) fn lower(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -42,7 +42,7 @@ pub(super) fn lower(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     keep_trimmed(call, 1, &out[start..], env)
 }
 
-/// `__MD5(text, variable)`.
+/// Runs `__MD5(text, variable)`.
 pub(super) fn md5(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -53,7 +53,7 @@ pub(super) fn md5(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     keep_trimmed(call, 1, &out[start..], env)
 }
 
-/// `__if(actual, expected, then, else, variable)`. Only the branch that is taken is evaluated.
+/// Runs `__if(actual, expected, then, else, variable)`. Only the chosen branch is evaluated.
 pub(super) fn choose(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (actual, expected) = (call.arg(0, env)?, call.arg(1, env)?);
@@ -65,7 +65,7 @@ pub(super) fn choose(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     keep_trimmed(call, 4, &out[start..], env)
 }
 
-/// `__isDefined(variable)`: 1 or 0.
+/// Runs `__isDefined(variable)`: returns 1 or 0.
 pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let defined = env.vars.get_named(env.names, trim(&name)).is_some();
@@ -74,7 +74,8 @@ pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Ou
     Ok(())
 }
 
-/// `__tstFeedback(timer, start, most, spare)`: as many users as there may be, for the timer keeps the rate. Without such a number, those of the start.
+/// Runs `__tstFeedback(timer, start, most, spare)`: returns the maximum number of users, because the timer
+/// maintains the rate. If the maximum is not a number, returns the initial number.
 pub(super) fn feedback(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let most = call.arg(2, env)?;
     if most.parse::<i32>().is_ok() {
@@ -88,13 +89,13 @@ pub(super) fn feedback(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outc
     Ok(())
 }
 
-/// `__iterationNum()`: from 1.
+/// Runs `__iterationNum()`: returns the iteration, from 1.
 pub(super) fn iteration(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let _ = write!(out, "{}", env.who.iteration);
     Ok(())
 }
 
-/// `__chooseRandom(text, …, variable)`. Only the text that is chosen is evaluated.
+/// Runs `__chooseRandom(text, …, variable)`. Only the chosen text is evaluated.
 pub(super) fn any(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let last = call.args().len() - 1;
@@ -109,7 +110,7 @@ pub(super) fn any(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__doubleSum(number, …, number or variable)`.
+/// Runs `__doubleSum(number, …, number or variable)`.
 pub(super) fn sum(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let last = call.arg(call.args().len() - 1, env)?;
@@ -128,7 +129,7 @@ pub(super) fn sum(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// Java's complaint about a text that is no floating-point number.
+/// Returns Java's exception for a text that is not a floating-point number.
 fn no_double(text: &str) -> Thrown {
     match trim(text) {
         "" => Thrown::new("java.lang.NumberFormatException", "empty String"),
@@ -136,12 +137,12 @@ fn no_double(text: &str) -> Thrown {
     }
 }
 
-/// `__env(name, variable, default = name)`.
+/// Runs `__env(name, variable, default = name)`.
 pub(super) fn environment(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (name, default) = (call.arg(0, env)?, call.arg(2, env)?);
     let otherwise = if call.has(2) { &*default } else { &*name };
-    // A name that no environment can have makes the standard library panic.
+    // The standard library panics for names that no environment variable can have.
     let possible = !name.is_empty() && !name.contains(['=', '\0']);
     let value = possible.then(|| std::env::var_os(&name)).flatten();
     match &value {
@@ -153,7 +154,7 @@ pub(super) fn environment(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     keep(call, 1, &out[start..], env)
 }
 
-/// `__base64Encode(text, variable)`.
+/// Runs `__base64Encode(text, variable)`.
 pub(super) fn to_base64(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -162,7 +163,8 @@ pub(super) fn to_base64(call: &Call, env: &mut Env<'_>, out: &mut String) -> Out
     keep(call, 1, &out[start..], env)
 }
 
-/// `__base64Decode(text, variable)`: what is not of the alphabet is passed over, up to the first `=`.
+/// Runs `__base64Decode(text, variable)`: characters outside the alphabet are skipped; decoding stops at the first
+/// `=`.
 pub(super) fn from_base64(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -190,7 +192,7 @@ pub(super) fn from_base64(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     keep(call, 1, &out[start..], env)
 }
 
-/// `__substring(text, begin, end, variable)`: positions in UTF-16 units.
+/// Runs `__substring(text, begin, end, variable)`; positions are in UTF-16 units.
 pub(super) fn substring(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -214,12 +216,12 @@ fn position(call: &Call, n: usize, env: &mut Env<'_>) -> Result<i32, Thrown> {
     number
 }
 
-/// `__strReplace(text, old, new, variable)`.
+/// Runs `__strReplace(text, old, new, variable)`.
 pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (text, old, new) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let mut at = 0;
-    // An empty text stands between any two characters, and at both ends.
+    // An empty text matches between any two characters and at both ends.
     for (found, old) in text.match_indices(&*old) {
         out.push_str(&text[at..found]);
         out.push_str(&new);
@@ -235,7 +237,7 @@ pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
     keep(call, 3, &out[start..], env)
 }
 
-/// `__strReplaceRegex(text, pattern, new, variable)`: pattern and new text are Java's.
+/// Runs `__strReplaceRegex(text, pattern, new, variable)`; pattern and replacement use Java's syntax.
 pub(super) fn replace_regex(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (text, pattern, new) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
@@ -247,13 +249,14 @@ pub(super) fn replace_regex(call: &Call, env: &mut Env<'_>, out: &mut String) ->
     keep(call, 3, &out[start..], env)
 }
 
-/// `__caseFormat(text, mode = LOWER_CAMEL_CASE, variable)`: words stand between blanks, `-` and `_`.
+/// Runs `__caseFormat(text, mode = LOWER_CAMEL_CASE, variable)`; words are separated by blanks, `-` and `_`.
 pub(super) fn case_format(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words: Vec<&str> = text.split(separates).collect();
-    // Separators in a row are one; what is empty before the first of them is a word, what is behind the last is none.
+    // Consecutive separators count as one. Empty text before the first separator is a word; empty text after the
+    // last is not.
     let mut at = 0;
     words.retain(|word| {
         at += 1;
@@ -305,7 +308,7 @@ fn keep(call: &Call, n: usize, value: &str, env: &mut Env<'_>) -> Outcome {
     Ok(())
 }
 
-/// Sets the variable that parameter `n` names, empty or not.
+/// Sets the variable that parameter `n` names, even if the name is empty.
 fn keep_trimmed(call: &Call, n: usize, value: &str, env: &mut Env<'_>) -> Outcome {
     if call.has(n) {
         let name = call.arg(n, env)?;

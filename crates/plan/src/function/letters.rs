@@ -1,16 +1,16 @@
-//! Functions on letters: `__char`, `__changeCase`.
+//! Character functions: `__char`, `__changeCase`.
 
 use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__char(number, …)`: each number is a UTF-16 unit; what is no number is left out.
+/// Runs `__char(number, …)`: each number is a UTF-16 unit; invalid numbers are skipped.
 pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let mut high = None;
     for n in 0..call.args().len() {
         let text = call.arg(n, env)?;
         match decode(trim(&text)) {
-            // Only the lower 16 bits count.
+            // Only the lower 16 bits are used.
             Some(number) => push_unit(number as u16, &mut high, out),
             None => env
                 .shared
@@ -24,7 +24,7 @@ pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     Ok(())
 }
 
-/// Appends a UTF-16 unit; half a pair becomes a question mark, as when Java writes it.
+/// Appends a UTF-16 unit; an unpaired surrogate becomes a question mark, as when Java encodes it.
 fn push_unit(unit: u16, high: &mut Option<u16>, out: &mut String) {
     let pair = [high.take().unwrap_or(unit), unit];
     let units = if pair[0] == unit && !(0xd800..0xdc00).contains(&pair[0]) {
@@ -43,7 +43,8 @@ fn push_unit(unit: u16, high: &mut Option<u16>, out: &mut String) {
     out.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or('?')));
 }
 
-/// Java's `Long.decode`: decimal, `0x`, `0X` or `#` hexadecimal, a leading `0` octal, with a sign.
+/// Parses a number like Java's `Long.decode`: decimal, hexadecimal after `0x`, `0X` or `#`, octal after `0`, with
+/// an optional sign.
 fn decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -63,7 +64,7 @@ fn decode(text: &str) -> Option<i64> {
     i64::try_from(if negative { -value } else { value }).ok()
 }
 
-/// `__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)`.
+/// Runs `__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)`.
 pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
@@ -74,7 +75,7 @@ pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
         if text.is_ascii() {
             out.extend(text.chars().map(|c| c.to_ascii_lowercase()));
         } else {
-            // The form of a Greek sigma depends on where it stands.
+            // The lower-case form of a Greek sigma depends on its position in a word.
             out.push_str(&text.to_lowercase());
         }
     } else if is("CAPITALIZE") {
@@ -91,10 +92,10 @@ pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     env.core.give(text);
     call.store(2, env, &out[start..])
 }
-/// The first letter of a title, as Java's `Character.toTitleCase` has it.
+/// Returns the title case of a letter, like Java's `Character.toTitleCase`.
 fn title_case(letter: char) -> char {
     match letter {
-        // Letters of two parts, of which the first is large; and Greek ones with a small iota.
+        // Digraphs, whose first part is upper case; and Greek letters with iota subscript.
         'Ǆ'..='ǆ' => 'ǅ',
         'Ǉ'..='ǉ' => 'ǈ',
         'Ǌ'..='ǌ' => 'ǋ',
@@ -103,9 +104,9 @@ fn title_case(letter: char) -> char {
             char::from_u32(letter as u32 + 8).unwrap_or(letter)
         }
         'ᾳ' | 'ῃ' | 'ῳ' => char::from_u32(letter as u32 + 9).unwrap_or(letter),
-        // Georgian has large letters for texts in capitals alone.
+        // Georgian capital letters are used only in all-capital text.
         'ა'..='ჿ' => letter,
-        // A letter whose capital is two letters stays.
+        // A letter whose upper case is two letters stays unchanged.
         _ => {
             let mut upper = letter.to_uppercase();
             upper.next().filter(|_| upper.next().is_none()).unwrap_or(letter)

@@ -1,10 +1,10 @@
-//! `__log` and `__logn`: lines in the log, or on standard output and error.
+//! `__log` and `__logn`: write to the log, or to standard output and error.
 
 use super::{Call, Level, Said, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__log(text, level = INFO, exception, comment)`: gives the text.
+/// Runs `__log(text, level = INFO, exception, comment)`: returns the text.
 pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let text = call.arg(0, env)?;
@@ -25,7 +25,7 @@ pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__logn(text, level = INFO, exception)`: gives nothing.
+/// Runs `__logn(text, level = INFO, exception)`: returns nothing.
 pub(super) fn logn(call: &Call, env: &mut Env<'_>, _: &mut String) -> Outcome {
     let (text, level, exception) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let exception_given = Some(&*exception).filter(|_| call.has(2));

@@ -1,8 +1,8 @@
-//! Memory of functions for one user. Empty, it costs a few words.
+//! State of functions for one user; a few words if unused.
 
 use super::csv_read::Attached;
 
-/// The memory of one user; dropped when the user ends.
+/// State of functions for one user, dropped when the user ends.
 #[derive(Debug, Default)]
 pub struct Memory {
     counters: Vec<(u32, i32)>,
@@ -10,7 +10,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Steps the counter of a call and returns its new value.
+    /// Increments the counter of a call and returns its new value.
     pub(super) fn count(&mut self, site: u32) -> i32 {
         if let Some((_, count)) = self.counters.iter_mut().find(|(of, _)| *of == site) {
             *count = count.wrapping_add(1);
@@ -20,7 +20,7 @@ impl Memory {
         1
     }
 
-    /// The file that the user has open under an alias.
+    /// Returns the file that the user has opened under an alias.
     pub(super) fn attached(&mut self, alias: &str) -> Option<&mut Attached> {
         self.tables.iter_mut().find(|attached| attached.is(alias))
     }

@@ -1,15 +1,15 @@
-//! Functions on properties: `__P`, `__property`, `__setProperty`, `__isPropDefined`.
+//! Property functions: `__P`, `__property`, `__setProperty`, `__isPropDefined`.
 //!
-//! Values and defaults are trimmed when they are read, as JMeter does, but not when they are written.
+//! As in JMeter, values and defaults are trimmed when they are read, but not when they are written.
 
 use super::{Call, is_true, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__P(name, default = 1)`.
+/// Runs `__P(name, default = 1)`.
 pub(super) fn p(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
-    // The default is evaluated even if it is not needed: it may have effects.
+    // The default is evaluated even if it is not needed, because it may have side effects.
     let default = call.arg(1, env)?;
     let otherwise = if call.has(1) { &*default } else { "1" };
     read(env, &name, otherwise, out);
@@ -18,7 +18,7 @@ pub(super) fn p(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__property(name, variable, default = name)`.
+/// Runs `__property(name, variable, default = name)`.
 pub(super) fn property(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let name = call.arg(0, env)?;
@@ -35,14 +35,14 @@ pub(super) fn property(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outc
     Ok(())
 }
 
-/// `__setProperty(name, value, return the value before = false)`.
+/// Runs `__setProperty(name, value, return the previous value = false)`.
 pub(super) fn set(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let value = call.arg(1, env)?;
     let returns = call.arg(2, env)?;
     let before = env.shared.set_property(&name, &value);
     if is_true(&returns) {
-        // Java prints a missing reference as the word.
+        // Java prints a null reference as `null`.
         out.push_str(before.as_deref().unwrap_or("null"));
     }
     env.core.give(returns);
@@ -51,7 +51,7 @@ pub(super) fn set(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__isPropDefined(name)`.
+/// Runs `__isPropDefined(name)`.
 pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let defined = env.core.cache.property(env.shared, &name).is_some();

@@ -1,7 +1,7 @@
-//! Queues between users, by name: what `__fifoPut` and its kin and the FIFO elements of the jp@gc plug-ins share.
+//! Named queues that users share, for `__fifoPut` and related functions and for the FIFO elements of the jp@gc
+//! plug-ins.
 //!
-//! They belong to the process; each holds what was put in and not yet taken out. Every access takes one lock for as
-//! long as a text is copied.
+//! The queues belong to the process. Each access takes a lock for the time of copying one text.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,12 +22,12 @@ impl Queues {
         queues.insert(name.into(), VecDeque::from([text.into()]));
     }
 
-    /// Takes the first text out of a queue.
+    /// Removes and returns the first text of a queue.
     pub(crate) fn take(&self, name: &str) -> Option<Box<str>> {
         self.lock().get_mut(name)?.pop_front()
     }
 
-    /// The first text of a queue, which stays there.
+    /// Returns the first text of a queue without removing it.
     pub(crate) fn first(&self, name: &str) -> Option<Box<str>> {
         self.lock().get(name)?.front().cloned()
     }

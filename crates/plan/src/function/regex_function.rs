@@ -1,7 +1,7 @@
-//! `__regexFunction`: a Regular Expression Extractor as a function, on the value of a variable.
+//! `__regexFunction`: a Regular Expression Extractor as a function, applied to the value of a variable.
 //!
-//! Without a variable JMeter searches the response of the sample before, which is not kept here; such a call is
-//! found out when the plan is compiled.
+//! Without a variable, JMeter searches the response of the previous sample, which Throng does not keep. Such a call
+//! is reported when the plan is compiled.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::env::Env;
 use crate::extract::group_template;
 use crate::template::{Outcome, Template, Thrown};
 
-/// Finds calls that would search the sample before.
+/// Returns an error for calls that would search the previous sample.
 pub(super) fn check(args: &[Template]) -> Option<String> {
     let names_variable = args.get(6).is_some_and(|name| name.fixed() != Some(""));
     (!names_variable).then(|| {
@@ -20,7 +20,7 @@ pub(super) fn check(args: &[Template]) -> Option<String> {
     })
 }
 
-/// `__regexFunction(pattern, template, which = 1, between, default, variable, input variable)`.
+/// Runs `__regexFunction(pattern, template, which = 1, between, default, variable, input variable)`.
 pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let template = call.arg(1, env)?;
     let pieces = group_template::pieces(&template);
@@ -30,7 +30,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     if !name.is_empty() {
         env.vars.set_named(env.names, &name, &default);
     }
-    // The text is copied, as variables are set while it is searched.
+    // The text is copied, because variables are set during the search.
     let mut text = env.core.take();
     text.push_str(env.vars.get_named(env.names, &input).unwrap_or(""));
     let mut done = Ok(());
@@ -44,7 +44,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
         if !name.is_empty() {
             env.vars.set_named(env.names, &format!("{name}_matchNr"), &matches.to_string());
         }
-        // A pattern that cannot be read gives nothing at all.
+        // An invalid pattern evaluates to nothing.
         if let Ok(regexp) = regexp {
             done = chosen(&which, matches, env).map(|chosen| match chosen {
                 Chosen::None => out.push_str(&default),
@@ -92,7 +92,7 @@ fn count(regexp: &Regexp, text: &str) -> usize {
     count
 }
 
-/// Which matches make the value.
+/// The matches that form the value.
 enum Chosen {
     None,
     All,
@@ -110,7 +110,7 @@ fn chosen(which: &str, count: usize, env: &mut Env<'_>) -> Result<Chosen, Thrown
         number => match number.parse::<i32>() {
             Ok(number) if i64::from(number) > count as i64 => return Ok(Chosen::None),
             Ok(number) => i64::from(number) - 1,
-            // A part of all matches, as a number with a fraction.
+            // A fraction selects a match by its relative position among all matches.
             Err(_) => {
                 let part = lang::java::parse_double(number)
                     .ok_or_else(|| Thrown::not_a_number(trim(number)))?;
@@ -127,7 +127,8 @@ fn chosen(which: &str, count: usize, env: &mut Env<'_>) -> Result<Chosen, Thrown
     }
 }
 
-/// Sets the variable and those of its groups; without a name, the groups have none in front of theirs either.
+/// Sets the variable and the variables of its groups. With an empty name, the names of the group variables consist
+/// of their suffixes.
 fn save(name: &str, found: Found<'_>, groups: usize, value: &str, env: &mut Env<'_>) {
     let mut of_group = env.core.take();
     for group in 0..=groups {

@@ -1,10 +1,11 @@
-//! `__groovy` and `__BeanShell` with scripts that are simple.
+//! `__groovy` and `__BeanShell` with simple scripts.
 
 use super::Call;
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// `__groovy(script, variable)`, `__BeanShell(script, variable)`. What throws comes to nothing and is said in the log, as in JMeter.
+/// Runs `__groovy(script, variable)` and `__BeanShell(script, variable)`. As in JMeter, a script that throws
+/// evaluates to nothing, and the exception is logged.
 pub(super) fn run(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     if let Some(script) = &call.script

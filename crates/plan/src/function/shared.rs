@@ -1,7 +1,8 @@
 //! State that functions share between all users of the process: properties, counters, files, the log.
 //!
-//! Nothing on the hot path locks but the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`). Properties are in two layers: those the run started with never change; those
-//! written since are copied as a whole by the rare writer, and cores take the new copy when the version tells them.
+//! On the hot path, only the functions that JMeter synchronizes (`__StringFromFile`, `__StringToFile`) take locks.
+//! Properties have two layers. Properties from the start of the run never change. Properties written later are in a
+//! map that each write copies; cores take the new copy when the version has changed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -18,29 +19,29 @@ use super::string_from_file::Lines;
 use super::xpath::Nodes;
 use crate::state::Deal;
 
-/// Properties by name; `None` is one that was removed.
+/// Properties by name; `None` marks a removed property.
 pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;
 
 /// Properties that were written during the run.
 #[derive(Debug, Default)]
 struct Written {
     map: Arc<Map>,
-    /// The version of the last write of each name, where it was no script of Java that wrote it.
+    /// Version of each property's last write, unless a script in Java wrote it.
     native: HashMap<Box<str>, u64>,
-    /// The number of Java's last change of each name that was followed.
+    /// Number of Java's last change of each property that was applied.
     java: HashMap<Box<str>, u64>,
 }
 
-/// A line that functions and native scripts write.
+/// Output of functions and native scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A line of the log.
     Log {
-        /// Its level.
+        /// Level of the log line.
         level: Level,
-        /// Its logger, if it is one of JMeter's.
+        /// Logger of the log line, if it is one of JMeter's.
         logger: Option<String>,
-        /// Its text.
+        /// Text of the log line.
         text: String,
     },
     /// A line on standard output.
@@ -49,13 +50,14 @@ pub enum Said {
     PrintedAsError(String),
 }
 
-/// The property that names those which are properties of the system, a line each: they can be read like any, but are not listed.
+/// Property with the names of system properties, one per line. They can be read like other properties, but are not
+/// listed.
 pub const UNLISTED: &str = "throng.system.names";
 
-/// Different texts that the user of the program is told at most.
+/// Maximum number of different warnings that are shown to the user of the program.
 const MOST_SAID: usize = 100;
 
-/// Shared state. One per run.
+/// State that functions share between all users; one per run.
 #[derive(Debug)]
 pub struct Shared {
     start: HashMap<Box<str>, Box<str>>,
@@ -68,20 +70,20 @@ pub struct Shared {
     nodes: Nodes,
     writing: Mutex<()>,
     queues: Queues,
-    /// This process's share of what all users of the run count up.
+    /// This process's share of the numbers that all users of the run count up.
     deal: Deal,
-    /// The plan is looked at and not run: functions that do more than to work out a value are not carried out.
+    /// True if the plan is only inspected: functions with effects besides computing a value do not run.
     is_inert: bool,
-    /// The messages that the user of the program has had.
+    /// Warnings that were shown to the user of the program.
     said: Mutex<HashSet<Box<str>>>,
-    /// Calls of such functions so far.
+    /// Number of function calls that did not run because the plan is only inspected.
     passed_over: AtomicU32,
-    /// The folder of the plan, to which relative file names may refer.
+    /// Folder of the plan, in which relative file names may be resolved.
     pub base_dir: PathBuf,
     host: OnceLock<Host>,
 }
 
-/// Name and address of this machine; `null` where it has none, as Java prints it.
+/// Name and address of this machine; `null`, as Java prints it, if it has none.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: String,
@@ -94,7 +96,7 @@ impl Default for Shared {
     }
 }
 
-/// Makes a plan's folder absolute as `java.io.File` does: dots stay in it.
+/// Makes a plan's folder absolute like `java.io.File`: `.` and `..` remain in the path.
 fn absolute(folder: PathBuf) -> PathBuf {
     match std::env::current_dir() {
         Ok(here) if folder.as_os_str().is_empty() => here,
@@ -104,7 +106,8 @@ fn absolute(folder: PathBuf) -> PathBuf {
 }
 
 impl Shared {
-    /// Shared state of a run that starts with `properties`; `log` receives what `__log` and failing functions say.
+    /// Creates the shared state of a run that starts with `properties`; `log` receives the output of `__log` and of
+    /// failing functions.
     pub fn new<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
@@ -146,12 +149,12 @@ impl Shared {
         }
     }
 
-    /// The value of a property that the run began with, whoever has set it since.
+    /// Returns the value of a property at the start of the run, even if it was set since.
     pub(super) fn start_property(&self, name: &str) -> Option<&str> {
         self.start.get(name).map(|value| &**value)
     }
 
-    /// The value of a property now. Takes a lock; expressions read a core's snapshot instead.
+    /// Returns the current value of a property. Takes a lock; expressions read a core's snapshot instead.
     pub fn property(&self, name: &str) -> Option<Box<str>> {
         match self.lock().map.get(name) {
             Some(value) => value.clone(),
@@ -159,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// Sets a property and returns the value before.
+    /// Sets a property and returns its previous value.
     pub fn set_property(&self, name: &str, value: &str) -> Option<Box<str>> {
         let mut written = self.lock();
         let before = self.write(&mut written, name, Some(value));
@@ -168,8 +171,9 @@ impl Shared {
         before
     }
 
-    /// Sets or removes a property as a script in Java has, which needs not be told of it. Java numbers its changes and tells each as
-    /// often as it has threads: one that is no newer than the last of its name is known.
+    /// Applies a script's change of a property in Java; Java need not be notified of it. Java numbers its changes
+    /// and reports each once per thread: a change not newer than the last change of the same property is already
+    /// applied.
     pub fn follow_java(&self, number: u64, name: &str, value: Option<&str>) {
         let mut written = self.lock();
         match written.java.get_mut(name) {
@@ -189,7 +193,8 @@ impl Shared {
         before.unwrap_or_else(|| self.start.get(name).cloned())
     }
 
-    /// Tells `each` what was written since a version by others than Java: version, name and value. Returns the version now; 0 is the start's.
+    /// Calls `each` with every write since a version that did not come from Java: version, name and value. Returns
+    /// the current version; 0 is the version at the start.
     pub fn native_since(&self, version: u64, mut each: impl FnMut(u64, &str, Option<&str>)) -> u64 {
         if self.version() == version {
             return version;
@@ -201,7 +206,7 @@ impl Shared {
         self.version()
     }
 
-    /// All properties that JMeter would list now, in no particular order.
+    /// Returns all properties that JMeter would list, in no particular order.
     pub fn properties(&self) -> Vec<(Box<str>, Box<str>)> {
         let mut all = self.start.clone();
         if let Some(names) = all.remove(UNLISTED) {
@@ -219,7 +224,8 @@ impl Shared {
         all.into_iter().collect()
     }
 
-    /// Properties written so far, unless none has been since the given version; with the version now, 0 being the start's.
+    /// Returns all properties written so far and the current version; `None` if there was no write since the given
+    /// version. The version at the start is 0.
     pub fn written_since(&self, version: u64) -> Option<(u64, Vec<(String, String)>)> {
         if self.version() == version {
             return None;
@@ -231,8 +237,8 @@ impl Shared {
         Some((version, all.collect()))
     }
 
-    /// Shared state for a plan that is read and not run: functions that read or write files, ask other machines or run code
-    /// come to their own name in `${…}`, and what would be logged is not.
+    /// Creates the shared state for a plan that is only inspected. Functions that access files or other machines or
+    /// run code evaluate to their name in `${…}`, and nothing is logged.
     pub fn inert<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
@@ -253,46 +259,46 @@ impl Shared {
         self.passed_over.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many calls of functions were not carried out, because the plan is only looked at.
+    /// Returns the number of function calls that did not run because the plan is only inspected.
     pub fn passed_over(&self) -> u32 {
         self.passed_over.load(Ordering::Relaxed)
     }
 
-    /// The same, with clocks of another time zone than the system's.
+    /// Returns the same state with a time zone that differs from the system's.
     #[must_use]
     pub fn in_zone(self, zone: TimeZone) -> Self {
         Self { zone, ..self }
     }
 
-    /// The same, for one of the processes of a run.
+    /// Returns the same state for one of several processes of a run.
     #[must_use]
     pub fn dealt_out(self, deal: Deal) -> Self {
         Self { deal, ..self }
     }
 
-    /// The `nth` number, from 0, of this process's share.
+    /// Returns the `nth` number of this process's share, counted from 0.
     pub(super) fn dealt(&self, nth: u64) -> u64 {
         self.deal.nth(nth)
     }
 
-    /// Says something in the log, as one of JMeter's loggers.
+    /// Logs a text under the name of one of JMeter's loggers.
     pub(crate) fn log_as(&self, level: Level, logger: &str, text: &str) {
         self.say(Said::Log { level, logger: Some(logger.to_owned()), text: text.to_owned() });
     }
 
-    /// Says something in the log.
+    /// Logs a text.
     pub fn log(&self, level: Level, text: impl Into<String>) {
         self.say(Said::Log { level, logger: None, text: text.into() });
     }
 
     pub(crate) fn say(&self, said: Said) {
         if let Some(log) = &self.log {
-            // Nobody reads the log any more: the run is over, and so is the need.
+            // A closed channel means that the run is over and the log is not read any more.
             let _ = log.send(said);
         }
     }
 
-    /// Says something that the user of the program is to see, once for each text.
+    /// Shows a warning to the user of the program, once per text.
     pub(crate) fn unusual(&self, text: &str) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() < MOST_SAID && said.insert(text.into()) {
@@ -301,12 +307,12 @@ impl Shared {
         }
     }
 
-    /// Counts up with every write of a property.
+    /// Returns the version of the properties, which each write increments.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// The written properties with their version.
+    /// Returns the written properties with their version.
     pub(super) fn written(&self) -> (u64, Arc<Map>) {
         let written = self.lock();
         (self.version(), Arc::clone(&written.map))
@@ -320,32 +326,32 @@ impl Shared {
         &self.zone
     }
 
-    /// Name and address, looked up by the first who asks.
+    /// Returns the name and address of this machine, looked up at the first use.
     pub(super) fn host(&self) -> &Host {
         self.host.get_or_init(Host::look_up)
     }
 
-    /// Files of `__CSVRead`.
+    /// Returns the files of `__CSVRead`.
     pub(super) fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// Nodes of `__XPath`.
+    /// Returns the nodes of `__XPath`.
     pub(super) fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
-    /// Held while a file is written.
+    /// Locks the writing of files.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues between users.
+    /// Returns the queues that users share.
     pub(crate) fn queues(&self) -> &Queues {
         &self.queues
     }
 
-    /// The state of a call.
+    /// Returns the state of a call.
     pub(super) fn site(&self, site: u32) -> &Site {
         self.sites.get(site)
     }
@@ -362,7 +368,7 @@ impl Host {
         let name = uname.nodename().to_string_lossy().into_owned();
         let found: Vec<_> =
             (&*name, 0).to_socket_addrs().map(Iterator::collect).unwrap_or_default();
-        // Java prefers IPv4 unless told otherwise.
+        // Like Java by default, prefers IPv4.
         match found.iter().find(|address| address.is_ipv4()).or(found.first()) {
             Some(address) => Self { name, ip: address.ip().to_string() },
             None => Self { name: "null".into(), ip: "null".into() },
@@ -370,7 +376,7 @@ impl Host {
     }
 }
 
-/// State of one call in the plan.
+/// State of one function call in the plan.
 #[derive(Debug, Default)]
 pub(super) struct Site {
     count: AtomicI32,
@@ -378,18 +384,18 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Steps the counter of all users and returns how often it was stepped before.
+    /// Increments the counter of all users and returns its previous value.
     pub(super) fn count(&self) -> i32 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The position of the call in its file.
+    /// Locks and returns the call's position in its file.
     pub(super) fn lines(&self) -> MutexGuard<'_, Lines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Sites by number, made when first used: bucket `n` holds `2^n` of them, so that none ever moves.
+/// States of calls by number, created at first use. Bucket `n` has `2^n` entries, so that no entry ever moves.
 #[derive(Debug, Default)]
 struct Sites {
     buckets: [OnceLock<Box<[Site]>>; 32],

@@ -1,4 +1,4 @@
-//! `__split` and `__RandomFromMultipleVars`: functions on numbered variables.
+//! `__split` and `__RandomFromMultipleVars`: functions for numbered variables.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::{Call, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// Steps that a piece costs, which also bounds the memory of its variable.
+/// Work units charged per piece; this also bounds the memory of its variable.
 const PIECE: u64 = 20;
 
-/// Pieces of a text between characters of `delimiters`; the delimiters are pieces, too.
+/// Splits a text at characters of `delimiters`; the delimiters are pieces, too.
 pub(super) fn tokens<'t>(text: &'t str, delimiters: &'t str) -> impl Iterator<Item = &'t str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -27,8 +27,9 @@ pub(super) fn tokens<'t>(text: &'t str, delimiters: &'t str) -> impl Iterator<It
     })
 }
 
-/// `__split(text, variable, delimiters = ,)`: each character of the third parameter separates, and `?` stands where
-/// nothing is between two. Gives the text, sets `variable`, `variable_n` and `variable_1` to `variable_n`.
+/// Runs `__split(text, variable, delimiters = ,)`. Each character of the third parameter is a delimiter; an empty
+/// piece becomes `?`. Returns the text and sets `variable`, `variable_n` (the number of pieces), and `variable_1`,
+/// `variable_2` and so on.
 pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (text, variable, delimiters) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let prefix = trim(&variable);
@@ -45,7 +46,7 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
             None => env.vars.remove_named(env.names, &name),
         }
     };
-    // Each character is looked for among the separators, and each piece becomes a variable.
+    // The cost: each character is compared with the delimiters, and each piece becomes a variable.
     if !work::spend_bytes(text.len().saturating_mul(separators.len()) / 16) {
         return Err(Thrown::too_much());
     }
@@ -77,8 +78,8 @@ pub(super) fn split(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     Ok(())
 }
 
-/// `__RandomFromMultipleVars(name|name|…, variable)`: one value out of all that the names hold, where a name with a
-/// `_matchNr` holds its matches.
+/// Runs `__RandomFromMultipleVars(name|name|…, variable)`: returns one value of all named variables; a name with a
+/// `_matchNr` stands for all its matches.
 pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let names = call.arg(0, env)?;
@@ -108,7 +109,7 @@ pub(super) fn random_value(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
     call.store(1, env, &out[start..])
 }
 
-/// How many values a name holds.
+/// Returns how many values a name stands for.
 fn held(name: &str, env: &mut Env<'_>) -> Result<u64, Thrown> {
     let matches = matches(name, env)?;
     if matches > 0 {

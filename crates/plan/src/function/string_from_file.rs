@@ -1,8 +1,8 @@
 //! `__StringFromFile`: each call in the plan reads its file line by line, for all users together.
 //!
-//! A file is read into memory when it is opened and again at its end. With a number to start from, the file name is a
-//! pattern of Java's `DecimalFormat` and files follow each other; behind the last the user ends. A lock guards the
-//! position: JMeter's function is synchronized, too.
+//! A file is read into memory when it is opened, and again at its end. With a start number, the file name is a
+//! pattern of Java's `DecimalFormat`, and numbered files follow each other; after the last file, the user ends. A
+//! lock protects the position, as JMeter's function is synchronized, too.
 
 use lang::decimal_format::DecimalFormat;
 
@@ -10,7 +10,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// The text for a line that cannot be read.
+/// Value if a line cannot be read.
 const ERROR: &str = "**ERR**";
 
 /// Reading position of a call.
@@ -24,7 +24,7 @@ pub(super) struct Lines {
     end: Option<i32>,
 }
 
-/// `__StringFromFile(file, variable = StringFromFile_, start, end)`.
+/// Runs `__StringFromFile(file, variable = StringFromFile_, start, end)`.
 pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     match call.site {
@@ -56,13 +56,13 @@ fn next_line(lines: &mut Lines, call: &Call, env: &mut Env<'_>, out: &mut String
     if lines.text.is_none() {
         return lines.nothing(env, out);
     }
-    // An empty file has no line: Java prints the missing reference as a word.
+    // An empty file has no line, for which Java prints the null reference as `null`.
     out.push_str(lines.line().unwrap_or("null"));
     Ok(())
 }
 
 impl Lines {
-    /// There is no file: an error, or the end of a sequence.
+    /// Returns the result for a missing file: an error text, or the end of the user after a sequence of files.
     fn nothing(&self, env: &Env<'_>, out: &mut String) -> Outcome {
         if self.end.is_some() {
             env.shared.log(Level::Info, "__StringFromFile: detected end of sequence.");
@@ -104,7 +104,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The next line: ended by LF, CR or both.
+    /// Returns the next line, which ends with LF, CR or CR LF.
     fn line(&mut self) -> Option<&str> {
         let rest = self.text.as_deref()?.get(self.at..)?;
         if rest.is_empty() {
@@ -117,7 +117,7 @@ impl Lines {
     }
 }
 
-/// A parameter that is a number; -2 is JMeter's mark for none.
+/// Evaluates a numeric parameter; -2 is JMeter's value for a missing number.
 fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Thrown> {
     let text = call.arg(n, env)?;
     let number = text.parse().ok();

@@ -1,4 +1,4 @@
-//! `__intSum` and `__longSum`. Sums wrap around, as Java's do.
+//! `__intSum` and `__longSum`. Sums wrap around on overflow, as in Java.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::{Call, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// `__intSum(number, …, number or variable)`.
+/// Runs `__intSum(number, …, number or variable)`.
 pub(super) fn int(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let last = call.arg(call.args().len() - 1, env)?;
@@ -18,7 +18,7 @@ pub(super) fn int(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     }
     let number = trim(&last).parse::<i32>();
     let _ = write!(out, "{}", sum.wrapping_add(number.as_ref().copied().unwrap_or(0)));
-    // An empty name counts as a name.
+    // An empty name is a valid variable name.
     if number.is_err() {
         env.vars.set_named(env.names, trim(&last), &out[start..]);
     }
@@ -26,7 +26,7 @@ pub(super) fn int(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__longSum(number, …, number or variable)`.
+/// Runs `__longSum(number, …, number or variable)`.
 pub(super) fn long(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let last = call.arg(call.args().len() - 1, env)?;

@@ -1,5 +1,5 @@
-//! All functions that JMeter comes with, and those of the jp@gc plug-ins: name, number of parameters, how they run.
-//! Names are case-sensitive.
+//! All functions of JMeter and of the jp@gc plug-ins: name, number of parameters, and implementation. Names are
+//! case-sensitive.
 
 use super::{
     Spec, comparison, counter, csv_read, digest, draw, escape, fifo, file, jexl, jpgc, letters,
@@ -8,9 +8,9 @@ use super::{
 use crate::condition::Dialect;
 use crate::script::Language;
 
-/// The function of a name, if there is one.
+/// Returns the function of this name, if there is one.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
-    // Most names are variables, and those start otherwise.
+    // Most names are those of variables, which begin differently.
     if !name.starts_with("__") {
         return None;
     }

@@ -1,7 +1,7 @@
-//! Expressions against what JMeter 5.6.3 makes of them.
+//! Compares expressions with their values in JMeter 5.6.3.
 //!
-//! The tables were written by JMeter itself (see `tables/Record.java`): expression, then `= value` or `THROWS class:
-//! message` or `INVALID message`, then the variables that it set. Backslashes and line ends are escaped in them.
+//! JMeter wrote the tables (see `tables/Record.java`): expression, then `= value` or `THROWS class: message` or
+//! `INVALID message`, then the variables that were set. Backslashes and line ends are escaped.
 
 mod files;
 
@@ -14,14 +14,14 @@ use crate::template::{Problem, Reason, Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
 
-/// A user for whom the tables were recorded.
+/// Returns a user like the one for whom the tables were recorded.
 fn world(names: Names, zone: TimeZone) -> World {
     let (log, _) = std::sync::mpsc::channel();
     let properties = [("prop", "  pv "), ("time.USER1", "dd/MM")];
     World::named(names, Shared::new(properties, "", log).in_zone(zone))
 }
 
-/// Compiles the texts of one plan.
+/// Compiles the templates of one plan.
 fn compiled<const N: usize>(sources: [&str; N]) -> ([Template; N], World, Vec<Problem>) {
     let mut compiler = TemplateCompiler::default();
     let texts = sources.map(|source| Template::compile(source, &mut compiler));
@@ -44,7 +44,7 @@ const VARIABLES: [(&str, &str); 8] = [
     ("q$", "dollar"),
 ];
 
-/// The text that JMeter would have written for an expression.
+/// Returns the text that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
     let mut compiler = TemplateCompiler::default();
     let text = Template::compile(&text_of(source), &mut compiler);
@@ -90,7 +90,7 @@ fn check(table: &str, zone: &TimeZone) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
 }
 
-/// As [`check`], of those that do not need a JVM.
+/// Like [`check`], for expressions that do not need a JVM.
 fn check_known(table: &str) {
     let runs = |line: &&str| {
         let source = line.split('\t').next().unwrap_or_default();
@@ -135,7 +135,8 @@ fn dates_far_from_utc() {
 
 #[test]
 fn dates_that_contradict_the_defaults_count_as_unreadable() {
-    // What JMeter's formatter fills in (midnight of 1 January of this year) must not clash with what was read.
+    // Values that JMeter's formatter fills in (midnight of 1 January of this year) must not contradict the parsed
+    // values.
     for (format, date, fits) in [
         ("yyyy SSS", "2020 123", false),
         ("yyyy SSS", "2020 000", true),
@@ -159,7 +160,7 @@ fn dates_that_contradict_the_defaults_count_as_unreadable() {
         ("yyyy X", "2020 Z", true),
     ] {
         let value = evaluated(&format!("${{__timeShift({format},{date},,v)}}"));
-        // A date that is not read leaves the time as it is.
+        // A date that is not parsed leaves the time unchanged.
         assert_eq!(
             value == date.replace(" 05", if format == "yyyy n" { " 5" } else { " 05" }),
             fits,
@@ -239,7 +240,7 @@ fn each_call_counts_for_itself() {
     let round = |world: &mut World| [&one, &all, &two].map(|text| world.eval(text));
     assert_eq!(round(&mut world), ["1", "1", "11"]);
     assert_eq!(round(&mut world), ["2", "2", "22"]);
-    // The next user starts its own and goes on with those of all.
+    // A new user has new counters of its own, but continues the shared counter.
     world.memory = Memory::default();
     assert_eq!(round(&mut world), ["1", "3", "11"]);
 }
@@ -319,7 +320,7 @@ fn text_that_evaluates_itself_ends() {
     world.set("loop", "${__evalVar(loop)}");
     assert_eq!(world.eval(&text), "");
     assert_eq!(world.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
-    // Another text works afterwards.
+    // Another text can be evaluated afterwards.
     world.set("loop", "${__threadNum}");
     assert_eq!(world.eval(&text), "7");
 }

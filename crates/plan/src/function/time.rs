@@ -1,6 +1,6 @@
-//! Functions on dates: `__time`, `__timeShift`, `__dateTimeConvert`, `__RandomDate`.
+//! Date functions: `__time`, `__timeShift`, `__dateTimeConvert`, `__RandomDate`.
 //!
-//! Patterns are those of Java's `DateTimeFormatter` in English; they are read once per core and kept.
+//! Patterns are those of Java's `DateTimeFormatter` in English; each core caches the compiled patterns.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{Call, Level, trim};
 use crate::env::Env;
 use crate::template::{Outcome, Template, Thrown};
 
-/// `__time(format, variable)`: milliseconds if there is no format.
+/// Runs `__time(format, variable)`; without a format, returns milliseconds since 1970.
 pub(super) fn time(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let format = call.arg(0, env)?;
@@ -36,7 +36,7 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
         "USER2" => Some(("time.USER2", "")),
         _ => None,
     };
-    // JMeter looks the aliases up once, so that later writes of these properties do not count.
+    // JMeter reads these properties only once, so that later writes have no effect.
     let format = match alias {
         Some((property, otherwise)) => trim(env.shared.started_with(property).unwrap_or(otherwise)),
         None => format,
@@ -58,13 +58,13 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
     print(&pattern, &Moment::at(now(env), env.shared.zone()), out)
 }
 
-/// The number behind `/` in a format that is nothing else.
+/// Returns the number in a format of the form `/number`.
 fn divisor(format: &str) -> Option<&str> {
     let digits = format.strip_prefix('/')?;
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
 }
 
-/// `__timeShift(format, date = now, duration, [locale,] variable)`.
+/// Runs `__timeShift(format, date = now, duration, [locale,] variable)`.
 pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (format, amount, date) = (call.arg(0, env)?, call.arg(2, env)?, call.arg(1, env)?);
@@ -110,7 +110,7 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     call.store(if call.has(4) { 4 } else { 3 }, env, &out[start..])
 }
 
-/// Where a date was read for.
+/// The zone or offset for which a date is parsed.
 enum Place<'z> {
     Zone(&'z TimeZone),
     Read(Box<str>, TimeZone),
@@ -127,7 +127,8 @@ impl Place<'_> {
     }
 }
 
-/// Reads a date for `__timeShift`: gaps are filled from the start of this year and the offset of now.
+/// Parses a date for `__timeShift`: missing fields are taken from the start of this year, and a missing offset is
+/// the current one.
 fn read_instant(
     pattern: &Pattern,
     date: &str,
@@ -142,7 +143,8 @@ fn read_instant(
     Some(instant)
 }
 
-/// A duration as Java's `Duration.parse` reads it: `P2DT3H4M5.6S`, each part with a sign, the whole with a sign.
+/// Parses a duration like Java's `Duration.parse`: `P2DT3H4M5.6S`, with an optional sign for each part and for the
+/// whole.
 fn duration(text: &str) -> Option<SignedDuration> {
     let (negative, text) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -157,7 +159,7 @@ fn duration(text: &str) -> Option<SignedDuration> {
     while !rest.is_empty() {
         if !in_time && rest.starts_with(['T', 't']) {
             (in_time, rest) = (true, &rest[1..]);
-            // A `T` must have something behind it.
+            // A `T` must be followed by a time part.
             found = false;
             continue;
         }
@@ -193,8 +195,8 @@ fn duration(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::new(seconds, (total % 1_000_000_000) as i32))
 }
 
-/// `__dateTimeConvert(date, its format, format wanted, variable)`: milliseconds if the first format is empty.
-/// Nothing if the date cannot be converted.
+/// Runs `__dateTimeConvert(date, source format, target format, variable)`. An empty source format means
+/// milliseconds. The value is empty if the date cannot be converted.
 pub(super) fn convert(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let (date, from, to) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
@@ -220,7 +222,7 @@ fn converted(date: &str, from: &str, to: &str, env: &mut Env<'_>, out: &mut Stri
         return to.format(&Moment::at(instant, zone), out).ok();
     }
     let read = env.core.cache.pattern(from).ok()?.read(date, Defaults::None)?;
-    // Only a zone that the text names, and that is another, moves the clocks.
+    // The time is converted only if the text names a zone different from the system's.
     let moment = match (&read.zone, read.instant(zone)) {
         (Some((id, _)), Some(instant)) if zone.iana_name() != Some(id) => Moment::at(instant, zone),
         _ => read.moment(zone),
@@ -228,7 +230,8 @@ fn converted(date: &str, from: &str, to: &str, env: &mut Env<'_>, out: &mut Stri
     to.format(&moment, out).ok()
 }
 
-/// `__RandomDate(format = yyyy-MM-dd, first = today, end, locale, variable)`: a day from the first to before the end.
+/// Runs `__RandomDate(format = yyyy-MM-dd, first = today, end, locale, variable)`: returns a random day from
+/// `first` to before `end`.
 pub(super) fn random(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let format = call.arg(0, env)?;
@@ -265,7 +268,7 @@ pub(super) fn random(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     call.store(4, env, &out[start..])
 }
 
-/// The day of a date, from 1970; that very day if it cannot be read.
+/// Returns the day of a date, in days since 1970; 0 if the date is invalid.
 fn day(pattern: &Pattern, text: &str, today: Date, env: &Env<'_>) -> i64 {
     match pattern.read(text, Defaults::Day { year: today.year() }).and_then(|read| read.date) {
         Some(date) => epoch_day(date),
@@ -276,7 +279,7 @@ fn day(pattern: &Pattern, text: &str, today: Date, env: &Env<'_>) -> i64 {
     }
 }
 
-/// A pattern, or a line in the log.
+/// Returns a compiled pattern, or logs that it is invalid.
 fn known(format: &str, env: &mut Env<'_>) -> Option<Arc<Pattern>> {
     let pattern = env.core.cache.pattern(format);
     pattern
@@ -297,9 +300,9 @@ fn now(env: &Env<'_>) -> Timestamp {
     Timestamp::from_millisecond(env.now_ms()).unwrap_or_default()
 }
 
-/// Languages other than English.
+/// Returns an error for languages other than English.
 pub(super) fn check_locale(args: &[Template]) -> Option<String> {
-    // Four parameters hold no locale, the last one is the variable.
+    // With four parameters there is no locale; the last parameter is the variable.
     let locale = args.get(3).filter(|_| args.len() == 5)?.fixed().map(trim)?;
     (!locale.is_empty() && !locale.starts_with("en"))
         .then(|| format!("dates are written in English, not in the language of {locale}"))

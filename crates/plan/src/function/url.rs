@@ -1,4 +1,4 @@
-//! `__urlencode` and `__urldecode`: form encoding in UTF-8, as Java's `URLEncoder` and `URLDecoder` do it.
+//! `__urlencode` and `__urldecode`: form encoding in UTF-8, like Java's `URLEncoder` and `URLDecoder`.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::Call;
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// `__urlencode(text)`.
+/// Runs `__urlencode(text)`.
 pub(super) fn encode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
     for byte in text.bytes() {
@@ -22,10 +22,10 @@ pub(super) fn encode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// `__urldecode(text)`.
+/// Runs `__urldecode(text)`.
 pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let text = call.arg(0, env)?;
-    // A lent buffer serves for the bytes, which need not be text before they are all there.
+    // The reusable buffer holds bytes, which are valid UTF-8 only when complete.
     let mut bytes = env.core.take().into_bytes();
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
@@ -54,7 +54,7 @@ pub(super) fn decode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
     Ok(())
 }
 
-/// Two digits as Java reads a number: a sign may stand for the first.
+/// Parses two hexadecimal digits like Java's number parser, which accepts a sign as the first character.
 fn hex(digits: &[u8]) -> Result<u8, Thrown> {
     let text = String::from_utf8_lossy(digits);
     let complain =

@@ -1,5 +1,5 @@
-//! Functions that say where they run: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
-//! `__machineName`, `__machineIP`.
+//! Functions about the running user, plan and machine: `__threadNum`, `__threadGroupName`, `__samplerName`,
+//! `__TestPlanName`, `__machineName`, `__machineIP`.
 
 use std::fmt::Write;
 
@@ -7,19 +7,19 @@ use super::Call;
 use crate::env::Env;
 use crate::template::{Outcome, Thrown};
 
-/// `__threadNum()`: from 1.
+/// Runs `__threadNum()`: returns the user's number, from 1.
 pub(super) fn number(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let _ = write!(out, "{}", env.who.user + 1);
     Ok(())
 }
 
-/// `__threadGroupName()`.
+/// Runs `__threadGroupName()`.
 pub(super) fn group_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     out.push_str(env.who.group);
     Ok(())
 }
 
-/// `__samplerName(variable)`.
+/// Runs `__samplerName(variable)`.
 pub(super) fn sampler_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     if env.core.naming {
         return Err(Thrown::new("java.lang.StackOverflowError", "null"));
@@ -40,20 +40,20 @@ pub(super) fn sampler_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> 
     stored
 }
 
-/// `__TestPlanName()`: the file name of the plan.
+/// Runs `__TestPlanName()`: returns the file name of the plan.
 pub(super) fn plan_name(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     out.push_str(env.who.plan_file);
     Ok(())
 }
 
-/// `__machineName(variable)`.
+/// Runs `__machineName(variable)`.
 pub(super) fn machine_name(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let host = env.shared.host();
     out.push_str(&host.name);
     call.store(0, env, &host.name)
 }
 
-/// `__machineIP(variable)`.
+/// Runs `__machineIP(variable)`.
 pub(super) fn machine_ip(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let host = env.shared.host();
     out.push_str(&host.ip);

@@ -1,16 +1,16 @@
-//! Functions on variables: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
+//! Variable functions: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
 //!
-//! Template made at run time is compiled once per core and kept; calls in it start afresh each time, so a `__counter`
+//! A text made at run time is compiled once per core and cached. Calls in it keep no state, so that a `__counter`
 //! in evaluated text is always 1, as in JMeter.
 
 use super::{Call, Level};
 use crate::env::Env;
 use crate::template::{Outcome, Template, Thrown};
 
-/// Levels of text that evaluates text, after which JMeter's stack would be exhausted or soon be.
+/// Maximum nesting depth of evaluated texts; deeper nesting exhausts JMeter's stack, too, or nearly so.
 const DEEPEST: u32 = 32;
 
-/// `__V(name, default = name)`.
+/// Runs `__V(name, default = name)`.
 pub(super) fn v(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     if let (Some(id), false) = (call.target, call.has(1)) {
         let name = call.args()[0].fixed().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn v(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// `__isVarDefined(name)`.
+/// Runs `__isVarDefined(name)`.
 pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let defined = env.vars.get_named(env.names, &name).is_some();
@@ -35,7 +35,7 @@ pub(super) fn is_defined(call: &Call, env: &mut Env<'_>, out: &mut String) -> Ou
     Ok(())
 }
 
-/// `__eval(text)`.
+/// Runs `__eval(text)`.
 pub(super) fn eval(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let source = call.arg(0, env)?;
     evaluate(&source, env, out)?;
@@ -43,7 +43,7 @@ pub(super) fn eval(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
     Ok(())
 }
 
-/// `__evalVar(name)`: nothing if there is no such variable.
+/// Runs `__evalVar(name)`: returns nothing if there is no such variable.
 pub(super) fn eval_var(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let name = call.arg(0, env)?;
     let mut source = env.core.take();

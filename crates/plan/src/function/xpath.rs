@@ -1,7 +1,7 @@
-//! `__XPath`: each call gets the next of the nodes that an expression finds in a file, for all users together.
+//! `__XPath`: each call returns the next of the nodes that an expression finds in a file, for all users together.
 //!
-//! A file is read once for each expression, when the first call needs it; what cannot be read is tried again. A lock guards the positions: JMeter's
-//! function is synchronized, too.
+//! A file is read once per expression, at the first call; reading is retried after an error. A lock protects the
+//! positions, as JMeter's function is synchronized, too.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,21 +13,21 @@ use super::{Call, Level};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Nodes that expressions found in files.
+/// Nodes that expressions found in files, by file and expression.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(Mutex<HashMap<Key, Found>>);
 
-/// A file and an expression.
+/// File name and expression.
 type Key = (Box<str>, Box<str>);
 
 #[derive(Debug)]
 struct Found {
     values: Vec<Option<Box<str>>>,
-    /// How many of this process's share were handed out.
+    /// Number of nodes returned so far in this process.
     taken: u64,
 }
 
-/// `__XPath(file, expression)`.
+/// Runs `__XPath(file, expression)`.
 pub(super) fn next(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let (file, query) = (call.arg(0, env)?, call.arg(1, env)?);
     let shared = env.shared;
@@ -45,7 +45,7 @@ pub(super) fn next(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome 
         Some(found) if !found.values.is_empty() => {
             let row = shared.dealt(found.taken) % found.values.len() as u64;
             found.taken += 1;
-            // Java prints the missing reference as a word.
+            // Java prints a null reference as `null`.
             out.push_str(found.values[row as usize].as_deref().unwrap_or("null"));
         }
         Some(_) => {
@@ -69,7 +69,7 @@ fn values(file: &str, query: &str) -> Result<Vec<Option<Box<str>>>, String> {
     }
 }
 
-/// The value of what is first in a node, or of the node itself if nothing is in it.
+/// Returns the value of a node's first child, or of the node itself if it can have no children.
 fn value(tree: &Tree, id: NodeId) -> Option<Box<str>> {
     let of = match tree.kind(id) {
         Kind::Element | Kind::Document => tree.children(id).next()?,

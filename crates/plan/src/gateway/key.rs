@@ -1,4 +1,4 @@
-//! The file with a gateway's public key, read for a run and for the review of a plan.
+//! The file with a gateway's public key, read during a run and during the review of a plan.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,12 +7,12 @@ use mgs::settings::PREFIX;
 
 use crate::input;
 
-/// Bytes that a file with a key may have.
+/// Maximum size of a key file in bytes.
 const MOST: usize = 1 << 16;
 
-/// The text in a file. Relative paths are those of the working folder, or else of the plan's, `folder`.
+/// Reads the text of a key file. Relative paths start in the working directory, or else in the plan's folder.
 ///
-/// A core reads it when a user needs it first, so no more is read than a key may have.
+/// A core reads the file when a user first needs it, so that the size is limited.
 pub(super) fn read(name: &str, folder: &Path) -> Result<String, String> {
     let given = Path::new(name);
     let place =
@@ -35,12 +35,12 @@ pub(super) fn read(name: &str, folder: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// The file takes no room on the disk.
+    /// The test file is sparse and needs no disk space.
     #[test]
     fn no_more_is_read_than_a_key_may_have() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = std::fs::File::create(folder.path().join("huge.pem")).expect("a file");
-        // More than memory has: whoever reads it whole fails otherwise.
+        // The file is larger than memory: reading it completely would fail.
         file.set_len(1 << 40).expect("a length");
         let words = read("huge.pem", folder.path()).expect_err("too long");
         assert!(words.ends_with("huge.pem is too long for a key"), "{words}");

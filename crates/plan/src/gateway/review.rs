@@ -1,6 +1,6 @@
-//! The review of a gateway's settings, as far as they are known before a run, with the file of its key.
+//! Review of a gateway's settings that are known before a run, including the key file.
 //!
-//! A setting that varies is left to the run, which fails samples with the same words.
+//! Settings with expressions are checked during the run, which fails samples with the same message.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::{Gateway, compile, is_one, key, place};
 use crate::compile::Context;
 use crate::support::Level;
 
-/// Settings of which it depends whether a key fits.
+/// Settings that determine whether a key is suitable.
 const OF_KEY: [&str; 6] = ["encrypt", "public_key", "public_key_file", "cipher", "iv", "ephemeral"];
 
-/// Tells what becomes of an element.
+/// Reports findings about a gateway element.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if !is_one(ctx, id) {
         return;
@@ -33,14 +33,15 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     }
 }
 
-/// Tells what is wrong with the settings that the properties of the run make alone.
+/// Reports findings about settings that come only from the run's properties.
 pub(crate) fn review_of_run(ctx: &mut Context<'_>, gateway: &Gateway) {
     if let Some(diag) = found(gateway, &ctx.settings.folder) {
         ctx.report(diag);
     }
 }
 
-/// The finding on settings; relative paths are those of the working folder, or else of the plan's.
+/// Returns the finding about a gateway's settings. Relative paths start in the working directory, or else in the
+/// plan's folder.
 fn found(gateway: &Gateway, folder: &Path) -> Option<Diag> {
     let value = |name: &str| gateway.texts[place(name)].fixed();
     let settings = mgs::Settings::read(|name| value(name).map(str::to_owned));

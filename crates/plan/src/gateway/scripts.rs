@@ -1,13 +1,14 @@
-//! Scripts and jars that sign or encrypt for a mobile gateway, by the words in them, and what RPC Gateway Security would save.
+//! Finds scripts and jars that sign or encrypt for a mobile gateway, by the words in them, and states what RPC
+//! Gateway Security would save.
 //!
-//! A guess, so it is a note and no warning. A script that signs or encrypts by classes of other names is taken for one where
-//! the plan has the header that names a gateway's operation.
+//! The result is a guess and therefore a note, not a warning. A script that signs or encrypts with unknown classes
+//! counts only if the plan has the header that names a gateway's operation.
 
 use jmx::ElementId;
 
 use crate::compile::{Context, scope};
 
-/// Tells that an element does by a script what a gateway's settings do natively.
+/// Reports that a script does what RPC Gateway Security does natively.
 pub(crate) fn review_script(ctx: &mut Context<'_>, id: ElementId) {
     let class = scope::class(ctx.doc, id);
     if !["JSR223", "BeanShell", "BSF"].iter().any(|kind| class.starts_with(kind)) {
@@ -24,12 +25,12 @@ pub(crate) fn review_script(ctx: &mut Context<'_>, id: ElementId) {
     ctx.report(jmx::Diag::note("gateway-script", message).help(SAVES).on(ctx.doc, id));
 }
 
-/// As measured with bodies of 1 KiB; docs/mgs.md has the tables.
+/// Measured with bodies of 1 KiB; docs/mgs.md has the tables.
 const SAVES: &str = "the element RPC Gateway Security does that without Java (docs/mgs.md): where a script with a jar in JMeter \
                 took 140 microseconds of a processor more to sign a call and 320 more to encrypt it by RSA, the element took \
                 4 and 34, and 1 from its cache";
 
-/// Whether a Header Manager of the plan has the header that names a gateway's operation.
+/// True if a Header Manager of the plan has the header that names a gateway's operation.
 fn names_operation(ctx: &Context<'_>) -> bool {
     let managers = ctx.doc.ids().filter(|id| scope::class(ctx.doc, *id) == "HeaderManager");
     managers.flat_map(|id| ctx.props(id).collection("HeaderManager.headers")).any(|header| {
@@ -38,13 +39,13 @@ fn names_operation(ctx: &Context<'_>) -> bool {
     })
 }
 
-/// Whether a script has a word with *sign* or *encrypt* in it: a class, a method or a variable.
+/// True if the script has a word with *sign* or *encrypt* in it: a class, method or variable.
 fn signs_or_encrypts(script: &str) -> bool {
     let lower = script.to_ascii_lowercase();
     if lower.contains("encrypt") {
         return true;
     }
-    // Not those of design, assign, signal, significant, sign-up and sign-in.
+    // Excludes words such as design, assign, signal, significant, sign-up and sign-in.
     const OTHER: [&str; 6] = ["al", "ific", "up", "in", "out", "off"];
     lower.match_indices("sign").any(|(at, word)| {
         let before = script[..at].chars().next_back();
@@ -54,7 +55,8 @@ fn signs_or_encrypts(script: &str) -> bool {
     })
 }
 
-/// Tells that a jar on the plan's class path, or on that of the run, is by its name one that signs or encrypts for a gateway.
+/// Reports a jar on the class path of the plan or the run whose name suggests that it signs or encrypts for a
+/// gateway.
 pub(crate) fn review_class_path<'a>(
     ctx: &mut Context<'a>,
     id: ElementId,
@@ -68,7 +70,7 @@ pub(crate) fn review_class_path<'a>(
     ctx.report(jmx::Diag::note("gateway-jar", message).help(SAVES).on(ctx.doc, id));
 }
 
-/// The name of a jar, if one of the words in it is one of those.
+/// Returns the file name of a jar if it contains such a word.
 fn jar_of_gateway(path: &str) -> Option<&str> {
     let name = path.trim().rsplit(['/', '\\']).next()?;
     let lower = name.to_ascii_lowercase();
@@ -80,7 +82,7 @@ fn jar_of_gateway(path: &str) -> Option<&str> {
     words.any(is).then_some(name)
 }
 
-/// The part of a script by which it is taken for one that signs for a gateway.
+/// Returns the reason why a script seems to sign for a gateway, if any.
 fn sign_of_gateway(script: &str) -> Option<&'static str> {
     let script = script.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().all(|word| script.contains(word));

@@ -1,18 +1,19 @@
-//! Reads of a script: parts of results and samplers, judged by the names in its text.
+//! Finds the parts of results and samplers that a script reads, from the names in its text.
 //!
-//! Nothing is run: each name that a script is given is looked for, with the method called on it. What is not understood (the result
-//! handed on, code made at run time, a script in a file) counts as reading everything, so that a script never misses anything; what is
-//! never named is not carried to Java. Costs one pass over the text.
+//! No script is run: the search is for the names of objects that scripts receive, and for the methods called on
+//! them. Anything unclear (the result passed on, code built at run time, a script in a file) counts as reading
+//! everything, so that a script never misses anything. Objects that are not named are not transferred to Java.
+//! Cost: one pass over the text.
 
 use super::{Reads, Role};
 use crate::plan::Needs;
 
-/// The reads of an element or a text.
+/// The reads of an element or text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Values that are carried to Java for it.
+    /// Objects that are transferred to Java.
     pub(crate) reads: Reads,
-    /// Parts of the result that have to be kept for it.
+    /// Parts of the result that must be kept.
     pub(crate) needs: Needs,
 }
 
@@ -22,7 +23,7 @@ impl Default for Seen {
     }
 }
 
-/// All that can be read of a result.
+/// All parts of a result.
 const WHOLE: Needs = Needs::HEADERS
     .union(Needs::BODY)
     .union(Needs::REQUEST_HEADERS)
@@ -31,17 +32,17 @@ const WHOLE: Needs = Needs::HEADERS
     .union(Needs::SUBS);
 
 impl Seen {
-    /// Everything: of code that is not known.
+    /// Reads everything: for unknown code.
     pub(crate) fn all() -> Self {
         Self { reads: Reads::all(), needs: WHOLE }
     }
 
-    /// The result with all that belongs to it.
+    /// Reads the result with all its parts.
     pub(crate) fn whole_result() -> Self {
         Self { reads: Reads::RESULT | Reads::BODY, needs: WHOLE }
     }
 
-    /// The result without its body, headers and the like.
+    /// Reads the result without body, headers and similar parts.
     pub(crate) fn result() -> Self {
         Self { reads: Reads::RESULT, needs: Needs::empty() }
     }
@@ -52,7 +53,7 @@ impl Seen {
     }
 }
 
-/// The reads of a script. `shell`: it is one of BeanShell or BSF, which name parts of results by themselves.
+/// Returns the reads of a script. `shell` is true for BeanShell and BSF, which have variables for parts of results.
 pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     if holds_code(script) {
         return Seen::all();
@@ -71,13 +72,13 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     seen
 }
 
-/// The reads of one name, with what follows it.
+/// Returns the reads of one name; `rest` is the text after the name.
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
         "prev" => of_previous(rest),
         "sampleResult" => of_result(rest),
-        // A sampler fills a result of its own, of which the one before is no part.
+        // A sampler's script fills a new result, which is not the previous one.
         "SampleResult" if sampling || is_type(before, rest) => Seen::default(),
         "SampleResult" => of_result(rest),
         "sampleEvent" => match method(rest) {
@@ -108,7 +109,7 @@ fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool
     }
 }
 
-/// The reads of a name that BeanShell and BSF assertions are given.
+/// Returns the reads of a variable that BeanShell and BSF assertions have.
 fn of_assertion_word(word: &str) -> Seen {
     let needs = match word {
         "Response" => return Seen::whole_result(),
@@ -122,7 +123,7 @@ fn of_assertion_word(word: &str) -> Seen {
     Seen { reads: Reads::RESULT, needs }
 }
 
-/// The reads of a context, given what follows it.
+/// Returns the reads of the thread context; `rest` is the text after its name.
 fn of_context(rest: &str) -> Seen {
     let Some((name, rest)) = method(rest) else { return Seen::all() };
     match name {
@@ -134,14 +135,14 @@ fn of_context(rest: &str) -> Seen {
     }
 }
 
-/// The reads of the sample before.
+/// Returns the reads of the previous sample's result.
 fn of_previous(rest: &str) -> Seen {
     let mut seen = of_result(rest);
     seen.reads |= Reads::PREVIOUS;
     seen
 }
 
-/// The reads of a result, given what follows it.
+/// Returns the reads of a result; `rest` is the text after its name.
 fn of_result(rest: &str) -> Seen {
     let Some((name, _)) = method(rest) else { return Seen::whole_result() };
     let mut seen = Seen::result();
@@ -150,7 +151,7 @@ fn of_result(rest: &str) -> Seen {
             seen.reads |= Reads::BODY;
             seen.needs |= Needs::BODY;
         }
-        // What is set counts in the bytes of the result, beside the headers that came.
+        // The size of the response counts headers as well, so that changing it requires the received headers.
         "getResponseHeaders" | "responseHeaders" | "setResponseData" | "setBodySize"
         | "setHeadersSize" => seen.needs |= Needs::HEADERS,
         "getRequestHeaders" | "requestHeaders" => seen.needs |= Needs::REQUEST_HEADERS,
@@ -165,7 +166,7 @@ fn of_result(rest: &str) -> Seen {
     seen
 }
 
-/// Whether a method of a result tells or sets something that every result has.
+/// True if a method of a result reads or sets a field that every result has.
 fn is_small(name: &str) -> bool {
     const SMALL: &[&str] = &[
         "ResponseCode",
@@ -216,7 +217,7 @@ fn is_small(name: &str) -> bool {
         || property(name.strip_prefix("get").unwrap_or(name))
 }
 
-/// The name behind a dot, and what follows it with its empty parentheses.
+/// Returns the member name after a dot, and the text after the name and its empty parentheses.
 fn method(rest: &str) -> Option<(&str, &str)> {
     let rest = rest.trim_start();
     let rest = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))?.trim_start();
@@ -227,14 +228,14 @@ fn method(rest: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then(|| (name, behind.unwrap_or(rest)))
 }
 
-/// Whether a name stands for a class: a variable of it is declared, or an object made.
+/// True if the name is used as a class: for declaring a variable or creating an object.
 fn is_type(before: &str, rest: &str) -> bool {
     let declares = rest.starts_with([' ', '\t']) && rest.trim_start().starts_with(is_letter);
     let word = before.trim_end();
     declares && !rest.trim_start().starts_with("in ") || word.ends_with("new")
 }
 
-/// Whether a value may become code: a reference stands outside of quotes.
+/// True if a variable's value may become code: a reference is outside quotes.
 fn holds_code(script: &str) -> bool {
     let (mut quote, mut before) = (None, ' ');
     let mut letters = script.chars().peekable();
@@ -242,7 +243,7 @@ fn holds_code(script: &str) -> bool {
         match (quote, letter) {
             (None, '"' | '\'') => quote = Some(letter),
             (Some(open), _) if letter == open && before != '\\' => quote = None,
-            // What is left open on a line was no quote, but an apostrophe in a comment.
+            // A quote that is not closed on its line is an apostrophe in a comment.
             (Some(_), '\n') => quote = None,
             (None, '$') if letters.peek() == Some(&'{') => return true,
             _ => {}
@@ -260,7 +261,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The names in a text, each with its end.
+/// Iterator over the names in a text, with the end of each.
 struct Words<'t> {
     text: &'t str,
     at: usize,

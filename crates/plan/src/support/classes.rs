@@ -1,6 +1,6 @@
-//! The table of classes: JMeter's own elements, then the plug-ins found in public plans.
+//! The support table: JMeter's own elements, then plug-ins found in public plans.
 //!
-//! Sorted by what they are; within that by how often plans use them.
+//! Sorted by kind, and within a kind by frequency of use in plans.
 
 use super::{Class, Kind, Level};
 
@@ -8,7 +8,7 @@ const fn class(name: &'static str, kind: Kind, level: Level, note: &'static str)
     Class { name, kind, level, note }
 }
 
-/// The remark on elements of old plans that JMeter loads without any effect.
+/// Remark on elements of old plans that JMeter loads and ignores.
 const DROPPED: &str = "JMeter has dropped it: 5.6.3 passes over it, too";
 
 pub(super) const CLASSES: &[Class] = &[
