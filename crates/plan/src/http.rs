@@ -1,7 +1,7 @@
-//! HTTP Request: its compiled form, and how a request is rendered, byte for byte as JMeter's HttpClient sends it.
+//! HTTP Request: its compiled form, and the rendering of requests, byte for byte as JMeter's HttpClient sends them.
 //!
-//! Rendering writes into buffers of the core that are reused; a request of which nothing can vary is rendered once
-//! by the engine. Everything but the cookie line is done here: which cookies apply is known to the user alone.
+//! Rendering writes into reusable buffers of the core. The engine renders a request without variable parts only
+//! once. This module renders everything but the cookie line, because only the user knows which cookies apply.
 
 mod body;
 mod change;
@@ -40,17 +40,18 @@ use crate::template::flag::Flag;
 /// A compiled HTTP Request with its defaults, headers and cookie manager merged in.
 #[derive(Debug)]
 pub struct Http {
-    /// The cookie manager in scope.
+    /// Index of the cookie manager in scope.
     pub cookies: Option<u32>,
-    /// That cookie manager cannot work, and lets each sample fail.
+    /// True if the cookie manager has an unusable configuration, which fails each sample.
     pub(crate) cookie_handler_missing: bool,
-    /// The cache manager in scope.
+    /// Index of the cache manager in scope.
     pub cache: Option<u32>,
-    /// The authorization manager in scope.
+    /// Index of the authorization manager in scope.
     pub auth: Option<u32>,
-    /// The DNS cache manager in scope.
+    /// Index of the DNS cache manager in scope.
     pub dns: Option<u32>,
-    /// The gateway that it is signed and encrypted for ([`Plan::gateways`](crate::plan::Plan::gateways)).
+    /// Index of the gateway that the request is signed and encrypted for
+    /// ([`Plan::gateways`](crate::plan::Plan::gateways)).
     pub gateway: Option<u32>,
     method: Template,
     protocol: Template,
@@ -59,14 +60,14 @@ pub struct Http {
     path: Template,
     encoding: Template,
     arguments: Vec<Argument>,
-    /// The arguments' values make up the body, whatever their names.
+    /// True if the body consists of the arguments' values, whatever their names.
     raw: Flag,
-    /// Changes by pre-processors, in their order.
+    /// Changes by pre-processors, in the order of the plan.
     changes: Arc<[Change]>,
     files: Vec<file::FileArgument>,
-    /// The body is `multipart/form-data` even without files.
+    /// True if the body is `multipart/form-data` even without files.
     multipart: Flag,
-    /// … in the mode that is meant to be what browsers send.
+    /// True if a multipart body uses HttpClient's browser-compatible mode.
     compatible: Flag,
     headers: Vec<Header>,
     connect_timeout: Template,
@@ -75,35 +76,35 @@ pub struct Http {
     auto_redirects: Flag,
     keep_alive: Flag,
     source: source::Spread,
-    /// Of the plan's own, if it may have one.
+    /// Proxy that the plan sets for this request, if any.
     proxy: Option<Proxy>,
-    /// Only the MD5 of the body is kept as response data.
+    /// True if the response data is the MD5 of the body.
     pub md5: bool,
-    /// Resources that are loaded with a page, if any.
+    /// Settings for embedded resources of pages, if any are downloaded.
     pub resources: Option<Resources>,
-    /// Whether that is loaded, where a script has said so.
+    /// True or false if a script has set whether embedded resources are downloaded.
     pub loads_pages: Option<bool>,
-    /// Sent unless the plan sets one; empty if none is sent.
+    /// `User-Agent` to send unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,
-    /// Which client sends it.
+    /// HTTP client implementation that sends the request.
     client: Client,
-    /// A form without content type is sent as one.
+    /// True if a form without a content type gets the content type of forms.
     form_by_default: bool,
     fixed: bool,
 }
 
-/// Which of JMeter's clients sends requests.
+/// JMeter's HTTP client implementation for a request.
 #[derive(Clone, Debug)]
 struct Client {
-    /// As the plan names it.
+    /// Name of the implementation in the plan.
     name: Template,
-    /// The one where that is blank (`jmeter.httpsampler`).
+    /// Implementation if the plan's name is blank (`jmeter.httpsampler`).
     default: Box<str>,
-    /// The `User-Agent` of Java's own client.
+    /// `User-Agent` of Java's own client.
     java: Box<str>,
 }
 
-/// A proxy as the plan names it.
+/// Proxy that the plan sets for a request.
 #[derive(Clone, Debug)]
 struct Proxy {
     host: Template,
@@ -112,109 +113,115 @@ struct Proxy {
     password: Template,
 }
 
-/// A parameter of a request.
+/// Parameter of a request.
 #[derive(Debug)]
 struct Argument {
     name: Template,
     value: Template,
-    /// The separator of name and value in a query.
+    /// Separator between name and value in a query.
     separator: Template,
     encode: Flag,
-    /// Of its part in a `multipart/form-data`.
+    /// Content type of the parameter's part in a `multipart/form-data` body.
     content_type: Template,
 }
 
-/// A header that the plan sets.
+/// Header that the plan sets.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) name: Template,
     pub(crate) value: Template,
-    /// Not sent where one of the headers before has the same name: it comes from a manager further out.
+    /// True if the header comes from an outer Header Manager: it is not sent if an earlier header has the same
+    /// name.
     pub(crate) inherited: bool,
 }
 
-/// A rendered request. One per core, reused.
+/// A rendered request; each core has one and reuses it.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// TLS.
+    /// True if the request uses TLS.
     pub secure: bool,
-    /// It is for a file of this machine, whose path is the target.
+    /// True if the request reads a file of this machine, whose path is the target.
     pub is_file: bool,
-    /// The encoding that the plan gives a file.
+    /// Encoding that the plan sets for a file.
     pub charset: String,
     /// Host to connect to, without brackets.
     pub host: String,
     /// Port to connect to.
     pub port: u16,
-    /// Method.
+    /// HTTP method.
     pub method: String,
     /// Path and query as sent in the request line.
     pub target: String,
-    /// Path alone (for cookies).
+    /// Length of the path within `target`, without the query (for cookies).
     pub path_len: usize,
     /// URL as the result file shows it.
     pub url: String,
-    /// Header lines in the order in which they are sent, each ended by CR LF, without the cookie line and the final blank line.
+    /// Header lines in the order of sending, each ending in CR LF, without the cookie line and the final blank
+    /// line.
     pub headers: Vec<u8>,
-    /// By HttpClient: lines that do not go out as the plan writes them, as they are sent and as JMeter shows them.
+    /// HttpClient only: header lines that are sent differently from the plan's text, as sent and as JMeter shows
+    /// them.
     pub altered: Vec<(Box<[u8]>, Box<str>)>,
-    /// Where in `headers` the lines end that the plan sets; conditions belong there.
+    /// End of the plan's header lines in `headers`. Conditional headers of the cache are inserted there.
     pub own_end: usize,
-    /// As by Java's own client.
+    /// True if the request is sent as by Java's own client.
     pub java: bool,
-    /// By Java's own client: nothing is added by the user.
+    /// Java's own client only: true if the user adds no header lines.
     pub stripped: bool,
-    /// By Java's own client: where in `headers` the lines end that JMeter knows of.
+    /// Java's own client only: end of the header lines in `headers` that JMeter knows and shows.
     pub set_end: usize,
-    /// Where in `headers` the cookie line belongs.
+    /// Position of the cookie line in `headers`.
     pub cookie_at: usize,
-    /// The plan's own cookie line in `headers`, with its CR LF; empty if there is none. The users' cookies take its place.
+    /// Range of the plan's own cookie line in `headers`, with its CR LF; empty if there is none. The user's cookies
+    /// replace it.
     pub own_cookie: Range<usize>,
-    /// Body.
+    /// Request body.
     pub body: Vec<u8>,
     /// The body as JMeter shows it in its sampler data.
     pub query_string: String,
-    /// Milliseconds; 0 is none.
+    /// Connect timeout in milliseconds; 0 means no limit.
     pub connect_timeout_ms: u32,
-    /// Milliseconds; 0 is none.
+    /// Response timeout in milliseconds; 0 means no limit.
     pub response_timeout_ms: u32,
-    /// Redirects become sub-samples.
+    /// True if redirects are followed as sub-samples.
     pub follow_redirects: bool,
-    /// Redirects are followed inside one sample.
+    /// True if redirects are followed within one sample.
     pub auto_redirects: bool,
-    /// The connection may be used again.
+    /// True if the connection may be reused after the response.
     pub keep_alive: bool,
-    /// By HttpClient: what is wrong with its `Connection` lines, which it finds out when there is an answer; else empty.
+    /// HttpClient only: the error in the `Connection` lines, which HttpClient reports only after the response;
+    /// empty if none.
     pub connection_fault: String,
-    /// By HttpClient: it has a body and `Expect: 100-continue`, so that what comes before the answer proper is not counted.
+    /// HttpClient only: true if the request has a body and `Expect: 100-continue`. An interim response is then not
+    /// counted.
     pub expects_continue: bool,
-    /// Where to send from.
+    /// Local address to send from.
     pub source: Source,
     /// Parameters that pre-processors changed.
     changed: Changed,
-    /// The plan's proxy for this request; used if it has a name and a port.
+    /// Proxy of the plan for this request; used if both name and port are set.
     pub proxy: Via,
-    /// Where in `headers` the `User-Agent` stands that is sent where the plan has none.
+    /// Position in `headers` of the default `User-Agent` line, which is sent if the plan has none.
     pub agent_at: usize,
-    /// Room for escaping.
+    /// Buffer for escaping.
     bytes: Vec<u8>,
 }
 
-/// A proxy for one request.
+/// Proxy for one request.
 #[derive(Debug, Default)]
 pub struct Via {
-    /// Its name.
+    /// Host name of the proxy.
     pub host: String,
-    /// Its port.
+    /// Port of the proxy.
     pub port: u16,
-    /// The user that asks; empty if nobody in particular.
+    /// User name for the proxy; empty for no authentication.
     pub user: String,
-    /// The password for it.
+    /// Password for the proxy.
     pub password: String,
 }
 
 impl Request {
-    /// Empties everything for the next request, keeping the buffers.
+    /// Clears all fields for the next request and keeps the buffers.
     pub fn clear(&mut self) {
         for text in [
             &mut self.host,
@@ -243,7 +250,7 @@ impl Request {
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
     }
 
-    /// Puts lines that do not go out as the plan writes them into shown header lines as the plan writes them.
+    /// Replaces header lines in `shown` by the plan's text if they were sent differently.
     pub fn show_as_written(&self, shown: &mut String) {
         for (sent, written) in &self.altered {
             let sent: String = sent.iter().map(|byte| char::from(*byte)).collect();
@@ -258,14 +265,14 @@ impl Request {
         }
     }
 
-    /// Appends the value of the plan's own cookie line, if there is one.
+    /// Appends the value of the plan's own cookie line, if any.
     pub fn write_own_cookie(&self, out: &mut String) {
         let line = &self.headers[self.own_cookie.clone()];
         let value = line.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
         out.extend(value.trim_ascii().iter().map(|byte| *byte as char));
     }
 
-    /// Appends what JMeter calls sampler data. `cookies` is the value of the cookie line, empty if none was sent.
+    /// Appends JMeter's sampler data. `cookies` is the value of the cookie line, empty if none was sent.
     pub fn write_sampler_data(&self, cookies: &str, out: &mut String) {
         out.push_str(&self.method);
         out.push(' ');
@@ -288,7 +295,7 @@ impl Request {
     }
 }
 
-/// Appends the header lines of a request as they are sent, in JMeter's form: ended by `\n`, without cookies.
+/// Appends the sent header lines in JMeter's format: each ends in `\n`, without cookies.
 pub fn show_lines(sent: &[u8], out: &mut String) {
     for line in sent.split(|byte| *byte == b'\n').skip(1) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -297,15 +304,16 @@ pub fn show_lines(sent: &[u8], out: &mut String) {
         }
         let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
         if !name.eq_ignore_ascii_case(b"cookie") {
-            // Header lines are sent as Latin-1.
+            // Header lines are encoded in Latin-1.
             out.extend(line.iter().map(|byte| char::from(*byte)));
             out.push('\n');
         }
     }
 }
 
-/// Appends the header lines of a request by Java's own client that JMeter shows: those that were set, without cookies, in the order of a
-/// `java.util.HashMap` of their names; lines of one name from the last to the first.
+/// Appends the header lines that JMeter shows for a request of Java's own client: the lines that were set, without
+/// cookies. Their order is that of a `java.util.HashMap` of the names; lines with the same name are in reverse
+/// order.
 pub fn show_set_lines(request: &Request, out: &mut String) {
     let set = &request.headers[..request.set_end];
     let mut names: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
@@ -321,7 +329,7 @@ pub fn show_set_lines(request: &Request, out: &mut String) {
             None => names.push((name, vec![line])),
         }
     }
-    // The table doubles once it is three quarters full.
+    // The hash table doubles when it is three quarters full.
     let size = (names.len() * 4).div_ceil(3).next_power_of_two().max(16) as u32;
     names.sort_by_key(|(name, _)| {
         let hash =
@@ -337,21 +345,21 @@ pub fn show_set_lines(request: &Request, out: &mut String) {
     }
 }
 
-/// A request that could not be made; becomes a failed sample.
+/// The error for a request that cannot be sent; it becomes a failed sample.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unsendable {
-    /// Response code as JMeter words it.
+    /// Response code as JMeter writes it.
     pub code: String,
-    /// Response message as JMeter words it.
+    /// Response message as JMeter writes it.
     pub message: String,
-    /// The URL could not even be put together: the row shows no URL, and no label but an empty one.
+    /// True if not even the URL could be built: the result row has neither URL nor label.
     pub no_url: bool,
-    /// Nobody was there to send it: the row shows no URL, but its label.
+    /// True if there is no client to send the request: the result row has a label but no URL.
     pub no_client: bool,
 }
 
 impl Unsendable {
-    /// A failure that JMeter reports as an exception of that class.
+    /// Creates the error that JMeter reports for an exception of this class.
     pub fn new(class: &str, message: &str) -> Self {
         Self {
             code: format!("Non HTTP response code: {class}"),
@@ -363,29 +371,29 @@ impl Unsendable {
 }
 
 impl Http {
-    /// Whether the plan may set the `User-Agent`.
+    /// True if the plan may set the `User-Agent`.
     pub(crate) fn sets_user_agent(&self) -> bool {
         let mut names = self.headers.iter().map(|header| header.name.fixed());
         names.any(|name| name.is_none_or(|name| name.eq_ignore_ascii_case("user-agent")))
     }
 
-    /// Whether a user adds more than cookies to its requests, or may not send them at all.
+    /// True if the user adds only cookies to the request and always sends it (no cache, authorization or proxy).
     pub fn is_plain(&self) -> bool {
         self.cache.is_none() && self.auth.is_none() && self.proxy.is_none()
     }
 
-    /// The `User-Agent` where the plan has none; empty if nothing is sent.
+    /// Returns the default `User-Agent`; empty if none is sent.
     pub fn user_agent(&self) -> &str {
         &self.user_agent
     }
 
-    /// Adds what pre-processors in scope change.
+    /// Sets the changes by pre-processors in scope.
     pub(crate) fn change(&mut self, changes: Vec<Change>) {
         self.fixed &= changes.is_empty();
         self.changes = changes.into();
     }
 
-    /// Whether every rendering gives the same request.
+    /// True if every rendering results in the same request.
     pub fn is_fixed(&self) -> bool {
         self.fixed
     }

@@ -1,9 +1,9 @@
-//! WebSocket samplers: their compiled form, what one sample sends, and what its result says.
+//! WebSocket samplers: their compiled form, the frames that a sample sends, and its result.
 //!
-//! The samplers are those of Peter Doornbosch's plug-in (version 1.3.1), followed to the letter; the older one by
-//! Maciej Zaleski and a *hold* of our own run on the same connections. A user has one connection, which survives
-//! iterations. Rendering fills buffers of the core that are reused; a sampler of which nothing can vary is rendered
-//! once. Frames are only looked at here: reading, sending and time belong to the engine.
+//! The samplers are those of Peter Doornbosch's plug-in (version 1.3.1), reproduced exactly. Maciej Zaleski's older
+//! sampler and Throng's own *hold* use the same connections. A user has one connection, which persists between
+//! iterations. Rendering fills reusable buffers of the core; a sampler without variable parts is rendered once.
+//! This module only inspects frames; the engine receives, sends and measures.
 
 pub(crate) mod binary;
 mod compile;
@@ -36,13 +36,13 @@ use crate::template::flag::Flag;
 /// A compiled WebSocket sampler.
 #[derive(Debug)]
 pub struct WebSocket {
-    /// Its deed.
+    /// Action of the sampler.
     pub act: Act,
-    /// The cookie manager in scope, for samplers that may open a connection.
+    /// Index of the cookie manager in scope, for samplers that may open a connection.
     pub cookies: Option<u32>,
-    /// Frame filters in scope: the first is the outermost, the last sees what comes from the connection.
+    /// Frame filters in scope: the first is the outermost; the last receives frames from the connection.
     pub filters: Vec<FilterId>,
-    /// The heartbeat for connections that it opens.
+    /// Heartbeat for connections that this sampler opens.
     pub heartbeat: Option<HeartbeatId>,
     peer: Peer,
     headers: Vec<Header>,
@@ -54,12 +54,12 @@ pub struct WebSocket {
     fixed: bool,
 }
 
-/// The deed of a WebSocket sampler.
+/// Action of a WebSocket sampler.
 #[derive(Debug)]
 pub enum Act {
-    /// Opens a connection, and closes the one before without a word.
+    /// Opens a connection, and drops the previous one without a close frame.
     Open,
-    /// Sends a frame and reads one of the given type.
+    /// Sends a frame and reads one of the expected type.
     RequestResponse(Want),
     /// Reads one frame.
     Read(Want),
@@ -71,25 +71,25 @@ pub enum Act {
     Pong,
     /// Sends a close frame and reads one.
     Close,
-    /// Keeps the connection and counts messages.
+    /// Holds the connection and counts messages.
     Hold(Box<Hold>),
-    /// Zaleski's sampler: opens if need be, sends, and waits for a message that matches.
+    /// Zaleski's sampler: opens a connection if needed, sends a message, and waits for a message that matches.
     Exchange(Box<Zaleski>),
 }
 
-/// The demand on a frame that is read.
+/// Expected type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// A text frame, or what continues one.
+    /// A text frame, or a continuation of one.
     Text,
-    /// A binary frame, or what continues one.
+    /// A binary frame, or a continuation of one.
     Binary,
-    /// Either.
+    /// A text or binary frame.
     Any,
 }
 
 impl Want {
-    /// Whether a frame is what is wanted.
+    /// True if the frame has the expected type.
     pub fn admits(self, frame: &Frame<'_>) -> bool {
         match self {
             Self::Text => frame.kind == FrameKind::Text,
@@ -99,10 +99,10 @@ impl Want {
     }
 }
 
-/// Where a connection goes.
+/// Destination of a connection.
 #[derive(Debug, Default)]
 struct Peer {
-    /// Whether the sampler opens a connection of its own.
+    /// True if the sampler opens a new connection.
     creates: Flag,
     secure: Flag,
     server: Template,
@@ -110,7 +110,7 @@ struct Peer {
     path: Template,
 }
 
-/// The payload that a sampler sends.
+/// Payload that a sampler sends.
 #[derive(Debug, Default)]
 struct Payload {
     form: Form,
@@ -119,103 +119,106 @@ struct Payload {
     file: Template,
 }
 
-/// How the text of a payload becomes bytes.
+/// Encoding of a payload's text as bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     #[default]
     Text,
-    /// Template in which `^@` stands for NUL.
+    /// Text in which `^@` means NUL.
     Stomp,
-    /// Bytes in hexadecimal.
+    /// Bytes in hexadecimal notation.
     Binary,
 }
 
-/// The call of one sample, evaluated. One per core, reused.
+/// The evaluated data of one sample; each core has one and reuses it.
 #[derive(Debug, Default)]
 pub struct Call {
-    /// A new connection is wanted; the one before is dropped without a close frame.
+    /// True if a new connection is opened; the previous connection is dropped without a close frame.
     pub opens: bool,
-    /// TLS.
+    /// True if the connection uses TLS.
     pub secure: bool,
     /// Host to connect to, without brackets.
     pub host: String,
     /// Port to connect to.
     pub port: u16,
-    /// `ws://host:port/path` as the sampler's data shows it.
+    /// `ws://host:port/path` as the sampler data shows it.
     pub url: String,
     /// Path and query of the request line.
     pub target: String,
-    /// Path alone of `target` (for cookies).
+    /// Length of the path within `target`, without the query (for cookies).
     pub path_len: usize,
-    /// Value of the `Host` line.
+    /// Value of the `Host` header.
     pub authority: String,
-    /// The text from `#` on in the path, which is sent to nobody but a proxy; empty or with its `#`.
+    /// Part of the path from `#` on, with the `#`; empty if none. It is sent only to a proxy.
     pub fragment: String,
-    /// The user's header lines in the order in which they are sent, each ended by CR LF, without the cookie manager's.
+    /// The user's header lines in the order of sending, each ending in CR LF, without the cookie manager's line.
     pub headers: Vec<u8>,
-    /// The line in `headers` that the cookie manager's line takes the place of; empty where the line is inserted.
+    /// Range of the line in `headers` that the cookie manager's line replaces; empty if the line is inserted.
     pub cookie_at: Range<usize>,
-    /// Headers as the result shows them, joined by `\n`, without the cookie manager's.
+    /// Headers as the result shows them, joined by `\n`, without the cookie manager's line.
     pub request_headers: String,
-    /// As `cookie_at`, in `request_headers`: whole lines with their line ends.
+    /// Range of the corresponding whole line in `request_headers`, with its line end; empty if the line is
+    /// inserted.
     pub cookie_shown_at: Range<usize>,
-    /// The compression that the plan's own headers offer; without it the server's choice is not looked at.
+    /// Compression that the plan's own headers offer. Without an offer, the server's choice is ignored.
     pub deflate: Option<DeflateOffer>,
-    /// Milliseconds, at least 1.
+    /// Connect timeout in milliseconds, at least 1.
     pub connect_timeout_ms: u32,
-    /// Milliseconds; 0 is without end.
+    /// Read timeout in milliseconds; 0 means no limit.
     pub read_timeout_ms: u32,
-    /// A read that times out is no failure.
+    /// True if a read timeout does not fail the sample.
     pub optional: bool,
     /// Opcode of the frame to send.
     pub opcode: u8,
     /// Payload of the frame to send, not masked.
     pub payload: Vec<u8>,
-    /// The part of it that the sampler's data shows.
+    /// Part of the payload that the sampler data shows.
     pub data: String,
-    /// Why the payload could not be made, as code and message. Found out once the connection stands; nothing is sent.
+    /// Code and message if the payload could not be built. Reported after the connection is established; no frame
+    /// is sent.
     pub problem: Option<(String, String)>,
-    /// Status of the close frame.
+    /// Status code of the close frame.
     pub close_status: u16,
-    /// Which connection, for Zaleski's sampler: one that is open and has this id is used instead of a new one.
+    /// Connection id for Zaleski's sampler: an open connection with this id is reused.
     pub connection: String,
-    /// The connection stays open at the end of the sample (Zaleski's sampler; all others leave it).
+    /// True if Zaleski's sampler keeps the connection open at the end of the sample; all other samplers do.
     pub keeps: bool,
     style: Style,
 }
 
-/// The plug-in whose upgrade request it is.
+/// The plug-in whose upgrade request is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Style {
-    /// That of Doornbosch's plug-in.
+    /// Upgrade request of Doornbosch's plug-in.
     #[default]
     Plain,
-    /// That of Jetty's client, by which Zaleski's sampler connects.
+    /// Upgrade request of Jetty's client, which Zaleski's sampler uses.
     Jetty,
 }
 
-/// An offer of permessage-deflate, as far as the client goes by it: a plug-in's quirk is that only the *offer* decides.
+/// The relevant part of an offer of permessage-deflate. In this plug-in, only the *offer* determines if messages
+/// are inflated, not the server's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeflateOffer {
-    /// The server's messages are inflated each by itself.
+    /// True if each message of the server is inflated separately.
     pub server_no_context_takeover: bool,
 }
 
-/// Why a sample could not be made.
+/// The error for a sample that could not be rendered.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// Response code.
+    /// Response code of the sample.
     pub code: String,
-    /// Response message.
+    /// Response message of the sample.
     pub message: String,
-    /// Sampler data.
+    /// Sampler data of the sample.
     pub sampler_data: String,
-    /// Whether its time had begun. Otherwise time stamp and elapsed are 0 in JMeter.
+    /// True if the time of the sample had started. Otherwise its timestamp and elapsed time are 0 in JMeter.
     pub started: bool,
 }
 
 impl WebSocket {
-    /// Whether a sample opens a connection, where that does not depend on the one that its user has.
+    /// True if the sample opens a connection, whether or not the user has one.
     pub fn opens(&self, env: &mut Env<'_>) -> bool {
         match &self.act {
             Act::Open => true,
@@ -224,14 +227,14 @@ impl WebSocket {
         }
     }
 
-    /// Whether every rendering gives the same call.
+    /// True if every rendering has the same result.
     pub fn is_fixed(&self) -> bool {
         self.fixed
     }
 }
 
 impl Call {
-    /// Empties everything for the next sample, keeping the buffers.
+    /// Clears all fields for the next sample and keeps the buffers.
     pub fn clear(&mut self) {
         for text in [
             &mut self.host,
@@ -256,7 +259,8 @@ impl Call {
     }
 
     /// Appends the upgrade request, byte for byte as the plug-in sends it. `cookie` is the value of the cookie
-    /// manager's line, empty if there is none. Through the tunnel of a proxy the plug-in names the whole URL.
+    /// manager's line, empty if none. `proxied` is true for a request through a proxy, which contains the whole
+    /// URL.
     pub fn write_request(&self, key: &[u8], cookie: &str, proxied: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(b"GET ");
         if proxied {
@@ -289,7 +293,7 @@ impl Call {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// Appends the headers as the result shows them, cookies included.
+    /// Appends the headers as the result shows them, including cookies.
     pub fn show_headers(&self, cookie: &str, out: &mut String) {
         if cookie.is_empty() {
             return out.push_str(&self.request_headers);
@@ -311,7 +315,7 @@ impl Call {
     }
 }
 
-/// The lines by which a request asks for the upgrade.
+/// Writes the header lines that request the upgrade.
 fn write_own_lines(key: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ");
     out.extend_from_slice(key);

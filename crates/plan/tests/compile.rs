@@ -1,4 +1,4 @@
-//! Documents in, plans out: scopes, the tree of controllers, findings.
+//! Tests of compiling documents to plans: scopes, the tree of controllers, findings.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -80,7 +80,7 @@ fn what_runs_before_goes_from_the_group_inwards() {
             Before::Script(_) | Before::Job(_) => panic!("{before:?}"),
         })
         .collect();
-    // Their places in the table tell which they are: those of the group were compiled first.
+    // Indexes in the table identify the elements: those of the group were compiled first.
     let of_group = &plan.controllers[0].on_iteration;
     assert_eq!(of_group.len(), 2);
     assert_eq!(order.len(), 4);
@@ -106,7 +106,7 @@ fn iterations_are_told_to_what_has_no_controller_between() {
         };
         plan.controllers[at].on_iteration.iter().map(number).collect()
     };
-    // Compiled in the order of the tree, inner controllers first, and told in the opposite one.
+    // Counters are compiled in the order of the tree, inner controllers first, and run in the opposite order.
     assert_eq!(counters(0), [4, 3, 2, 1]);
     assert_eq!(counters(1), [0]);
 }
@@ -131,7 +131,7 @@ fn controllers_have_their_children_and_slots_of_their_own() {
     assert_eq!(plan.controllers[0].children, [Child::Controller(guard)]);
     assert_eq!(plan.controllers[1].children, [sampler(0), Child::Controller(inner), sampler(2)]);
     assert_eq!(plan.controllers[2].children, [sampler(1)]);
-    // A loop begins anew with the controller around it.
+    // An inner loop restarts with each iteration of its parent.
     assert_eq!(plan.controllers[1].on_iteration, [OnIteration::Controller(inner)]);
     assert!(matches!(
         plan.controllers[2].kind,
@@ -330,7 +330,8 @@ fn user_defined_variables_are_collected_from_the_whole_tree() {
     let body = variables(&[("a", "1"), ("b", "${a}"), ("a", "2")])
         + &http("x", &variables(&[("c", "${a}-${b}")]));
     let world = world::World::new(plan_of(&body, &variables(&[("a", "late")])));
-    // Within one element they do not see each other, and the first of a name counts; later elements see earlier ones.
+    // Variables of one element cannot refer to each other, and the first of a name counts. Later elements can refer
+    // to earlier ones.
     let values = ["a", "b", "c"].map(|name| world.get(name));
     assert_eq!(values, [Some("late"), Some("${a}"), Some("1-${a}")]);
 }
@@ -385,7 +386,7 @@ fn the_hash_depends_on_text_and_properties_alone() {
     assert_ne!(first, hash(&source_of(&http("b", ""), ""), &Settings::default()));
 }
 
-/// Any class in any place, with any properties, compiles.
+/// Elements of any class at any position, with any properties, compile without a panic.
 #[test]
 fn nothing_panics_on_arbitrary_trees() {
     let mut random = plan::random::Random::new(11);
@@ -447,7 +448,7 @@ fn nothing_panics_on_arbitrary_trees() {
 #[test]
 fn the_deepest_document_compiles_on_a_small_stack() {
     let open = r#"<GenericController guiclass="" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
-    // The levels of the Test Plan and its group are above.
+    // The Test Plan and its group are further levels.
     let depth = jmx::MAX_LEVELS - 3;
     let body = open.repeat(depth) + &http("a", "") + &"</hashTree>".repeat(depth);
     let source = source_of(&body, "");
@@ -464,7 +465,8 @@ fn the_deepest_document_compiles_on_a_small_stack() {
 
 #[test]
 fn a_level_with_very_many_samplers_takes_no_longer_for_each() {
-    // Each sampler looks at what applies to it, not at its neighbours: this is 20 000 of them, not their square.
+    // Each sampler searches only the elements that apply to it, not its siblings: 20 000 samplers compile in linear
+    // time.
     let many: String = (0..20_000).map(|n| http(&n.to_string(), "")).collect();
     let plan = plan(plan_of(&(many + &timer("t", "1")), ""));
     assert_eq!(plan.samplers.len(), 20_000);

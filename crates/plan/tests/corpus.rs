@@ -1,4 +1,4 @@
-//! All plans of a folder of real ones compile without a panic; how many run how is printed.
+//! Compiles all plans of a folder of real plans without a panic, and prints how many run natively.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -31,7 +31,7 @@ fn real_plans_compile() {
     counts.print();
 }
 
-/// A plan compiles, and says the same each time that it is compiled.
+/// Checks that a plan compiles, with the same result each time.
 fn check(name: &str, doc: &Document, counts: &mut Counts) {
     let settings = Settings { java_backing: true, ..Settings::default() };
     let compiled = compile(doc, &settings);
@@ -60,22 +60,22 @@ fn check(name: &str, doc: &Document, counts: &mut Counts) {
     assert_eq!(plan.hash, again.hash);
 }
 
-/// The number of plans that run how, and why.
+/// Numbers of plans by support level, and the causes.
 #[derive(Default)]
 struct Counts {
-    /// Files that are no plans.
+    /// Number of files that are not plans.
     unread: u32,
     levels: BTreeMap<Level, i32>,
-    /// Elements that need Java or do not run.
+    /// Number of elements that need Java or do not run, by class and level.
     causes: BTreeMap<String, i32>,
     scripts: u32,
     simple_scripts: u32,
-    /// Why others are not simple.
+    /// Reasons why scripts are not simple, with their numbers.
     reasons: BTreeMap<String, i32>,
 }
 
 impl Counts {
-    /// Counts a plan whose elements are supported so well.
+    /// Counts a plan; `worst` is the worst support level of its elements.
     fn add(&mut self, worst: Level, elements: &[Support]) {
         *self.levels.entry(worst).or_insert(0) += 1;
         for support in elements.iter().filter(|support| support.level >= Level::Jvm) {
@@ -109,7 +109,7 @@ impl Counts {
     }
 }
 
-/// Prints what was counted most often.
+/// Prints the most frequent entries.
 fn print_most(counts: &BTreeMap<String, i32>, most: usize) {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

@@ -1,4 +1,4 @@
-//! Deeds of elements in a run: counters, random numbers, data files, timers, samplers that make up their answer.
+//! Tests of elements in a run: counters, random numbers, data files, timers, and samplers without network.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -14,7 +14,7 @@ use plan::plan::{GroupId, OnIteration};
 use plan::state::Memory;
 use world::{World, element, http_sampler, plan_of};
 
-/// A world whose group does one thing when an iteration starts.
+/// Returns a world whose group has the given elements.
 fn world(body: &str) -> World {
     World::new(plan_of(body, ""))
 }
@@ -33,7 +33,7 @@ fn values(world: &mut World, name: &str, count: usize) -> Vec<String> {
     found
 }
 
-/// Another user of the same run.
+/// Switches to another user of the same run.
 fn other_user(world: &mut World, user: u32) {
     world.user = user;
     world.vars.reset();
@@ -96,7 +96,7 @@ fn random_variables_with_a_seed_are_those_of_java() {
         element("RandomVariableConfig", "TestBeanGUI", "r", &props, &more, "")
     };
     let mut shared = world(&random("42", false));
-    // new Random(42).nextInt(100) gives 30, 63, 48, 84.
+    // new Random(42).nextInt(100) returns 30, 63, 48, 84.
     assert_eq!(values(&mut shared, "r", 3), ["40", "73", "58"]);
     other_user(&mut shared, 1);
     assert_eq!(values(&mut shared, "r", 1), ["94"]);
@@ -136,7 +136,7 @@ fn users_take_turns_with_user_parameters() {
     assert_eq!(run(&mut world).0, Some("a".into()));
 }
 
-/// A folder of its own under the build's, removed at the end.
+/// A temporary folder in the build folder, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -209,9 +209,9 @@ fn values_are_split_as_jmeter_splits_them() {
     let (mut world, _folder) =
         csv_world("split", b"a||c\n\nx|y\n", &[("variableNames", "p,q,r"), ("delimiter", "|")], "");
     assert_eq!(values(&mut world, "q", 1), [""]);
-    // A blank line is the end of the file, for which names all get the same.
+    // A blank line ends the file; all variables then get the end value.
     assert_eq!(values(&mut world, "p", 1), ["<EOF>"]);
-    // What a line lacks keeps its value.
+    // Variables without a value in the line keep their value.
     assert_eq!(values(&mut world, "r", 1), ["<EOF>"]);
     assert_eq!(world.get("q"), Some("y"));
     let (mut world, _folder) =
@@ -306,7 +306,8 @@ fn throughput_is_kept_by_each_user_or_by_all() {
         timed("ConstantThroughputTimer", &[], &more)
     };
     let mut own = timer("0");
-    // The first does not wait; each further one waits until half a second after the one before was due.
+    // The first sample does not wait; each further sample waits until half a second after the due time of the
+    // previous one.
     assert_eq!(
         [delay(&mut own), delay(&mut own), delay(&mut own)],
         [0, 500_000_000, 1_000_000_000]
@@ -349,7 +350,7 @@ fn throughput_is_rounded_as_jmeter_rounds_it_where_that_is_asked_for() {
     for mode in 0..3 {
         assert_eq!(timer(mode, true), [0, 2_000_000, 4_000_000], "mode {mode}");
     }
-    // The wait for a turn, 2 ms and then 4, counts from the user's last turn: now, and 2 ms from now.
+    // In the shared modes, the wait (2 ms, then 4 ms) is counted from the user's last turn: now, and in 2 ms.
     for mode in 3..5 {
         assert_eq!(timer(mode, true), [0, 2_000_000, 6_000_000], "mode {mode}");
     }

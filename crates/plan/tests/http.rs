@@ -1,4 +1,4 @@
-//! HTTP requests as they are sent, against what JMeter 5.6.3 sends.
+//! Compares rendered HTTP requests with those of JMeter 5.6.3.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -10,7 +10,7 @@ use plan::http::{Request, Unsendable};
 use plan::plan::SamplerKind;
 use world::{World, http_sampler, text_of};
 
-/// The table was made by `java.net.URL`, `java.net.URI` and HttpClient 4.5.14 in the order JMeter calls them.
+/// `java.net.URL`, `java.net.URI` and HttpClient 4.5.14 created the table, called in JMeter's order.
 #[test]
 fn urls_are_those_of_java() {
     let mut wrong = Vec::new();
@@ -58,7 +58,7 @@ fn urls_are_those_of_java() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Requests and rows of JMeter 5.6.3 for each sampler of the plan beside it.
+/// The expected values are requests and rows of JMeter 5.6.3 for each sampler of the plan beside the table.
 #[test]
 fn requests_are_those_of_jmeter() {
     let compiled = world::compile_source(
@@ -72,7 +72,7 @@ fn requests_are_those_of_jmeter() {
     let (mut wrong, mut at) = (Vec::new(), 0);
     for row in recorded.as_array().expect("rows") {
         let field = |name: &str| row[name].as_str().unwrap_or("").to_string();
-        // A sampler without a URL has no name in its row either.
+        // A sampler without a URL has no name in its row.
         let named = |sampler: &plan::plan::Sampler| sampler.name.fixed() == Some(&*field("name"));
         at = if field("name").is_empty() {
             at + 1
@@ -90,7 +90,7 @@ fn requests_are_those_of_jmeter() {
                 let sent_bytes: Vec<u8> = sent.chars().map(|c| c as u8).collect();
                 plan::http::show_lines(&sent_bytes, &mut headers);
                 sent += &latin1(&request.body);
-                // JMeter shows what it could not send.
+                // JMeter shows the characters that it could not send.
                 let shown = field("headers").replace(['€', '日'], "?").replace("a\nb", "a b");
                 let expected = [field("sent"), field("url"), field("query"), shown];
                 (expected, [sent, request.url.clone(), request.query_string.clone(), headers])
@@ -108,7 +108,7 @@ fn requests_are_those_of_jmeter() {
                 )
             }
         };
-        // Ports are checked when the connection is made.
+        // Ports are checked only when the connection is opened.
         if got != expected && !field("message").contains("port out of range") {
             wrong.push(format!("{}\n  jmeter {expected:?}\n  here   {got:?}", field("name")));
         }
@@ -116,7 +116,7 @@ fn requests_are_those_of_jmeter() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The table was made by JMeter's own steps from a `Location` to the URL it asks for next.
+/// The table was created by JMeter's own code that computes the next URL from a `Location`.
 #[test]
 fn redirects_lead_where_jmeter_goes() {
     let mut wrong = Vec::new();
@@ -145,14 +145,14 @@ fn redirects_lead_where_jmeter_goes() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Where a redirect leads; the error is the message of an exception.
+/// Returns the target of a redirect; the error is the message of an exception.
 fn redirected(base: &str, reference: &str) -> Result<String, String> {
     let mut url = String::new();
     plan::http::location(base, reference, true, &mut url).map_err(|failure| failure.message)?;
     Ok(url)
 }
 
-/// The right-hand sides are what JMeter 5.6.3 on Java 17 makes of the left ones.
+/// The right-hand sides are the results of JMeter 5.6.3 on Java 17.
 #[test]
 fn redirects_resolve_as_in_jmeter() {
     let base = "http://h:81/a/b/c?x=1#f";
@@ -199,7 +199,7 @@ fn redirects_resolve_as_in_jmeter() {
     }
 }
 
-/// The URL of the request that follows a redirect, or the failure of its sample.
+/// Returns the URL of the request that follows a redirect, or the failure of its sample.
 fn followed(base: &str, reference: &str) -> Result<String, Unsendable> {
     let mut url = String::new();
     plan::http::location(base, reference, true, &mut url)?;
@@ -278,7 +278,7 @@ proptest::proptest! {
     }
 }
 
-/// A form with a file; the path of the file is the argument.
+/// Returns a world with a form that uploads the file at `path`.
 fn upload(path: &str) -> World {
     let more = format!(
         r#"<boolProp name="HTTPSampler.BROWSER_COMPATIBLE_MULTIPART">true</boolProp>

@@ -1,4 +1,5 @@
-//! The part of plans that only Java can do: which elements go there, in which order, with which text, and what is kept for them.
+//! The part of plans that only Java can run: its elements, their order and texts, and the parts of results kept for
+//! them.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
@@ -15,7 +16,7 @@ use plan::plan::*;
 use plan::support::Level;
 use world::{compile_source, element, http_sampler, plan_of, source_of};
 
-/// Scripts go to Java even where they are simple: what is looked at is how they go.
+/// Settings that run even simple scripts in Java, because the tests check how they are passed to Java.
 fn java_backing() -> Settings {
     let properties = [("throng.scripts.native".to_owned(), "false".to_owned())].into();
     Settings { java_backing: true, properties, ..Settings::default() }
@@ -49,7 +50,7 @@ fn compiled(body: &str, beside: &str) -> Compiled {
     compile_source(&source_of(body, beside), &java_backing())
 }
 
-/// An element with a Groovy script.
+/// Returns an element with a Groovy script.
 fn groovy(class: &str, name: &str, script: &str) -> String {
     let props = [("scriptLanguage", "groovy"), ("script", script), ("filename", "")];
     element(class, "TestBeanGUI", name, &props, "", "")
@@ -87,7 +88,7 @@ fn one(plan: &Plan, job: Job) -> &Element {
     }
 }
 
-/// The work of Java, in the order of a list: names of elements, and texts; `-` is a native element.
+/// Returns the jobs of a list in order: names of elements, and texts; `-` is a native element.
 fn told(plan: &Plan, jobs: impl Iterator<Item = Option<Job>>) -> Vec<String> {
     jobs.map(|job| match job {
         None => "-".to_string(),
@@ -266,7 +267,7 @@ fn what_scripts_read_is_kept_and_nothing_else() {
     assert!(!bare.1.intersects(Needs::BODY | Needs::TEXT | Needs::HEADERS));
     let body = of("prev.getResponseDataAsString()");
     assert_eq!((body.0, body.2), (Reads::RESULT | Reads::BODY | Reads::PREVIOUS, false));
-    // The headers count in the bytes of the result.
+    // The size of the result includes the headers.
     assert!(body.1.contains(Needs::BODY | Needs::HEADERS));
     assert!(!body.1.contains(Needs::REQUEST_HEADERS));
     let listener =
@@ -300,7 +301,7 @@ fn functions_of_plug_ins_are_left_to_java() {
     let plan = java_backed(&http("${__mine(a,${x})}/${__x__(c)}", ""), "");
     let all = ["${__mine(a,${x})}", "${__x__(c)}"];
     assert_eq!(texts(&plan, plan.samplers[0].evaluates), all);
-    // These are names of variables.
+    // These are variable names, not function calls.
     let all = "${__mine(a,${x})}/${__other(b}/${__thing}";
     assert_eq!(texts(&java_backed(&http(all, ""), ""), TextRange { first: 0, count: 1 }), [all]);
 }
@@ -468,7 +469,7 @@ fn controllers_of_their_own_classes_hold_what_stands_in_them() {
     assert_eq!(kinds.collect::<Vec<_>>(), [None, Some(Role::Controller), Some(Role::Controller)]);
     let outer = &plan.controllers[1];
     assert_eq!(outer.children, [Child::Sampler(SamplerId(0)), Child::Controller(ControllerId(2))]);
-    // Its class may hear of iterations, as the counter does.
+    // The element's class may be a listener for iterations, like the counter.
     assert_eq!(outer.on_iteration.len(), 2);
     assert_eq!(plan.controllers[2].on_iteration.len(), 0);
     assert!(plan.java_backed.keeps_previous, "it may look at the sample before");
@@ -509,7 +510,7 @@ fn texts_that_read_what_their_scripts_may_have_set_are_javas_as_a_whole() {
     for (path, texts) in [
         (mixed, vec![mixed]),
         ("/${__groovy(1)}/${__P(port)}", vec!["${__groovy(1)}"]),
-        // What counts is not to be counted twice.
+        // A function with side effects must not be evaluated twice.
         ("/${__groovy(1)}/${a}/${__counter(TRUE)}", vec!["${__groovy(1)}"]),
         ("/${a}", vec![]),
     ] {
@@ -531,10 +532,10 @@ fn samplers_that_share_headers_with_scripted_ones_are_known_to_java() {
     };
     assert_eq!(asking(&java_backed(&body(changes), "")), [(0, false), (1, true)]);
     assert_eq!(asking(&java_backed(&body("sampler.setPath('x')"), "")), [(0, false)]);
-    // Each has a manager of its own.
+    // Each sampler has its own Header Manager.
     let own = http("a", &(script(changes) + &headers())) + &http("b", &headers());
     assert_eq!(asking(&java_backed(&own, "")), [(0, false)]);
-    // What reads the sampler stands behind it.
+    // A script that reads the sampler runs after it.
     let behind =
         http("a", &groovy("JSR223PostProcessor", "S", changes)) + &http("b", "") + &headers();
     assert_eq!(asking(&java_backed(&behind, "")), [(0, true), (1, true)]);

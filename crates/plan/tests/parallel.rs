@@ -1,4 +1,4 @@
-//! Parallel Controllers and Sample Timeouts: branches, what applies to whom, and what hears of iterations.
+//! Parallel Controllers and Sample Timeouts: branches, scopes, and events of iterations.
 
 extern crate plan as subject;
 
@@ -47,7 +47,7 @@ fn the_parallel(plan: &Plan) -> (&Sampler, &Parallel) {
     found.expect("a Parallel Controller")
 }
 
-/// The time limits of a sampler, in order.
+/// Returns the time limits of a sampler, sorted.
 fn limits<'p>(plan: &'p Plan, sampler: &Sampler) -> Vec<&'p str> {
     let mut found: Vec<_> =
         sampler.timeouts.iter().filter_map(|at| plan.timeouts[*at as usize].fixed()).collect();
@@ -63,7 +63,7 @@ fn each_child_is_a_branch_and_the_whole_is_a_sampler() {
     let (sampler, parallel) = the_parallel(&plan);
     assert!(parallel.parent);
     assert!(parallel.most.is_none());
-    // What stands in it applies to itself as well.
+    // A timer inside the controller applies to the controller itself, too.
     assert_eq!(sampler.timers.len(), 1);
     assert_eq!(sampler.controller, ControllerId(0));
     let branches: Vec<_> =
@@ -73,7 +73,7 @@ fn each_child_is_a_branch_and_the_whole_is_a_sampler() {
     assert!(branches.iter().all(|branch| branch.parent == Some(ControllerId(0))));
     assert!(matches!(branches[0].children[..], [Child::Sampler(_)]));
     assert!(matches!(branches[1].children[..], [Child::Controller(_)]));
-    // The group itself has two samplers to choose from; all of them belong to it.
+    // The group itself has two children, but all four samplers belong to it.
     assert_eq!(plan.controllers[0].children.len(), 2);
     assert_eq!(plan.samplers_of(&plan.groups[0]).len(), 4);
 }
@@ -114,11 +114,11 @@ fn a_sample_timeout_is_for_all_of_its_thread() {
     let all = plan.samplers.len();
     assert_eq!(all, 5);
     assert_eq!(of(0), ["1", "2", "3"]);
-    // Branches are threads of their own.
+    // Branches are separate threads.
     assert_eq!(of(1), ["2"]);
     assert!(of(2).is_empty());
     assert_eq!(limits(&plan, the_parallel(&plan).0), ["1", "2", "3"]);
-    // What cannot be interrupted is left alone.
+    // A sampler that cannot be interrupted has no time limit.
     assert!(of(4).is_empty());
     assert_eq!(plan.timeouts.len(), 3);
 }

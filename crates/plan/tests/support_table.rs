@@ -1,6 +1,6 @@
-//! `docs/elements.md` says what the tables in the code say.
+//! Checks that `docs/elements.md` equals the tables in the code.
 //!
-//! The document is rendered from them and compared; `UPDATE_DOCS=1` writes it anew.
+//! The document is rendered from the tables and compared; `UPDATE_DOCS=1` rewrites it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -29,7 +29,7 @@ whose JavaScript does more than compare runs its condition in Java. A class that
 runs in Java if its jar is there, and its kind is taken from its name and its children; thread groups cannot.
 ";
 
-/// Kinds in the order of the document, with their headings.
+/// Kinds of elements in the order of the document, with their headings.
 const KINDS: &[(Kind, &str)] = &[
     (Kind::Plan, "Test plan"),
     (Kind::Group, "Thread groups"),
@@ -49,7 +49,7 @@ fn render() -> String {
     for (kind, heading) in KINDS {
         let classes = table().iter().filter(|class| class.kind == *kind);
         let mut classes: Vec<&Class> = classes.collect();
-        // Native ones first; the table's own order within a level.
+        // Native classes come first; within a level, the order is that of the table.
         classes.sort_by_key(|class| class.level);
         let _ = write!(out, "\n## {heading}\n\n");
         out.push_str("| class | level | |\n|---|---|---|\n");

@@ -1,4 +1,4 @@
-//! WebSocket samplers from the plan's text to calls: what parity cases do not reach, and elements of our own.
+//! WebSocket samplers from the plan's text to calls: cases without a parity test, and Throng's own elements.
 
 extern crate plan as subject;
 
@@ -141,7 +141,7 @@ fn a_heartbeat_applies_by_scope_to_what_opens() {
     assert!(complaint.expect_err("no number").contains("interval_ms"));
 }
 
-/// Hears a message under a hold with these settings.
+/// Passes messages to a hold with these settings; returns the settings and what the hold finds.
 fn hear(props: &[(&str, &str)], messages: &[&[u8]]) -> (HoldSettings, Vec<Heard>) {
     let props: Vec<_> = props
         .iter()

@@ -1,4 +1,4 @@
-//! Query strings and bodies made of a request's parameters.
+//! Query strings and bodies that consist of a request's parameters.
 
 use lang::charset::Charset;
 use lang::percent;
@@ -7,26 +7,26 @@ use super::file::{self, FileArgument};
 use super::{Http, Request, Unsendable, header};
 use crate::env::Env;
 
-/// The parts of a body.
+/// Kind of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Multipart,
-    /// A file as it is.
+    /// The content of a file.
     File,
-    /// The values of the parameters.
+    /// The values of the parameters, concatenated.
     Raw,
     Form,
-    /// A form that HttpClient sends again by itself: an empty one is no body, and has no header lines.
+    /// A form that HttpClient resends by itself: if it is empty, there is no body and no header lines for it.
     Repeated,
 }
 
-/// Whether requests of that method carry a body, even an empty one: all but those that must not.
+/// True if requests with this method have a body, even an empty one.
 fn may_enclose(method: &str) -> bool {
     !matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE")
 }
 
 impl Http {
-    /// Appends the query string to the path. A character set that does not exist loses the values, as in JMeter.
+    /// Appends the query string to the path. With an unknown character set, the values are lost, as in JMeter.
     pub(super) fn write_query(
         &self,
         env: &mut Env<'_>,
@@ -65,7 +65,7 @@ impl Http {
         env.core.give(name);
     }
 
-    /// Makes up the body.
+    /// Returns the kind of body of the request, if it has one.
     pub(super) fn body_of(
         &self,
         env: &mut Env<'_>,
@@ -75,7 +75,7 @@ impl Http {
     ) -> Option<Body> {
         let file = self.sends_file(env);
         let file_alone = file && self.arguments.is_empty() && !added;
-        // JMeter asks of a GET whether it has a body, and then what that is.
+        // For a GET, JMeter first checks if there is a body and then evaluates its kind.
         let get_with_body = first && method == "GET" && (file_alone || self.sends_raw(env, added));
         if !may_enclose(method) && !get_with_body {
             return None;
@@ -93,7 +93,7 @@ impl Http {
         } else if get_with_body || self.sends_raw(env, added) {
             Some(Body::Raw)
         } else {
-            // HttpClient repeats a DELETE without the form, which is empty.
+            // HttpClient repeats a DELETE without its empty form.
             if first {
                 return Some(Body::Form);
             }
@@ -101,13 +101,13 @@ impl Http {
         }
     }
 
-    /// Whether the only file has no name.
+    /// True if the only file has no parameter name.
     fn sends_file(&self, env: &mut Env<'_>) -> bool {
         let [file] = &self.files[..] else { return false };
         !file.path.parsed(env, str::is_empty) && file.name.parsed(env, str::is_empty)
     }
 
-    /// Writes the body and the header lines that describe it.
+    /// Writes the body and the header lines about it.
     pub(super) fn write_body(
         &self,
         env: &mut Env<'_>,
@@ -165,7 +165,7 @@ impl Http {
         missing.map_or(Ok(()), Err)
     }
 
-    /// Writes the content type that a file gives to its request, or the one that forms have by default.
+    /// Writes the content type of the request's file, or the default content type of forms.
     pub(super) fn write_content_type(
         &self,
         env: &mut Env<'_>,
@@ -200,13 +200,13 @@ impl Http {
         Ok(())
     }
 
-    /// Whether the values of the parameters make up the body: asked for, or none of them has a name.
+    /// True if the body consists of the parameters' values: the plan requests this, or no parameter has a name.
     fn sends_raw(&self, env: &mut Env<'_>, added: bool) -> bool {
         self.raw.get(env)
             || (!added
                 && !self.arguments.is_empty()
                 && self.arguments.iter().all(|argument| {
-                    // JMeter asks whether there is a name, and then whether that is empty.
+                    // JMeter evaluates the name twice: for its presence, and for its emptiness.
                     if argument.name.calls() {
                         argument.name.parsed(env, |_| ());
                     }
@@ -269,7 +269,7 @@ impl Http {
     }
 }
 
-/// Text that is already encoded is decoded first, to be encoded again.
+/// Decodes text that is already encoded, so that it can be encoded uniformly.
 fn decode(
     text: &mut String,
     charset: Charset,

@@ -1,9 +1,9 @@
-//! Pre-processors that change the request of one sample: HTTP URL Re-writing Modifier, RegEx User Parameters, and HTML Link Parser
-//! (which is in `link`).
+//! Pre-processors that change the request of one sample: HTTP URL Re-writing Modifier, RegEx User Parameters, and
+//! HTML Link Parser (in module `link`).
 //!
-//! The former carries a session's number from the last answer into the path or the parameters of the next request. What
-//! it finds is noted for the user when a sample ends, for every sampler of a plan that has one. Requests with such
-//! elements in scope are rendered anew each time, and may allocate.
+//! HTTP URL Re-writing Modifier copies a session id from the last response into the path or the parameters of the
+//! next request. If a plan has this element, the id is saved for the user at the end of each sample. Requests with
+//! such elements in scope are rendered anew each time and may allocate.
 
 use std::ops::ControlFlow;
 
@@ -25,26 +25,26 @@ use crate::template::flag::{self, Flag};
 #[derive(Debug)]
 pub struct Session {
     name: Template,
-    /// The number goes into the path, not among the parameters.
+    /// True if the session id goes into the path instead of the parameters.
     path: Flag,
-    /// … without `=`.
+    /// True if the path contains no `=` before the session id.
     no_equals: Flag,
-    /// … and ends at a question mark.
+    /// True if a question mark ends the session id in the path.
     no_question_mark: Flag,
-    /// The last number is kept where an answer has none.
+    /// True if the previous session id is kept when a response has none.
     cache: Flag,
     encode: Flag,
 }
 
-/// The memory of a user for one such element.
+/// The session id that one such element keeps for a user.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
-    /// The value in the last answer; `None` before the first.
+    /// Session id in the last response; `None` before the first.
     last: Option<String>,
     saved: String,
 }
 
-/// Compiled RegEx User Parameters: values of parameters from what a Regular Expression Extractor found.
+/// Compiled RegEx User Parameters: sets parameters to values that a Regular Expression Extractor found.
 #[derive(Debug)]
 pub(crate) struct Fields {
     reference: Template,
@@ -52,10 +52,10 @@ pub(crate) struct Fields {
     values: Template,
 }
 
-/// A change of requests, in the order of the plan.
+/// A change of requests by a pre-processor.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// With the place of its notes.
+    /// HTTP URL Re-writing Modifier, with the index of its state in the user's memory.
     Session(u32, Session),
     Fields(Fields),
     Link,
@@ -83,7 +83,7 @@ pub(crate) fn fields(ctx: &mut Context<'_>, id: ElementId) -> Fields {
 }
 
 impl Session {
-    /// Notes what an answer has for the samplers after it.
+    /// Saves the session id of a response for later samplers.
     pub(crate) fn note(&self, at: usize, result: &SampleResult, env: &mut Env<'_>) {
         let mut name = env.core.take();
         self.name.eval(env, &mut name);
@@ -115,7 +115,7 @@ impl Session {
         format!("[;\\?&]{name}=([^\"'<>&\\s;\\\\]*)|{field}[^>]*{value}|{value}[^>]*{field}")
     }
 
-    /// Changes a request, if there was an answer before it.
+    /// Changes a request, if there was a response before it.
     fn apply(
         &self,
         at: u32,
@@ -144,7 +144,7 @@ impl Session {
         }
         if let Some(start) = path.find(&format!(";{name}")) {
             let end = path.find('?').unwrap_or(path.len());
-            // A question mark before it leaves the path as it is up to there, and what follows once more.
+            // If a question mark precedes the old id, the path up to the id is kept and the rest is repeated.
             let rest = path[end..].to_string();
             path.truncate(start);
             path.push_str(&rest);
@@ -176,19 +176,19 @@ impl Session {
     }
 }
 
-/// As `URLDecoder` has it; what is no escape stays.
+/// Decodes like Java's `URLDecoder`; invalid escapes leave the text unchanged.
 fn decoded(text: String) -> String {
     decoded_or_none(&text).unwrap_or(text)
 }
 
-/// As `URLDecoder` has it; `None` where it throws.
+/// Decodes like Java's `URLDecoder`; `None` if it would throw.
 pub(super) fn decoded_or_none(text: &str) -> Option<String> {
     let mut out = String::new();
     percent::decode(text, Charset::Utf8, &mut Vec::new(), &mut out).ok()?;
     Some(out)
 }
 
-/// Escapes everything in a pattern that may mean something.
+/// Escapes all characters of a name that have a meaning in patterns.
 fn quoted(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -201,7 +201,7 @@ fn quoted(name: &str) -> String {
 }
 
 impl Fields {
-    /// The value that a parameter of that name gets. False: it keeps its own.
+    /// Appends the new value of a parameter; false if the parameter keeps its value.
     fn value(&self, name: &str, env: &mut Env<'_>, out: &mut String) -> bool {
         let mut reference = env.core.take();
         self.reference.eval(env, &mut reference);
@@ -216,7 +216,7 @@ impl Fields {
         let known = groups.iter().all(|group| of(1, group, env).is_some());
         let mut found = None;
         if known {
-            // Of several matches with that name the last one counts.
+            // If several matches have this name, the last one counts.
             let matches = (1..=count.unwrap_or(0)).rev();
             let nth =
                 matches.into_iter().find(|nth| of(*nth, &groups[0], env).as_deref() == Some(name));
@@ -230,17 +230,17 @@ impl Fields {
     }
 }
 
-/// Changes in the parameters of one request.
+/// Changes of the parameters of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     added: Vec<Added>,
-    /// Own parameters that are gone, by their places.
+    /// Indexes of removed own parameters.
     removed: Vec<usize>,
-    /// Where the request goes instead.
+    /// Target that replaces the request's own.
     pub(super) target: Option<Target>,
-    /// The request's own parameters are gone.
+    /// True if all own parameters are removed.
     no_own: bool,
-    /// New values of some of them, by their places.
+    /// New names and values of own parameters, by their index.
     replaced: Vec<(usize, Added)>,
 }
 
@@ -249,7 +249,7 @@ pub(super) struct Added {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) equals: bool,
-    /// It is escaped where it is sent.
+    /// True if the parameter is escaped when it is sent.
     pub(super) encode: bool,
 }
 
@@ -265,7 +265,8 @@ impl Changed {
         !self.added.is_empty()
     }
 
-    /// Removes all parameters of a name. Each name is evaluated for that, as in JMeter, and anew when it is sent.
+    /// Removes all parameters with a name. As in JMeter, each name is evaluated for this, and evaluated again when
+    /// it is sent.
     fn remove(&mut self, name: &str, own: &[Argument], env: &mut Env<'_>) {
         let of_name = |at: &usize| {
             if self.no_own || self.removed.contains(at) {
@@ -283,13 +284,13 @@ impl Changed {
         self.added.retain(|added| added.name != name);
     }
 
-    /// Puts others in the place of all parameters.
+    /// Replaces all parameters.
     pub(super) fn replace_all(&mut self, arguments: Vec<Added>) {
         self.no_own = true;
         self.added = arguments;
     }
 
-    /// Puts another name and value in the place of an own parameter's.
+    /// Replaces the name and value of an own parameter.
     pub(super) fn replace(&mut self, at: usize, argument: Added) {
         self.replaced.retain(|(known, _)| *known != at);
         self.replaced.push((at, argument));
@@ -300,7 +301,7 @@ impl Changed {
     }
 }
 
-/// A parameter of one request.
+/// A parameter of one request: from the plan, or added by a change.
 #[derive(Clone, Copy)]
 pub(super) enum Parameter<'a> {
     Own(&'a Argument, usize, &'a Changed, &'a [Change]),
@@ -320,7 +321,7 @@ impl Http {
         }
     }
 
-    /// The parameters of a request, those that were added last.
+    /// Returns the parameters of a request: own parameters first, then added ones.
     pub(super) fn parameters<'a>(
         &'a self,
         changed: &'a Changed,
@@ -333,7 +334,7 @@ impl Http {
 }
 
 impl Parameter<'_> {
-    /// Appends the name.
+    /// Appends the name of the parameter.
     pub(super) fn name(self, env: &mut Env<'_>, out: &mut String) {
         match self {
             Self::Own(argument, at, changed, _) => match changed.replacement(at) {
@@ -344,8 +345,8 @@ impl Parameter<'_> {
         }
     }
 
-    /// Replaces `name` by that of the parameter. A parameter of a body is left out without one, or if it is that of
-    /// a variable that is not defined.
+    /// Replaces `name` by the name of the parameter. Returns false if a body must omit the parameter: the name is
+    /// blank or a reference to an undefined variable.
     pub(super) fn has_name(self, env: &mut Env<'_>, name: &mut String) -> bool {
         name.clear();
         self.name(env, name);
@@ -353,7 +354,7 @@ impl Parameter<'_> {
         !name.trim().is_empty() && !undefined
     }
 
-    /// Appends the value of a parameter of that name.
+    /// Appends the value of the parameter called `name`.
     pub(super) fn value(self, name: &str, env: &mut Env<'_>, out: &mut String) {
         let (Self::Own(_, _, _, changes) | Self::Added(_, changes)) = self;
         for change in changes.iter().rev() {

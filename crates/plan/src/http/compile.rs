@@ -1,8 +1,8 @@
-//! From the elements in scope to one request.
+//! Compiles the elements in scope to one request.
 //!
-//! A property of the sampler that is missing or empty is taken from the nearest defaults that have it; parameters of
-//! defaults are appended. Header managers are merged from the inside out: an outer header is sent unless an inner
-//! manager has one of that name.
+//! A property that is missing or empty in the sampler is taken from the nearest defaults element that has it.
+//! Parameters of defaults are appended. Header Managers are merged from the inside out: a header of an outer
+//! manager is sent unless an inner manager has a header with the same name.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::support::Level;
 use crate::template::Template;
 use crate::template::flag::{self, Flag};
 
-/// Compiles a sampler with the configuration in its scope, nearest first.
+/// Compiles a sampler with the config elements in its scope, nearest first.
 pub(crate) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -77,7 +77,7 @@ pub(crate) fn compile(
     http
 }
 
-/// The plan's own proxy, where its name is not known to be blank.
+/// Compiles the plan's own proxy, unless its name is certainly blank.
 fn proxy(ctx: &mut Context<'_>, chain: &Chain) -> Option<Proxy> {
     let host = chain.text(ctx, "HTTPSampler.proxyHost", "");
     let blank = host.fixed().is_some_and(|host| host.trim().is_empty());
@@ -89,18 +89,18 @@ fn proxy(ctx: &mut Context<'_>, chain: &Chain) -> Option<Proxy> {
     })
 }
 
-/// Whether an element holds properties for HTTP requests that lack them.
+/// True if the element has default properties for HTTP Requests.
 pub(crate) fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
     let gui = ctx.doc.element(id).gui_class.rsplit('.').next().unwrap_or("");
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && matches!(gui, "HttpDefaultsGui" | "UrlConfigGui" | "SimpleConfigGui" | "LoginConfigGui")
 }
 
-/// The sampler and its defaults, nearest first.
+/// The sampler and its defaults elements, nearest first.
 struct Chain(Vec<ElementId>);
 
 impl Chain {
-    /// The property that counts, and the element it stands in.
+    /// Returns the property that applies, and its element.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.0 {
@@ -138,7 +138,7 @@ impl Chain {
     }
 }
 
-/// Resources that are loaded with the pages of a sampler. `None` where there are none for sure.
+/// Compiles the settings for embedded resources; `None` if none are ever downloaded.
 fn resources(ctx: &mut Context<'_>, chain: &Chain) -> Option<Resources> {
     let enabled = chain.flag(ctx, "HTTPSampler.image_parser");
     if matches!(enabled, Flag::Fixed(false)) && !ctx.scripts_load_pages() {
@@ -162,7 +162,7 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
         for prop in object.props.collection("Arguments.arguments") {
             let Some(argument) = prop.object() else { continue };
             let text = |name: &str| argument.props.str(name).unwrap_or("");
-            // A plain argument becomes one that is always encoded.
+            // A plain argument is always encoded.
             let plain = !argument.class.is_empty() && !argument.class.ends_with("HTTPArgument");
             let encode = match argument.props.get("HTTPArgument.always_encode") {
                 _ if plain => Flag::Fixed(true),
@@ -184,7 +184,8 @@ fn arguments(ctx: &mut Context<'_>, chain: &Chain) -> Vec<Argument> {
     found
 }
 
-/// The files of a sampler and its defaults. Those that old plans name beside the list are lost in JMeter, too.
+/// Compiles the files of a sampler and its defaults. Old plans name files outside this list; like JMeter, Throng
+/// ignores those.
 fn files(ctx: &mut Context<'_>, chain: &Chain) -> Vec<FileArgument> {
     let mut found = Vec::new();
     for id in &chain.0 {
@@ -202,12 +203,12 @@ fn files(ctx: &mut Context<'_>, chain: &Chain) -> Vec<FileArgument> {
     found
 }
 
-/// The headers that the managers in scope set, nearest manager first.
+/// Compiles the headers of the managers in scope, nearest manager first.
 pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Header> {
     let mut found: Vec<Header> = Vec::new();
     let managers = configs.iter().filter(|id| scope::class(ctx.doc, **id) == "HeaderManager");
     for (nth, id) in managers.copied().collect::<Vec<_>>().into_iter().enumerate() {
-        // The calls of a manager have one state for all its samplers.
+        // Function calls in a manager have one state for all samplers in its scope.
         let around = ctx.text.enter(id);
         for prop in ctx.props(id).collection("HeaderManager.headers") {
             let Some(header) = prop.object() else { continue };
@@ -227,7 +228,7 @@ pub(crate) fn headers(ctx: &mut Context<'_>, configs: &[ElementId]) -> Vec<Heade
         }
         ctx.text.leave(around);
     }
-    // Where all names are known, what had to be left out is left out.
+    // If all names are constant, duplicate headers have already been omitted.
     if found.iter().all(|header| header.name.fixed().is_some()) {
         for header in &mut found {
             header.inherited = false;
@@ -259,7 +260,7 @@ impl Http {
             &self.keep_alive,
         ];
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
-        // A signature has the time in it.
+        // A signed request varies, because its signature contains the time.
         self.gateway.is_none()
             && texts.iter().all(|text| text.fixed().is_some())
             && self.protocol.fixed() != Some("file")
@@ -278,7 +279,7 @@ impl Http {
     }
 }
 
-/// Tells what of a sampler or of its defaults is not sent as JMeter would.
+/// Reports parts of a sampler or its defaults that are not sent as in JMeter.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let gateway = crate::gateway::is_one(ctx, id);
     if scope::class(ctx.doc, id) == "ConfigTestElement" && !is_defaults(ctx, id) && !gateway {

@@ -1,7 +1,7 @@
-//! Where the requests of a sampler go, for those who look at a plan without running it.
+//! Destination of a sampler's requests, evaluated without running the plan.
 //!
-//! Only what the destination needs is evaluated: neither parameters nor bodies, headers or files. What pre-processors
-//! would change is not known here.
+//! Only the templates of the destination are evaluated, not parameters, bodies, headers or files. Changes by
+//! pre-processors are unknown.
 
 use lang::url;
 
@@ -12,22 +12,22 @@ use crate::env::Env;
 /// The server that a sampler connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// Host, without brackets. What could not be evaluated stands in it as `${…}`.
+    /// Host name without brackets. Parts that cannot be evaluated remain as `${…}`.
     pub host: String,
-    /// Port.
+    /// Port of the server.
     pub port: u16,
-    /// TLS.
+    /// True if the connection uses TLS.
     pub secure: bool,
 }
 
 /// The result of evaluating a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A server.
+    /// Destination is a server.
     Server(Destination),
-    /// A file of this machine.
+    /// Destination is a file of this machine.
     File,
-    /// Only a run can tell.
+    /// Destination is known only during a run.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Http {
     pub fn destination(&self, env: &mut Env<'_>) -> Target {
         let (mut path, mut url) = (String::new(), String::new());
         self.path.eval(env, &mut path);
-        // Only a whole URL in the path says something about the destination.
+        // Only an absolute URL in the path affects the destination.
         env.core.thrown = None;
         encode_spaces(&mut path);
         let built = if path.starts_with("http://") || path.starts_with("https://") {

@@ -1,7 +1,7 @@
-//! Files that requests send: where they are, and what is in them.
+//! Files that requests send: their paths and contents.
 //!
-//! A core reads a file when a request needs it for the first time, and keeps it: sending allocates and reads nothing
-//! afterwards. Files that take more than half a gigabyte together are read anew.
+//! A core reads a file at its first use and keeps the content, so that sending it again needs neither reads nor
+//! allocations. Above a total of 512 MiB, the kept files are dropped and read anew.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -16,14 +16,14 @@ use crate::template::Template;
 /// JMeter's text in place of a file's content.
 pub(super) const NOT_SHOWN: &str = "<actual file content, not shown here>";
 
-/// Bytes that a core keeps.
+/// Maximum number of bytes of file contents that a core keeps.
 const MOST: usize = 512 << 20;
 
 /// A file of a request.
 #[derive(Debug)]
 pub(super) struct FileArgument {
     pub(super) path: Template,
-    /// Name of the parameter; without one, a single file is the body.
+    /// Name of the parameter. A single file without a name is the whole body.
     pub(super) name: Template,
     pub(super) mime: Template,
 }
@@ -34,14 +34,14 @@ impl FileArgument {
     }
 }
 
-/// Files that a core has read, by the path in the plan.
+/// Contents of files that a core has read, by their path in the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     files: HashMap<Box<str>, Arc<[u8]>>,
     bytes: usize,
 }
 
-/// The content of a file. Relative paths are those of the working folder, or else of the plan's.
+/// Returns the content of a file. Relative paths start in the working directory, or else in the plan's folder.
 pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsendable> {
     if path.is_empty() {
         let message = "Filename must not be null or empty";
@@ -55,7 +55,7 @@ pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsend
     let place = if given.is_absolute() || given.exists() {
         given
     } else {
-        // What cannot be read there is named with its whole path, as in JMeter.
+        // As in JMeter, the error message has the absolute path.
         let place = env.shared.base_dir.join(given);
         joined = std::path::absolute(&place).unwrap_or(place);
         &joined
@@ -63,7 +63,7 @@ pub(super) fn content(path: &str, env: &mut Env<'_>) -> Result<Arc<[u8]>, Unsend
     keep(path, place, env).map_err(|error| unreadable(place, &error))
 }
 
-/// The content of a file; relative paths are those of the working folder alone.
+/// Returns the content of a file. Relative paths start in the working directory only.
 pub(crate) fn file_content(path: &str, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
     match env.core.files.files.get(path) {
         Some(known) => Ok(Arc::clone(known)),
@@ -71,7 +71,7 @@ pub(crate) fn file_content(path: &str, env: &mut Env<'_>) -> io::Result<Arc<[u8]
     }
 }
 
-/// Reads a file, and keeps what is in it under the path of the plan.
+/// Reads a file and keeps its content under the path in the plan.
 fn keep(path: &str, place: &Path, env: &mut Env<'_>) -> io::Result<Arc<[u8]>> {
     let mut content = Vec::new();
     input::open(place)?.read_to_end(&mut content)?;

@@ -1,7 +1,7 @@
-//! A request as scripts have left it: for one sample, their texts take the place of the plan's.
+//! A request that scripts have changed in Java: for one sample, its texts replace those of the plan.
 //!
-//! Managers, the proxy and the source address stay: scripts cannot change them. Costs a copy of the request's form; only samples whose
-//! request was changed pay for it.
+//! Managers, proxy and source address are taken from the plan, because scripts cannot change them. Cost: a copy of
+//! the compiled request, only for samples whose request was changed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Argument, Header, Http};
 use crate::template::Template;
 use crate::template::flag::Flag;
 
-/// A request as scripts have left it; all texts are evaluated.
+/// A request that scripts have changed; all texts are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct Given {
@@ -22,40 +22,40 @@ pub struct Given {
     pub encoding: String,
     pub connect_timeout: String,
     pub response_timeout: String,
-    /// Which embedded resources are loaded.
+    /// Pattern of the URLs of embedded resources to download.
     pub embedded: String,
     pub follow_redirects: bool,
     pub auto_redirects: bool,
     pub keep_alive: bool,
     pub multipart: bool,
     pub compatible: bool,
-    /// The arguments' values make up the body.
+    /// True if the body consists of the arguments' values.
     pub raw: bool,
     pub loads_embedded: bool,
     pub md5: bool,
     pub arguments: Vec<GivenArgument>,
     pub files: Vec<GivenFile>,
-    /// Names and values.
+    /// Names and values of the headers.
     pub headers: Vec<(String, String)>,
-    /// The name that scripts have given the sampler, if they did.
+    /// New name of the sampler, if scripts changed it.
     pub name: Option<String>,
-    /// Headers that other samplers send as well have been changed, and stay so for their user.
+    /// True if headers that other samplers send, too, have changed; the change persists for the user.
     pub lasting: bool,
 }
 
-/// A parameter.
+/// A parameter of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct GivenArgument {
     pub name: String,
     pub value: String,
     pub encode: bool,
-    /// There is a `=` between name and value.
+    /// True if `=` separates name and value.
     pub equals: bool,
     pub content_type: String,
 }
 
-/// A file.
+/// A file of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct GivenFile {
@@ -65,7 +65,7 @@ pub struct GivenFile {
 }
 
 impl Http {
-    /// The same request with what scripts have left of it.
+    /// Returns this request with the changes of scripts.
     pub fn given(&self, given: Given) -> Self {
         let text = |text: String| Template::Fixed(text.into());
         let flag = Flag::Fixed;
@@ -111,7 +111,7 @@ impl Http {
             source: self.source.clone(),
             proxy: self.proxy.clone(),
             md5: given.md5,
-            // Whether pages are loaded is the script's to say; how, the plan's.
+            // The script decides if embedded resources are downloaded; the plan defines how.
             resources: None,
             loads_pages: Some(given.loads_embedded),
             user_agent: self.user_agent.clone(),

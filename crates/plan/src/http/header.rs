@@ -1,13 +1,14 @@
-//! Header lines: what the plan sets, written as HttpClient writes them.
+//! Header lines of the plan, written like HttpClient.
 
 use lang::url;
 
 use super::{Http, Request};
 use crate::env::Env;
 
-/// Appends a line. Line breaks in its value become blanks; what is beyond Latin-1, and line breaks in its name, become `?`.
+/// Appends a line. Line breaks in the value become blanks. Characters beyond Latin-1, and line breaks in the name,
+/// become `?`.
 pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
-    // Nearly every header is plain ASCII and goes out as it is.
+    // Most headers are plain ASCII and are copied unchanged.
     if is_plain(name) {
         headers.extend_from_slice(name.as_bytes());
     } else {
@@ -23,9 +24,9 @@ pub(super) fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
     headers.extend_from_slice(b"\r\n");
 }
 
-/// Whether a text has only visible ASCII, blanks and tabs.
+/// True if the text consists of printable ASCII characters and tabs.
 fn is_plain(text: &str) -> bool {
-    // Without an early end the compiler looks at sixteen bytes at once.
+    // Without an early exit, the compiler can vectorize the loop.
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
     text.bytes().fold(true, |all, byte| all & plain(byte))
 }
@@ -56,26 +57,26 @@ fn byte(c: char) -> u8 {
     }
 }
 
-/// Which of the lines that requests need stand in the headers already.
+/// Which header lines are already present, of those that a request needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Present {
     pub(super) host: bool,
     pub(super) user_agent: bool,
     pub(super) transfer_encoding: bool,
     pub(super) content_type: bool,
-    /// The first `Content-Type` has a value.
+    /// True if the first `Content-Type` has a value.
     pub(super) content_type_value: bool,
-    /// Some `Connection` line says that the connection ends.
+    /// True if a `Connection` line closes the connection.
     pub(super) close: bool,
-    /// Some `Connection` line says neither `keep-alive` nor `close` alone.
+    /// True if a `Connection` line is neither `keep-alive` nor `close` alone.
     pub(super) odd_connection: bool,
-    /// The first `Expect` is `100-continue`.
+    /// True if the first `Expect` is `100-continue`.
     pub(super) expects_continue: bool,
     expects: bool,
 }
 
 impl Present {
-    /// Looks through the lines once.
+    /// Scans the header lines once.
     pub(super) fn of(headers: &[u8]) -> Self {
         let mut present = Self::default();
         for line in lines(headers) {
@@ -103,7 +104,8 @@ impl Present {
     }
 }
 
-/// Header lines, each with its end. Searched for by vector instructions: byte by byte they would cost as much as a short digest.
+/// Splits header lines, each with its line end. The search is vectorized: byte by byte, it would cost as much as a
+/// short digest.
 pub fn lines(headers: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = headers;
     std::iter::from_fn(move || {
@@ -114,15 +116,15 @@ pub fn lines(headers: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The value of a line of that name.
+/// Returns the value of a header line if it has this name.
 pub(super) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    // The place of the colon tells most lines apart before a letter is compared.
+    // Checking the position of the colon rejects most lines before names are compared.
     (line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name))
         .then(|| line[name.len() + 1..].trim_ascii())
 }
 
-/// The complaint of HttpClient's reader of tokens (`BasicTokenIterator`) about the `Connection` lines. It reads them behind the head of the answer, one
-/// token further than the first `close`.
+/// Returns the error of HttpClient's token parser (`BasicTokenIterator`) for the `Connection` lines. HttpClient
+/// parses them after the response head, up to one token after the first `close`.
 pub(super) fn connection_fault(headers: &[u8]) -> Option<String> {
     let values = lines(headers).filter_map(|line| value_of(line, b"Connection"));
     let mut closes = false;
@@ -166,14 +168,14 @@ fn is_token(byte: u8) -> bool {
     c.is_alphanumeric() || !c.is_control() && !" ,;=()<>@:\\\"/[]?{}\t".contains(c)
 }
 
-/// Whether there is a line of that name.
+/// True if there is a line with this name.
 pub(super) fn has(headers: &[u8], name: &str) -> bool {
     lines(headers).any(|line| value_of(line, name.as_bytes()).is_some())
 }
 
 impl Http {
-    /// Writes the lines that the plan sets. JMeter never sends its `Content-Length`, nor its `Content-Type` where the
-    /// body is a multipart one.
+    /// Writes the header lines of the plan. As in JMeter, the plan's `Content-Length` is never sent, nor its
+    /// `Content-Type` for a multipart body.
     pub(super) fn write_headers(
         &self,
         env: &mut Env<'_>,
@@ -213,7 +215,8 @@ impl Http {
     }
 }
 
-/// The plan's `Host` gets the port of the URL, unless it has one of its own or the port is the usual one.
+/// Writes the plan's `Host`. The port of the URL is appended, unless the value has a port or the port is the
+/// default.
 fn push_host(headers: &mut Vec<u8>, value: &str, parts: &url::Parts, url: &str) {
     let own = value
         .rsplit_once(':')

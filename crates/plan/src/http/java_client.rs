@@ -1,7 +1,8 @@
-//! Requests as Java's own HTTP client sends them: JMeter's implementation `Java`.
+//! Requests as sent by Java's own HTTP client: JMeter's implementation `Java`.
 //!
-//! It differs from HttpClient in what a URL may hold, in the order of header lines, in bodies (only `POST` and `PUT` have one), and in what
-//! it adds by itself. Header lines that the sampler sets replace those of the plan with the same name.
+//! It differs from HttpClient in the URLs that it accepts, in the order of header lines, in bodies (only `POST` and
+//! `PUT` have one), and in the header lines that it adds. Header lines of the sampler replace lines of the plan
+//! with the same name.
 
 use lang::charset::Charset;
 use lang::url;
@@ -12,13 +13,13 @@ use super::multipart::escape_name;
 use super::{Http, Request, Unsendable, file, header};
 use crate::env::Env;
 
-/// JMeter's boundary between the pieces of a body; always the same.
+/// JMeter's constant boundary between the parts of a body.
 const BOUNDARY: &str = "---------------------------7d159c1302d0y0";
 const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
 const PROTOCOL: &str = "java.net.ProtocolException";
 
-/// The fault that Java's own client finds in a URL before it looks at anything else.
+/// Returns the error that Java's own client reports for a URL before any other check.
 fn address_fault(url: &str, host: &str) -> Option<&'static str> {
     if url.contains('\n') {
         return Some("Illegal character in URL");
@@ -30,7 +31,7 @@ fn address_fault(url: &str, host: &str) -> Option<&'static str> {
 }
 
 impl Http {
-    /// Everything but the URL.
+    /// Writes the request except for its URL.
     pub(super) fn write_java(
         &self,
         env: &mut Env<'_>,
@@ -47,7 +48,7 @@ impl Http {
         let nameless = |failure| Unsendable { no_url: true, ..failure };
         self.write_plans_headers(env, out).map_err(nameless)?;
         super::render::thrown(env).map_err(nameless)?;
-        // What is thrown here ends JMeter's sampler before it has named its result.
+        // An exception at this point ends JMeter's sampler before the result has a name.
         let asked = self.ask_for_cookies(out, parts);
         asked.map_err(nameless)?;
         out.own_end = out.headers.len();
@@ -68,7 +69,7 @@ impl Http {
         let named = host_line(out, parts);
         add(out, "Host", &named);
         add(out, "Accept", ACCEPT);
-        // What a proxy is told stands here.
+        // Lines for a proxy are inserted at this position.
         out.agent_at = out.headers.len();
         if posts {
             add(out, "Content-type", "application/x-www-form-urlencoded");
@@ -76,8 +77,8 @@ impl Http {
         Ok(())
     }
 
-    /// Renders the request by which the client goes on by itself after a redirect that turns a `POST` into a `GET`: what the sampler had
-    /// set is lost.
+    /// Renders the request that the client itself sends after a redirect that turns a `POST` into a `GET`: it lacks
+    /// the headers that the sampler set.
     pub fn render_stripped(
         &self,
         url: &str,
@@ -97,7 +98,7 @@ impl Http {
         Ok(())
     }
 
-    /// Writes the lines that the plan sets behind that for the connection.
+    /// Writes the `Connection` line and then the header lines of the plan.
     fn write_plans_headers(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), Unsendable> {
         out.keep_alive = self.keep_alive.get(env);
         let kept = if out.keep_alive { "keep-alive" } else { "close" };
@@ -170,7 +171,7 @@ impl Http {
         missing
     }
 
-    /// The character set named by the plan, or the failure of Java's writers where there is none of that name.
+    /// Returns the character set that the plan names, or the failure of Java's writers if it is unknown.
     fn java_charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
         self.encoding.parsed(env, |name| {
             let name = if name.is_empty() { "UTF-8" } else { name };
@@ -179,7 +180,8 @@ impl Http {
         })
     }
 
-    /// Writes the content type that a file gives to its request, unless the plan has one; with a `PUT` no other is sent by default.
+    /// Writes the content type of the request's file, unless the plan sets one. A `PUT` has no default content
+    /// type.
     fn write_java_type(
         &self,
         env: &mut Env<'_>,
@@ -240,7 +242,7 @@ impl Http {
         missing
     }
 
-    /// Writes the parts of the parameters.
+    /// Writes the multipart parts of the parameters.
     fn write_text_parts(&self, env: &mut Env<'_>, changed: &Changed, out: &mut String) {
         let compatible = self.compatible.get(env);
         let mut spelled = env.core.take();
@@ -269,7 +271,7 @@ impl Http {
         env.core.give(name);
     }
 
-    /// Writes host, port and the target of the request line, which is sent as the URL has it.
+    /// Writes host, port and request target; the target is sent as in the URL.
     fn write_java_target(out: &mut Request, parts: &url::Parts) -> Result<(), Unsendable> {
         let Request { url, host, target, .. } = out;
         out.secure = &url[parts.protocol.clone()] == "https";
@@ -282,7 +284,7 @@ impl Http {
             Some(port) => u16::try_from(port).map_err(|_| {
                 let message = format!("port out of range:{port}");
                 let refused = Unsendable::new("java.lang.IllegalArgumentException", &message);
-                // Thrown by the connection, past what JMeter catches: the result has no name yet.
+                // The connection throws an exception that JMeter does not catch: the result has no name yet.
                 Unsendable { no_url: true, ..refused }
             })?,
             None if out.secure => 443,
@@ -302,7 +304,7 @@ impl Http {
     }
 }
 
-/// Writes the lines of a file's part before its content.
+/// Writes the header lines of a file's part.
 fn write_file_head(
     file: &file::FileArgument,
     env: &mut Env<'_>,
@@ -326,7 +328,7 @@ fn write_file_head(
     env.core.give(text);
 }
 
-/// Host and port as the client names them.
+/// Returns host and port as the client writes them.
 fn host_line(out: &Request, parts: &url::Parts) -> String {
     let host = &out.url[parts.host.clone()];
     let usual = if out.secure { 443 } else { 80 };
@@ -336,7 +338,7 @@ fn host_line(out: &Request, parts: &url::Parts) -> String {
     }
 }
 
-/// Appends a line, in UTF-8. Line breaks become blanks.
+/// Appends a line in UTF-8. Line breaks become blanks.
 fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
     let from = headers.len();
     headers.extend_from_slice(name.as_bytes());
@@ -350,14 +352,14 @@ fn push(headers: &mut Vec<u8>, name: &str, value: &str) {
     headers.extend_from_slice(b"\r\n");
 }
 
-/// Appends a line unless there is one of that name.
+/// Appends a line unless a line with this name is present.
 fn add(out: &mut Request, name: &str, value: &str) {
     if !header::has(&out.headers, name) {
         header::push(&mut out.headers, name, value);
     }
 }
 
-/// Refuses a header that would end before its end: Java's own client lets a line end through only before a blank.
+/// Rejects a header with an embedded line end. Java's own client allows a line end only before a blank.
 fn illegal(name: &str, value: &str) -> Result<(), Unsendable> {
     let (what, text) = if name.contains(['\n', ':']) {
         ("field", name)
@@ -370,7 +372,7 @@ fn illegal(name: &str, value: &str) -> Result<(), Unsendable> {
     Err(Unsendable::new("java.lang.IllegalArgumentException", &message))
 }
 
-/// Gives the last line of a name another value, or appends one.
+/// Replaces the value of the last line with this name, or appends a line.
 fn set(out: &mut Request, name: &str, value: &str) {
     let mut at = None;
     let mut from = 0;
@@ -382,7 +384,7 @@ fn set(out: &mut Request, name: &str, value: &str) {
     }
     let Some(at) = at else { return header::push(&mut out.headers, name, value) };
     let mut line = Vec::new();
-    // The name stays as the plan writes it.
+    // The name remains as the plan writes it.
     let written = String::from_utf8_lossy(&out.headers[at.start..at.start + name.len()]);
     header::push(&mut line, &written, value);
     let grown = line.len() as isize - at.len() as isize;
@@ -405,7 +407,7 @@ fn set_length(out: &mut Request) {
     set(out, "Content-Length", itoa::Buffer::new().format(length));
 }
 
-/// Appends the content of a file. What Java says of one that is not there is not what HttpClient says.
+/// Appends the content of a file. For a missing file, Java's error message differs from HttpClient's.
 fn append(
     file: &file::FileArgument,
     env: &mut Env<'_>,
@@ -425,7 +427,7 @@ fn append(
     appended
 }
 
-/// Quotes and line ends as in URLs.
+/// Escapes quotes and line ends as in URLs.
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,8 +1,8 @@
-//! HTML Link Parser: the request goes where a link, form or frame of the last answer leads that fits it.
+//! HTML Link Parser: changes the request to follow a matching link, form or frame of the last response.
 //!
-//! Protocol, domain, path and the names of parameters are patterns; of several that fit, chance takes one. A link brings its own
-//! parameters; a form gives values to those whose names and values fit. The page of the last answer is kept for each user of a
-//! plan that has such an element, and read anew for each request that uses it.
+//! Protocol, domain, path and parameter names are patterns; one of several matches is chosen at random. A link
+//! replaces the parameters by its own. A form sets the parameters whose names and values match. If a plan has such
+//! an element, the page of the last response is kept for each user, and parsed anew for each request that uses it.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::evaluation;
 use crate::result::SampleResult;
 use crate::template::Template;
 
-/// The last answer, if it was one to an HTTP request.
+/// The last response, if it was a response to an HTTP Request.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     is_http: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Page {
     text: String,
 }
 
-/// Where a request goes instead.
+/// New target of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) protocol: String,
@@ -33,7 +33,7 @@ pub(super) struct Target {
     path: String,
 }
 
-/// A way out of a page.
+/// A link, form or frame of a page.
 struct Link {
     target: Target,
     arguments: Vec<Added>,
@@ -41,7 +41,7 @@ struct Link {
 }
 
 impl Page {
-    /// Keeps an answer.
+    /// Saves a response.
     pub(crate) fn note(&mut self, result: &SampleResult) {
         self.is_http = result.http;
         if result.http {
@@ -50,7 +50,7 @@ impl Page {
         }
     }
 
-    /// All links, then all forms, then all frames.
+    /// Returns all links, then all forms, then all frames.
     fn links(&self) -> Vec<Link> {
         let text = &self.text[self.text.find('<').unwrap_or(0)..];
         let document = Document::parse(text);
@@ -93,7 +93,7 @@ impl Page {
     }
 }
 
-/// A text with single blanks.
+/// Replaces each sequence of white space by one blank.
 fn spaced(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -106,7 +106,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// The text of a field of several lines, as JTidy keeps it.
+/// Returns the text of a `textarea` as JTidy keeps it.
 fn written(text: &str) -> String {
     let text = text.trim_end_matches(' ');
     let start = text.trim_start_matches(' ');
@@ -114,7 +114,7 @@ fn written(text: &str) -> String {
     format!("{blank}{start}")
 }
 
-/// An address in an attribute, as JTidy puts it right.
+/// Returns the address in an attribute as JTidy corrects it.
 fn address(text: &str) -> String {
     let mut out = String::new();
     for c in spaced(&text.replace(['\r', '\n'], "")).trim().chars() {
@@ -129,13 +129,13 @@ fn address(text: &str) -> String {
     out
 }
 
-/// The parameter that a field of a form sends.
+/// Returns the parameter that a form field sends.
 fn field(tag: &Tag<'_>) -> Option<Added> {
     let attribute = |name: &str| spaced(tag.attribute(name).unwrap_or(""));
     let (name, value) = match tag.name() {
         "input" => (attribute("name"), attribute("value")),
         "textarea" => (attribute("name"), written(tag.text().unwrap_or(""))),
-        // An option without a value sends none, whatever its text.
+        // An option without a value attribute sends an empty value, whatever its text.
         "option" => {
             (spaced(tag.within("select")?.attribute("name").unwrap_or("")), attribute("value"))
         }
@@ -175,7 +175,7 @@ impl Link {
         Some(Self { target, arguments, is_form: false })
     }
 
-    /// Names and values without escapes; `None` where an escape cannot be read.
+    /// Returns the decoded query of the link; `None` if an escape sequence is invalid.
     fn query(&self) -> Option<String> {
         let mut out = String::new();
         for argument in self.arguments.iter().filter(|argument| !argument.name.is_empty()) {
@@ -195,13 +195,13 @@ impl Link {
     }
 }
 
-/// Whether a text is that of the pattern, or matches it as a whole.
+/// True if a text equals the pattern or matches it completely.
 fn fits(text: &str, pattern: &str) -> bool {
     text == pattern || Regexp::remembered(pattern).is_ok_and(|pattern| pattern.matches(text))
 }
 
 impl Http {
-    /// Takes a link, if there is one that fits.
+    /// Follows a matching link, if there is one.
     pub(super) fn follow(&self, env: &mut Env<'_>, path: &mut String, changed: &mut Changed) {
         let page = std::mem::take(env.notes.page());
         if page.is_http {
@@ -220,7 +220,8 @@ impl Http {
         changed: &mut Changed,
     ) {
         let path_pattern = path.replace(' ', "%20");
-        // What the request has is evaluated for each link, as far as it fits. That shows where functions count.
+        // As in JMeter, the request's templates are evaluated for each link as long as it matches. Functions with
+        // side effects show this.
         let mut fitting = |link: &Link| {
             let Some(query) = link.query() else { return false };
             let to = &link.target;

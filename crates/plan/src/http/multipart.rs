@@ -1,8 +1,8 @@
-//! Bodies of `multipart/form-data`, part by part as HttpClient's builder writes them.
+//! Bodies of `multipart/form-data`, written part by part like HttpClient's builder.
 //!
-//! In its strict mode every part has all three of its header lines, in UTF-8; in the browser compatible one parameters
-//! have `Content-Disposition` alone, files their type too, both in the request's character set. The boundary is random,
-//! 30 to 40 characters long; a request of which nothing varies keeps its own on a core.
+//! In the builder's strict mode, every part has three header lines, in UTF-8. In its browser-compatible mode,
+//! parameters have only `Content-Disposition`, and files also their type, both in the request's character set. The
+//! boundary is random, with 30 to 40 characters. A request without variable parts keeps its boundary on a core.
 
 use lang::charset::Charset;
 
@@ -13,10 +13,10 @@ use crate::env::Env;
 
 const BOUNDARY: &[u8; 64] = b"-_1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// How a body is being written.
+/// A multipart body that is being written.
 struct Form {
     charset: Charset,
-    /// Of names in header lines.
+    /// Character set of names in header lines.
     names: Charset,
     compatible: bool,
     boundary: [u8; 40],
@@ -28,7 +28,8 @@ impl Form {
         std::str::from_utf8(&self.boundary[..self.length]).unwrap_or("")
     }
 
-    /// Begins a part, or ends the body. What is shown of a body is what is sent, without the contents of files.
+    /// Writes the boundary that begins a part or ends the body. The body is also copied to the sampler data,
+    /// without the contents of files.
     fn delimit(&self, out: &mut Request) {
         let from = out.body.len();
         out.body.extend_from_slice(b"--");
@@ -52,8 +53,8 @@ fn push(out: &mut Request, bytes: &[u8]) {
 }
 
 impl Http {
-    /// Writes the body and its header lines. A file that cannot be read is what is returned in the end: JMeter finds out
-    /// when the body is sent.
+    /// Writes the body and its header lines. Returns the error of an unreadable file only at the end, because
+    /// JMeter detects it while sending the body.
     pub(super) fn write_multipart(
         &self,
         env: &mut Env<'_>,
@@ -200,7 +201,8 @@ fn quote(text: &str, out: &mut String) {
     }
 }
 
-/// The name of a file: what the set cannot hold as a reference (without semicolon), quotes and line ends as in URLs.
+/// Appends a file name. Characters outside the character set become numeric references (without semicolon); quotes
+/// and line ends are escaped as in URLs.
 pub(super) fn escape_name(name: &str, charset: Charset, out: &mut String) {
     use std::fmt::Write;
     for c in name.chars() {
@@ -216,7 +218,7 @@ pub(super) fn escape_name(name: &str, charset: Charset, out: &mut String) {
     }
 }
 
-/// Writes the content type of a parameter, and gives the set in which its value is encoded.
+/// Writes the content type of a parameter, and returns the character set for its value.
 fn content_type_with(
     source: &str,
     charset: Charset,
@@ -238,7 +240,7 @@ fn content_type_with(
     Ok(charset)
 }
 
-/// Writes a content type as HttpClient understands it; gives its character set, if it names one.
+/// Writes a content type as HttpClient parses it, and returns its character set if it has one.
 fn parsed(source: &str, out: &mut String) -> Result<Option<Charset>, Unsendable> {
     let mut parts = pieces(source);
     let name = parts.next().unwrap_or("").trim();
@@ -246,7 +248,7 @@ fn parsed(source: &str, out: &mut String) -> Result<Option<Charset>, Unsendable>
         let message = format!("Invalid content type: {source}");
         return Err(Unsendable::new("org.apache.http.ParseException", &message));
     }
-    // Blanks and line breaks between words are read as one blank.
+    // Blanks and line breaks between words become one blank.
     for (nth, word) in name.split('=').next().unwrap_or(name).split_ascii_whitespace().enumerate() {
         out.push_str(if nth > 0 { " " } else { "" });
         out.push_str(word);
@@ -294,7 +296,7 @@ fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
 }
 
-/// The pieces between semicolons outside of quotes, up to a comma.
+/// Splits a content type at semicolons outside quotes, up to a comma.
 fn pieces(source: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let end = source.find(|c| {

@@ -1,15 +1,16 @@
-//! Where a redirect leads, as JMeter works it out from a `Location`.
+//! Computes the target of a redirect from a `Location` header, like JMeter.
 
 use lang::{uri, url};
 
 use super::Unsendable;
 
-/// The method of the request that follows: JMeter makes it GET, whatever the status, unless it was HEAD.
+/// Returns the method of the request after a redirect: JMeter uses GET for any status, unless the method was HEAD.
 pub fn method_after_redirect(method: &str) -> &str {
     if method.eq_ignore_ascii_case("HEAD") { method } else { "GET" }
 }
 
-/// Writes the absolute URL of a `Location` found in the answer to `base`. `resolves`: steps up in its path are taken first.
+/// Writes the absolute URL of a `Location` in the response to `base`. If `resolves` is true, `/segment/..` in its
+/// path is resolved first.
 pub fn location(
     base: &str,
     location: &str,
@@ -28,8 +29,8 @@ pub fn location(
     Ok(())
 }
 
-/// Writes the absolute URL of a `Location` as HttpClient works it out where it follows itself; `base` is the URL that was asked for last.
-/// JMeter's own way is [`location`].
+/// Writes the absolute URL of a `Location` as HttpClient computes it when it follows redirects itself. `base` is
+/// the URL of the last request. For JMeter's own computation, see [`location`].
 pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
     let location = location.trim();
     let (rest, fragment) = location.split_at(location.find('#').unwrap_or(location.len()));
@@ -42,7 +43,7 @@ pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(
     };
     let Some(named) = rest.strip_prefix("//") else {
         if scheme.len() < location.len() - rest.len() - query.len() - fragment.len() {
-            // A scheme without a host: JMeter's words are those of its own way.
+            // For a scheme without a host, the error message is that of JMeter's own computation.
             return self::location(base, location, false, out);
         }
         write_root(scheme, &base[from.authority.clone()], out);
@@ -58,7 +59,7 @@ pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(
     Ok(())
 }
 
-/// Writes scheme and authority, both in small letters but for the name of a user.
+/// Writes scheme and authority in lower case, except for the user name.
 fn write_root(scheme: &str, authority: &str, out: &mut String) {
     let host = authority.rfind('@').map_or(0, |at| at + 1);
     out.push_str(&scheme.to_ascii_lowercase());
@@ -67,9 +68,9 @@ fn write_root(scheme: &str, authority: &str, out: &mut String) {
     out.push_str(&authority[host..].to_ascii_lowercase());
 }
 
-/// Writes path and query of a location that names no host; `base` is the URL before it.
+/// Writes path and query of a location without a host; `base` is the previous URL.
 fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), out: &mut String) {
-    // HttpClient goes by its own request line.
+    // HttpClient resolves the location against the request line that it sent.
     let (mut sent, mut room) = (String::new(), Vec::new());
     let asked = from.query.clone().map(|query| &base[query]);
     uri::target(&base[from.path.clone()], asked, &mut room, &mut sent);
@@ -86,23 +87,24 @@ fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), o
     } else {
         let folder = &sent[..sent.rfind('/').map_or(0, |at| at + 1)];
         let joined = format!("{folder}{path}");
-        // Java takes steps before HttpClient does: one at the end leaves a folder.
+        // Java resolves dot segments before HttpClient does; a final dot segment leaves a trailing slash.
         let ends = joined.ends_with("/.") || joined.ends_with("/..");
         uri::normal_path(&format!("{joined}{}", if ends { "/" } else { "" }), out);
         out.push_str(query);
     }
 }
 
-/// Writes the absolute URL of a `Location` that Java's own client follows: nothing is escaped.
+/// Writes the absolute URL of a `Location` that Java's own client follows; characters are not escaped.
 pub fn java_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
     url::resolve(Some(base), location, out).map_err(|url::Malformed(message)| {
         Unsendable::new("java.net.MalformedURLException", &message)
     })
 }
 
-/// Whether a `Location` found in the answer to `base` is a URI, which HttpClient asks for where it follows itself.
+/// True if a `Location` in the response to `base` is a URI, which HttpClient requires when it follows redirects
+/// itself.
 pub fn is_uri(base: &str, location: &str) -> bool {
-    // A scheme with nothing behind it is none to Java, whatever a URL makes of it.
+    // To Java, a scheme without anything after it is invalid, whatever a URL allows.
     if location.split_once(':').is_some_and(|(_, rest)| rest.trim_start_matches('/').is_empty()) {
         return false;
     }
@@ -110,7 +112,7 @@ pub fn is_uri(base: &str, location: &str) -> bool {
     url::resolve(Some(base), location, &mut url).is_err() || uri::verify(&url).is_ok()
 }
 
-/// Resolves `/segment/..` in the path of a location, relative or not.
+/// Resolves `/segment/..` in the path of an absolute or relative location.
 fn remove_dot_dot(location: &str) -> String {
     if location.len() < 4 || !location.contains("/..") {
         return location.to_string();

@@ -1,8 +1,8 @@
-//! Renders a request: URL, request target, header lines in HttpClient's order, body.
+//! Renders a request: URL, request target, header lines in HttpClient's order, and body.
 //!
-//! The order on the wire: `Connection`, the plan's headers, cookies, `Content-Length`, `Content-Type`, `Host`,
-//! `User-Agent`; the last four only where the plan does not set them. Checks run in JMeter's order, so that the first
-//! thing wrong is the one its row names.
+//! Lines are sent in this order: `Connection`, the plan's headers, cookies, `Content-Length`, `Content-Type`,
+//! `Host`, `User-Agent`; the last four only if the plan does not set them. Checks run in JMeter's order, so that
+//! the result reports the same first error.
 
 use lang::charset::Charset;
 use lang::{percent, uri, url};
@@ -11,7 +11,7 @@ use super::body::Body;
 use super::{Http, Request, Unsendable, header};
 use crate::env::Env;
 
-/// Java's message where JMeter has no cookie handler.
+/// Java's message if JMeter has no cookie handler.
 const NO_HANDLER: &str = "Cannot invoke \"org.apache.jmeter.protocol.http.control.CookieHandler.getCookieHeaderForURL(org.apache.jmeter.testelement.property.CollectionProperty, java.net.URL, boolean)\" because \"this.cookieHandler\" is null";
 const BAD_URL: &str = "java.net.MalformedURLException";
 
@@ -47,7 +47,7 @@ impl Http {
         self.write(env, out, true)
     }
 
-    /// Renders the request that follows a redirect to `url` (absolute).
+    /// Renders the request that follows a redirect to the absolute URL `url`.
     pub fn render_redirect(
         &self,
         url: &str,
@@ -58,8 +58,9 @@ impl Http {
         self.render_at(url, method, false, env, out)
     }
 
-    /// The same where HttpClient follows without JMeter, in place of a request of the method `from`: it keeps the header
-    /// lines that JMeter set for that one, with the content type of a file that is not sent again.
+    /// Renders the request of a redirect that HttpClient follows without JMeter, after a request with the method
+    /// `from`. It keeps the header lines that JMeter set for the first request, and the content type of a file that
+    /// is not resent.
     pub fn render_silent_redirect(
         &self,
         url: &str,
@@ -74,7 +75,7 @@ impl Http {
         if let Some(body) = kept
             && !present.content_type_value
         {
-            // It stands where the body's lines would: before those of HttpClient.
+            // The content type is inserted before the header lines of HttpClient.
             let mut rest = out.headers.split_off(out.own_end);
             self.write_content_type(env, body, out);
             out.agent_at += out.headers.len() - out.own_end;
@@ -83,8 +84,8 @@ impl Http {
         thrown(env)
     }
 
-    /// Renders the request for what is embedded in a page, at `url` (absolute). It has the body of the page's own request, where that
-    /// is not a form: JMeter sends it as if the sampler had the method GET.
+    /// Renders the request for an embedded resource at the absolute URL `url`. JMeter sends it as if the sampler
+    /// had the method GET: it has the body of the page's own request, unless that is a form.
     pub fn render_embedded(
         &self,
         url: &str,
@@ -115,8 +116,8 @@ impl Http {
         self.write(env, out, first)
     }
 
-    /// Whether a request with its URL is one for a file; of such one little more is asked. JMeter goes by the sampler's protocol and is
-    /// particular about its case.
+    /// Returns true if the request's URL names a file, and then prepares the request; few other checks apply to it.
+    /// JMeter compares the sampler's protocol case-sensitively.
     fn is_of_file(&self, env: &mut Env<'_>, out: &mut Request) -> bool {
         if !out.url.starts_with("file:") || !self.protocol.parsed(env, |name| name == "file") {
             return false;
@@ -130,7 +131,7 @@ impl Http {
         out.bytes.clear();
         percent::unescape(&out.url[parts.path], &mut out.bytes);
         let path = String::from_utf8_lossy(&out.bytes);
-        // As `java.io.File` has it: no slash twice, none at the end.
+        // Like `java.io.File`: no double slashes, and no slash at the end.
         for c in path.chars() {
             if c != '/' || !out.target.ends_with('/') {
                 out.target.push(c);
@@ -142,7 +143,8 @@ impl Http {
         true
     }
 
-    /// Whether Java's own client sends it, or HttpClient; a name that is of neither fails it.
+    /// True if Java's own client sends the request, false for HttpClient. The error is that of an unknown
+    /// implementation.
     fn is_sent_by_java(&self, env: &mut Env<'_>) -> Result<bool, Unsendable> {
         let client = &self.client;
         let found = client.name.parsed(env, |name| {
@@ -158,7 +160,7 @@ impl Http {
         found.map_err(|words| nobody(Unsendable::new("java.lang.IllegalArgumentException", &words)))
     }
 
-    /// Everything but the URL.
+    /// Writes the request except for its URL.
     fn write(&self, env: &mut Env<'_>, out: &mut Request, first: bool) -> Result<(), Unsendable> {
         out.response_timeout_ms = u32::try_from(self.response_timeout.int(env)).unwrap_or(0);
         out.connect_timeout_ms = u32::try_from(self.connect_timeout.int(env)).unwrap_or(0);
@@ -204,7 +206,7 @@ impl Http {
         Ok(())
     }
 
-    /// Writes the URL. What is wrong with its host only counts once the rest is found to be right.
+    /// Writes the URL. Returns an error of its host separately, because it counts only if the rest is valid.
     fn write_url(
         &self,
         env: &mut Env<'_>,
@@ -239,7 +241,7 @@ impl Http {
             }
             let port = self.port.parsed(env, |text| text.trim().parse().unwrap_or(0));
             let port = Some(port).filter(|port| !is_default_port(&protocol, *port));
-            // Files may be relative, and those of other hosts are none.
+            // File URLs may be relative, and have no host.
             let port = port.filter(|_| !is_file);
             if is_file {
                 domain.clear();
@@ -255,7 +257,7 @@ impl Http {
         result
     }
 
-    /// Writes host, port and the target of the request line.
+    /// Writes host, port and request target.
     fn write_target(
         &self,
         out: &mut Request,
@@ -311,7 +313,8 @@ impl Http {
         Ok(())
     }
 
-    /// JMeter asks its cookie manager before it sends anything, which fails where that cannot work, and for a URL without a host.
+    /// Checks the cookie manager as JMeter does before sending. The check fails for an unusable cookie manager, and
+    /// for a URL without a host.
     pub(super) fn ask_for_cookies(
         &self,
         out: &Request,
@@ -327,7 +330,7 @@ impl Http {
         Ok(())
     }
 
-    /// The character set named by the plan, or the failure that JMeter has where there is none of that name.
+    /// Returns the character set that the plan names, or JMeter's failure if it is unknown.
     pub(super) fn charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
         self.encoding.parsed(env, |name| {
             let name = if name.is_empty() { "UTF-8" } else { name };
@@ -344,19 +347,20 @@ impl Http {
     }
 }
 
-/// Whether HttpClient4 has a request for the method: any token of HTTP is one.
+/// True if HttpClient4 accepts the method: any HTTP token is valid.
 fn is_method(method: &str) -> bool {
     let of_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     !method.is_empty() && method.bytes().all(of_token)
 }
 
-/// Refuses what is no URI.
+/// Rejects a URL that is no valid URI.
 fn verify(url: &str) -> Result<(), Unsendable> {
     uri::verify(url)
         .map_err(|bad| Unsendable::new("java.net.URISyntaxException", &bad.message(url)))
 }
 
-/// The exception of an expression, as the failure of the sample. A function that ends the user is left to the engine.
+/// Converts the exception of an expression to the failure of the sample. The engine handles an exception that ends
+/// the user.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Unsendable::new(thrown.class, &thrown.message)),
@@ -364,10 +368,10 @@ pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Unsendable> {
     }
 }
 
-/// A host that is no host name is taken from the authority, in which escapes are resolved.
+/// Decodes a host name: if it is not valid, HttpClient takes it from the authority with escape sequences resolved.
 fn percent_decoded(name: &str) -> String {
     let mut decoded = String::new();
-    // There are no escapes but sound ones in what has been verified.
+    // All escape sequences are valid after `verify`.
     let _ =
         percent::decode(&name.replace('+', "%2B"), Charset::Utf8, &mut Vec::new(), &mut decoded);
     decoded
@@ -379,7 +383,7 @@ pub(super) fn encode_spaces(path: &mut String) {
     }
 }
 
-/// Whether the URL need not show the port; 0 stands for none given.
+/// True if the URL may omit the port; 0 means that no port is given.
 pub(super) fn is_default_port(protocol: &str, port: i32) -> bool {
     match port {
         0 => true,

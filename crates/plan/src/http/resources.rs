@@ -1,4 +1,4 @@
-//! Embedded resources of an HTTP Request: whether, how many at a time, and which.
+//! Embedded resources of an HTTP Request: if they are downloaded, how many at a time, and which.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use crate::pattern::Pattern;
 use crate::template::Template;
 use crate::template::flag::Flag;
 
-/// Downloads at a time where the plan gives no number.
+/// Default number of parallel downloads.
 const POOL: usize = 6;
 
-/// Resources that a sampler loads with its pages.
+/// Settings for the embedded resources of a sampler's pages.
 #[derive(Debug)]
 pub struct Resources {
     pub(super) enabled: Flag,
     pub(super) concurrent: Flag,
     pub(super) pool: Template,
-    /// Patterns that a whole URL must match, and must not match; empty ones do not count.
+    /// Pattern that a whole URL must match, and pattern that it must not match; empty patterns are ignored.
     pub(super) allow: Pattern,
     pub(super) exclude: Pattern,
-    /// Parsers by type of content.
+    /// HTML parsers by content type.
     pub parsers: Arc<Parsers>,
 }
 
 impl Resources {
-    /// Whether resources are loaded at all.
+    /// True if resources are downloaded.
     pub fn are_loaded(&self, env: &mut Env<'_>) -> bool {
         self.enabled.get(env)
     }
 
-    /// How many are loaded at a time; 1 is one after another, on connections of the user itself.
+    /// Returns the number of parallel downloads. With 1, they run one after another on the user's own connections.
     pub fn at_a_time(&self, env: &mut Env<'_>) -> usize {
         if !self.concurrent.get(env) {
             return 1;
@@ -42,8 +42,8 @@ impl Resources {
         })
     }
 
-    /// Whether a link is loaded; it is compared as [`escape`](lang::links::escape) leaves it. A pattern that cannot be
-    /// read does not count.
+    /// True if the resource at `url` is downloaded; the URL is compared after [`escape`](lang::links::escape).
+    /// Invalid patterns are ignored.
     pub fn accepts(&self, url: &str, env: &mut Env<'_>) -> bool {
         matches(&self.allow, url, true, env) && !matches(&self.exclude, url, false, env)
     }

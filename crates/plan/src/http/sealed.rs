@@ -1,18 +1,18 @@
-//! A rendered request into which a gateway's header lines and another body are put.
+//! Inserts a gateway's header lines and an encrypted body into a rendered request.
 
 use std::ops::Range;
 
 use super::{Request, header};
 
 impl Request {
-    /// The value of the first of the plan's header lines of that name.
+    /// Returns the value of the plan's first header line with this name.
     pub fn own_header(&self, name: &str) -> Option<&[u8]> {
         header::lines(&self.headers[..self.own_end])
             .find_map(|line| header::value_of(line, name.as_bytes()))
     }
 
-    /// Puts lines (name and value) behind those of the plan, where a line of the plan with one of their names gives way, and
-    /// a body in place of its own if there is one. `room` is for the lines.
+    /// Inserts header lines after those of the plan, replacing lines of the plan with the same names, and replaces
+    /// the body if one is given. `room` is a buffer for the lines.
     pub fn seal<'a>(
         &mut self,
         lines: impl Iterator<Item = (&'a str, &'a str)> + Clone,
@@ -54,7 +54,7 @@ impl Request {
     }
 }
 
-/// Places in the header lines, which move.
+/// Positions in the header lines, which move when lines are inserted.
 struct Places {
     own_end: usize,
     set_end: usize,
@@ -74,7 +74,7 @@ impl Places {
         }
     }
 
-    /// A line that stood at `from` stands at `to`.
+    /// Updates the positions for a line that moved from `from` to `to`.
     fn note(&mut self, from: usize, to: usize, request: &Request) {
         let pairs = [
             (request.own_end, &mut self.own_end),

@@ -1,41 +1,41 @@
-//! Where an HTTP request is sent from (IP spreading): an address or a name of this machine, or one of its devices.
+//! Local address of HTTP requests (IP spreading): an address, a host name or a network interface of this machine.
 
 use crate::compile::Context;
 use crate::env::Env;
 use crate::template::Template;
 
-/// The local end of a connection, as a plan names it.
+/// Local end of a connection as the plan names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The kind of thing that the name names.
+    /// Kind of the name.
     pub kind: SourceKind,
-    /// The name; blank is any address.
+    /// Address, host name or interface; blank means any address.
     pub name: String,
 }
 
-/// `HTTPSampler.ipSourceType`.
+/// Source type as in `HTTPSampler.ipSourceType`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceKind {
     /// An address or a host name.
     #[default]
     Host,
-    /// The first address of a device.
+    /// The first address of a network interface.
     Device,
-    /// Its first of IPv4.
+    /// The first IPv4 address of a network interface.
     DeviceV4,
-    /// Its first of IPv6.
+    /// The first IPv6 address of a network interface.
     DeviceV6,
 }
 
 impl Source {
-    /// Whether there is any at all.
+    /// True if any local address may be used.
     pub fn is_any(&self) -> bool {
         self.name.trim().is_empty()
     }
 }
 
 impl SourceKind {
-    /// The kind of a number; none for numbers on which JMeter fails.
+    /// Returns the kind of a number; `None` for numbers on which JMeter fails.
     pub(super) fn of(number: i32) -> Option<Self> {
         Some(match number {
             0 => Self::Host,
@@ -46,7 +46,7 @@ impl SourceKind {
         })
     }
 
-    /// The Java class of addresses that are wanted.
+    /// Returns the Java class of the requested addresses.
     pub fn class(self) -> &'static str {
         match self {
             Self::Host | Self::Device => "InetAddress",
@@ -56,7 +56,7 @@ impl SourceKind {
     }
 }
 
-/// A source as the plan has it.
+/// A source as templates of the plan.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
     pub(super) kind: SourceKind,

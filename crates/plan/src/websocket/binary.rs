@@ -1,11 +1,11 @@
-//! Bytes written in hexadecimal, as the plug-in reads and prints them.
+//! Bytes in hexadecimal notation, as the plug-in parses and prints them.
 //!
-//! Tokens are separated by single blanks. `0x1f` is one byte, `cafe` are two; of a longer number behind `0x` the last
-//! byte counts.
+//! Tokens are separated by single blanks. `0x1f` is one byte, `cafe` are two. Of a longer number after `0x`, only
+//! the last byte counts.
 
 use std::fmt::Write;
 
-/// Appends the bytes that a text stands for; `Err` if it is not binary.
+/// Appends the bytes that a text describes; fails if it is not hexadecimal.
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), ()> {
     if text.trim_matches(|c: char| c <= ' ').is_empty() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), ()> {
     Ok(())
 }
 
-/// A number in Java's sense; a sign is one there, but not behind `0x`.
+/// Parses a hexadecimal number like Java; a sign is allowed unless `0x` precedes.
 fn number(digits: &str, sign: bool) -> Result<i32, ()> {
     if !sign && digits.starts_with(['+', '-']) {
         return Err(());
@@ -34,7 +34,7 @@ fn number(digits: &str, sign: bool) -> Result<i32, ()> {
     i32::from_str_radix(digits, 16).map_err(|_| ())
 }
 
-/// Appends bytes as `0x00 0xff`, at most `limit` of them and then `more`.
+/// Appends bytes in the form `0x00 0xff`: at most `limit` bytes, and then `more` if there are further bytes.
 pub(crate) fn format(bytes: &[u8], limit: usize, more: &str, out: &mut String) {
     for (at, byte) in bytes.iter().take(limit).enumerate() {
         let blank = if at > 0 { " " } else { "" };
@@ -45,7 +45,7 @@ pub(crate) fn format(bytes: &[u8], limit: usize, more: &str, out: &mut String) {
     }
 }
 
-/// Whether `needle` occurs in `bytes`; an empty one does not.
+/// True if `needle` occurs in `bytes`; false if `needle` is empty.
 pub(crate) fn contains(bytes: &[u8], needle: &[u8]) -> bool {
     !needle.is_empty() && memchr::memmem::find(bytes, needle).is_some()
 }

@@ -1,7 +1,7 @@
-//! From elements to WebSocket samplers, frame filters, heartbeats and holds.
+//! Compiles elements to WebSocket samplers, frame filters, heartbeats and holds.
 //!
-//! A property that the sampler lacks or leaves empty is taken from the nearest Simple Config Element that has it, as
-//! JMeter merges them. Words of enumerations are read once: one with an expression in it is not supported.
+//! A property that is missing or empty in the sampler is taken from the nearest Simple Config Element that has it,
+//! as JMeter merges them. Enumeration values are read once; expressions in them are not supported.
 
 use jmx::{ElementId, Prop};
 
@@ -19,7 +19,7 @@ use crate::template::flag::{self, Flag};
 
 const PACKAGE: &str = "eu.luminis.jmeter.wssampler.";
 
-/// The filters and the heartbeat in the scope of a sampler, in the tables of the plan.
+/// Indexes of the filters and the heartbeat in a sampler's scope.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     pub(crate) filters: Vec<FilterId>,
@@ -27,7 +27,8 @@ pub(crate) struct Around {
     pub(crate) cookies: Option<u32>,
 }
 
-/// A sampler with the configuration in its scope, nearest first; `None` if the element is none.
+/// Compiles a sampler with the config elements in its scope, nearest first; `None` if the element is no WebSocket
+/// sampler.
 pub(crate) fn compile(
     ctx: &mut Context<'_>,
     id: ElementId,
@@ -82,12 +83,12 @@ pub(crate) fn compile(
 
 pub(crate) const ZALESKI: &str = "JMeter.plugins.functional.samplers.websocket.WebSocketSampler";
 
-/// Whether samplers of a class are merged with every Simple Config Element in their scope.
+/// True if samplers of this class inherit properties from Simple Config Elements in their scope.
 pub(crate) fn takes_defaults(class: &str) -> bool {
     class.starts_with(PACKAGE) || class == ZALESKI
 }
 
-/// The hold that a Flow Control Action is, if it is one.
+/// Compiles a hold from a Flow Control Action; `None` if the action is no hold.
 pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> Option<WebSocket> {
     if !is_pause(ctx, id) {
         return None;
@@ -110,21 +111,21 @@ pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> O
     })
 }
 
-/// Whether an element is a Flow Control Action that pauses.
+/// True if the element is a Flow Control Action that pauses.
 fn is_pause(ctx: &Context<'_>, id: ElementId) -> bool {
     const PAUSE: i64 = 1;
     scope::class(ctx.doc, id) == "TestAction"
         && ctx.props(id).int("ActionProcessor.action") == Some(PAUSE)
 }
 
-/// Tells of an action that it is a hold.
+/// Reports that an action is a hold.
 pub(crate) fn review_action(ctx: &mut Context<'_>, id: ElementId) {
     if is_pause(ctx, id) && hold::settings_below(ctx, id).is_some() {
         ctx.remark(id, Level::Native, "holds the user's WebSocket connection and makes a sample");
     }
 }
 
-/// A frame filter; `None` if the element is none.
+/// Compiles a frame filter; `None` if the element is none.
 pub(crate) fn filter(ctx: &mut Context<'_>, id: ElementId) -> Option<FrameFilter> {
     let class = scope::class(ctx.doc, id).strip_prefix(PACKAGE)?;
     let of = Reader { chain: vec![id] };
@@ -159,18 +160,18 @@ pub(crate) fn filter(ctx: &mut Context<'_>, id: ElementId) -> Option<FrameFilter
     Some(filter)
 }
 
-/// Java's complaint about a word that is none of an enumeration.
+/// Returns Java's message about an unknown enumeration value.
 fn no_constant(of: &str, word: &str) -> String {
     format!("java.lang.IllegalArgumentException: No enum constant {PACKAGE}{of}.{word}")
 }
 
-/// Reads properties of an element and of what it is merged with, nearest first.
+/// Reads properties of an element and of the elements that it inherits from, nearest first.
 struct Reader {
     chain: Vec<ElementId>,
 }
 
 impl Reader {
-    /// The property that counts, and the element it stands in.
+    /// Returns the property that applies, and its element.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.chain {
@@ -197,7 +198,7 @@ impl Reader {
         }
     }
 
-    /// A word that must be known before the run.
+    /// Returns a word that must be constant.
     fn word(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> String {
         let Some((id, prop)) = self.find(ctx, name) else { return default.into() };
         let word = prop.text().unwrap_or("");
@@ -216,7 +217,7 @@ impl Reader {
         match self.word(ctx, "payloadType", "").as_str() {
             "Binary" => Form::Binary,
             "TextStomp" => Form::Stomp,
-            // What the plug-in does not know it takes for text.
+            // The plug-in treats unknown types as text.
             _ => Form::Text,
         }
     }
@@ -242,7 +243,7 @@ impl Reader {
         if self.word(ctx, "type", "PingPong") == "Pong" { Act::Pong } else { Act::PingPong }
     }
 
-    /// How a filter compares; the second is whether a pattern must match the whole.
+    /// Returns the comparison of a filter. For patterns, the second value is true if the whole text must match.
     fn comparison(&self, ctx: &mut Context<'_>) -> Result<(Comparison, Option<bool>), String> {
         let word = self.word(ctx, "comparisonType", "IsPlain");
         let (not, bare) = match word.strip_prefix("Not") {
@@ -280,12 +281,13 @@ impl Reader {
 }
 
 impl WebSocket {
-    /// Whether it is a hold.
+    /// True if the sampler is a hold.
     pub(crate) fn is_hold(&self) -> bool {
         matches!(self.act, Act::Hold(_))
     }
 
-    /// Takes what belongs to the plan from the sampler that it stands for, and its headers unless it has others.
+    /// Takes the settings of the plan from the sampler that this copy replaces, and its headers unless new headers
+    /// are given.
     pub(crate) fn stands_for(&mut self, planned: &Self, headers: Option<Vec<Header>>) {
         self.cookies = planned.cookies;
         self.filters.clone_from(&planned.filters);
@@ -317,7 +319,7 @@ impl WebSocket {
     }
 }
 
-/// Tells what becomes of a single element.
+/// Reports the support of a single element.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
     if heart {

@@ -1,20 +1,21 @@
-//! Frame filters: config elements that discard frames on their way to a sampler that reads.
+//! Frame filters: config elements that discard frames before they reach a sampler.
 //!
-//! How the plug-in reads through filters `[0]`, `[1]`, … `[n]`, which the engine does as well. Level *k* reads from level
-//! *k + 1*, the last one from the connection:
+//! The engine reads through filters `[0]`, `[1]`, … `[n]` like the plug-in. Filter *k* reads from filter *k + 1*,
+//! and the last filter from the connection:
 //!
-//! 1. Each level has a time left, which starts as what the level before it has left at that moment; the first one starts with the
-//!    sampler's read timeout. The connection is read with the time left of the last level. 0 there means without end.
-//! 2. A level measures, in whole milliseconds, how long its read took. Then it looks at the frame: if [`FrameFilter::discards`]
-//!    it, a reply goes out where [`FrameFilter::replies`] says so, and a sub-result is added ([`super::wording::discarded`])
-//!    that began when this level began to read this frame.
-//! 3. *Whether or not it discarded*: where the time spent is less than the time left, it is taken off; otherwise the read fails with
-//!    `Read timed out`. So a timeout of 0 always fails once a frame has come, and a frame that comes in the last
-//!    millisecond fails even though it passes.
-//! 4. A frame that was discarded makes the level read again (a level below starts with this level's time left); one that
-//!    passes goes to the level before.
+//! 1. Each filter has a time budget. It starts with the remaining budget of the filter before; the first filter
+//!    starts with the sampler's read timeout. The connection is read with the remaining budget of the last filter;
+//!    0 means no limit.
+//! 2. A filter measures the duration of its read in whole milliseconds. Then it checks the frame. If
+//!    [`FrameFilter::discards`] returns true, it sends a reply if [`FrameFilter::replies`] requires it, and adds a
+//!    sub-result ([`super::wording::discarded`]) that began when this read began.
+//! 3. *Whether the frame was discarded or not*: if the duration is less than the budget, it is subtracted;
+//!    otherwise the read fails with `Read timed out`. So a timeout of 0 always fails after a frame was received,
+//!    and a frame received in the last millisecond fails even if it passes.
+//! 4. After a discarded frame, the filter reads the next one (the following filter starts with this filter's
+//!    remaining budget). A frame that passes goes to the filter before.
 //!
-//! A fault ([`FrameFilter::fault`]) shows when the level starts to read, before anything comes from the connection.
+//! A fault ([`FrameFilter::fault`]) is reported when the filter starts to read, before anything is received.
 
 use super::{Frame, FrameKind, binary};
 use crate::env::Env;
@@ -33,21 +34,21 @@ pub struct FrameFilter {
     pub(super) test: Test,
 }
 
-/// The test of a filter.
+/// Test that decides which frames a filter discards.
 #[derive(Debug)]
 pub(super) enum Test {
     Text(Comparison, Template),
     Pattern {
-        /// The pattern must match the whole text.
+        /// True if the pattern must match the whole text.
         whole: bool,
-        /// Frames that do not match are discarded.
+        /// True if frames that do not match are discarded.
         not: bool,
         pattern: Pattern,
     },
     Binary {
         comparison: Comparison,
         value: Template,
-        /// Where the value is looked for; anywhere if this is no number.
+        /// Position of the value in the payload; any position if this is not a number.
         at: Template,
     },
     Ping {
@@ -55,11 +56,11 @@ pub(super) enum Test {
         pongs: bool,
         reply: Flag,
     },
-    /// A word in the plan that the plug-in does not know; the text of its exception.
+    /// The plan has a word that the plug-in does not know; the string is the exception's text.
     Unknown(String),
 }
 
-/// How a filter compares.
+/// Comparison of a frame's payload with the filter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Any,
@@ -70,7 +71,7 @@ pub(super) enum Comparison {
 }
 
 impl FrameFilter {
-    /// Whether it discards a frame.
+    /// True if the filter discards the frame.
     pub fn discards(&self, frame: &Frame<'_>, env: &mut Env<'_>) -> bool {
         match &self.test {
             Test::Text(comparison, value) => {
@@ -100,7 +101,7 @@ impl FrameFilter {
                 let at = at.parsed(env, |text| text.parse().ok());
                 value.parsed(env, |value| {
                     let mut wanted = Vec::new();
-                    // What is not binary compares as if it were nothing.
+                    // A value that is not hexadecimal counts as empty.
                     if binary::parse(value, &mut wanted).is_err() {
                         wanted.clear();
                     }
@@ -116,17 +117,17 @@ impl FrameFilter {
         }
     }
 
-    /// Whether it answers a ping that it discards, with a pong of the same payload.
+    /// True if the filter answers a discarded ping with a pong that has the same payload.
     pub fn replies(&self, env: &mut Env<'_>) -> bool {
         matches!(&self.test, Test::Ping { reply, .. } if reply.get(env))
     }
 
-    /// Appends its name.
+    /// Appends the name of the filter.
     pub fn name(&self, env: &mut Env<'_>, out: &mut String) {
         self.name.eval(env, out);
     }
 
-    /// The exception, in Java's words, that keeps it from working at all.
+    /// Returns the Java exception that prevents the filter from working, if any.
     pub fn fault(&self, env: &mut Env<'_>) -> Option<String> {
         match &self.test {
             Test::Unknown(fault) => Some(fault.clone()),
@@ -141,7 +142,7 @@ impl FrameFilter {
         }
     }
 
-    /// A pattern that cannot be read, in words.
+    /// Returns the message about an invalid pattern.
     pub(crate) fn complaint(&self) -> Option<String> {
         match &self.test {
             Test::Pattern { pattern: Pattern::Fixed(_, Err(malformed)), .. } => {
@@ -165,7 +166,8 @@ impl Comparison {
     }
 }
 
-/// Whether a comparison of bytes holds; `at` is where [`Comparison::Contains`] looks, `None` is anywhere.
+/// True if a comparison of bytes succeeds. `at` is the position for [`Comparison::Contains`]; `None` means any
+/// position.
 fn holds_in(bytes: &[u8], how: Comparison, wanted: &[u8], at: Option<i32>) -> bool {
     match how {
         Comparison::Any => true,

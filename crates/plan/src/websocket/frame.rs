@@ -1,48 +1,48 @@
-//! A frame as it came from the connection, and what the plug-in's words for it are.
+//! A received frame, and how the plug-in describes it.
 
 use super::binary;
 
-/// A frame that was read. Continuations have the kind of the frame that they continue.
+/// A received frame. A continuation has the kind of the frame that it continues.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Its kind.
+    /// Kind of the frame.
     pub kind: FrameKind,
-    /// The last of its message.
+    /// True if the frame is the last of its message.
     pub fin: bool,
-    /// It continues a message.
+    /// True if the frame continues a message.
     pub continuation: bool,
-    /// Its payload, inflated if it was compressed.
+    /// Payload, inflated if it was compressed.
     pub payload: &'a [u8],
-    /// Bytes on the wire, header included.
+    /// Size of the frame in bytes as transferred, including its header.
     pub size: u64,
-    /// Compressed, and more of its message is to come: there is nothing to show yet.
+    /// True if the message is compressed and incomplete, so that there is no payload to show yet.
     pub placeholder: bool,
 }
 
-/// Kinds of frames.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// Text.
+    /// A text frame.
     Text,
-    /// Bytes.
+    /// A binary frame.
     Binary,
-    /// The end of the connection.
+    /// A close frame.
     Close,
-    /// A ping.
+    /// A ping frame.
     Ping,
-    /// A pong.
+    /// A pong frame.
     Pong,
 }
 
-/// The plug-in's text in place of a compressed text of which a part is missing.
+/// The plug-in's text in place of an incomplete compressed text.
 const INCOMPLETE: &str =
     "<not showing response data, because it is compressed and at this stage incomplete>";
 
-/// How many bytes of a binary frame its description shows.
+/// Maximum number of bytes of a binary frame that its description shows.
 const SHOWN: usize = 16;
 
 impl<'a> Frame<'a> {
-    /// The payload as the plug-in hands it on.
+    /// Returns the payload as the plug-in shows it.
     pub fn shown(&self) -> &'a [u8] {
         match (self.placeholder, self.kind) {
             (true, FrameKind::Text) => INCOMPLETE.as_bytes(),
@@ -51,12 +51,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Whether it carries data, not control.
+    /// True for a data frame, false for a control frame.
     pub fn is_data(&self) -> bool {
         matches!(self.kind, FrameKind::Text | FrameKind::Binary)
     }
 
-    /// The type in words: `text`, `non-final binary`, `final continuation`, `close`.
+    /// Returns the type as text: `text`, `non-final binary`, `final continuation`, `close`.
     pub fn type_name(&self) -> &'static str {
         match (self.kind, self.continuation, self.fin) {
             (FrameKind::Close, ..) => "close",
@@ -71,7 +71,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Appends the description that messages hold.
+    /// Appends the description of the frame used in messages.
     pub fn describe(&self, out: &mut String) {
         use std::fmt::Write;
         let payload = self.shown();
@@ -105,7 +105,7 @@ impl<'a> Frame<'a> {
         };
     }
 
-    /// Status of a close frame as the plug-in reads it, whose first byte has a sign.
+    /// Returns the status code of a close frame as the plug-in reads it: as a signed number.
     pub fn close_status(&self) -> Option<i32> {
         match self.payload {
             [high, low, ..] => Some(i32::from(i16::from_be_bytes([*high, *low]))),
@@ -113,7 +113,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Reason of a close frame.
+    /// Returns the reason of a close frame.
     pub fn close_reason(&self) -> Option<&'a [u8]> {
         self.payload.get(2..).filter(|reason| !reason.is_empty())
     }

@@ -1,20 +1,21 @@
-//! The user's headers in the order in which the plug-in sends them: that of a Java `HashMap`.
+//! The user's headers in the order in which the plug-in sends them: the iteration order of a Java `HashMap`.
 //!
-//! The plug-in puts names and values into a map and sends what iterating gives. Equal names (letter for letter) have
-//! the last value; the cookie manager's line is the entry put last. The order is that of the table: its size doubles
-//! when it is three quarters full, and within a slot the order of insertion stays. With a cookie manager the order is that
-//! with a cookie line: only where 12, 24, … headers and no cookie are sent it is another one in Java.
+//! The plug-in puts names and values into a map and sends them in its iteration order. If a name occurs twice (same
+//! case), the last value counts; the cookie manager's line is the last entry to be inserted. The order is that of
+//! the hash table: its size doubles when it is three quarters full, and entries of one slot keep their order of
+//! insertion. With a cookie manager, the order always assumes a cookie line; it differs from Java's only if 12, 24,
+//! … headers and no cookie are sent.
 
 use std::ops::Range;
 
 use super::{Call, DeflateOffer, WebSocket};
 use crate::env::Env;
 
-/// Names that the plug-in keeps for itself.
+/// Header names that the plug-in sets itself.
 const OWN: [&str; 5] =
     ["Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version"];
 
-/// One entry of the map; the ranges are places in one buffer.
+/// An entry of the map; the ranges refer to one buffer.
 struct Entry {
     name: Range<usize>,
     value: Range<usize>,
@@ -22,7 +23,7 @@ struct Entry {
 }
 
 impl WebSocket {
-    /// Writes what the plan sets. `Err`: a line holds a line break, which the plug-in refuses.
+    /// Writes the headers of the plan. Fails if a line has a line break, which the plug-in rejects.
     pub(super) fn write_headers(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), ()> {
         if self.headers.is_empty() && self.cookies.is_none() {
             return Ok(());
@@ -69,7 +70,7 @@ impl WebSocket {
     }
 }
 
-/// Writes the entries in order. `added`: the cookie manager's entry stands among them without a name.
+/// Writes the entries in order. If `added` is true, one entry without a name marks the cookie manager's line.
 fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<(), ()> {
     let mut refused = false;
     for entry in entries {
@@ -107,7 +108,7 @@ fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<
     if refused { Err(()) } else { Ok(()) }
 }
 
-/// Java's hash of a text, spread as `HashMap` does.
+/// Returns Java's hash code of a text, spread like in `HashMap`.
 fn spread(text: &str) -> u32 {
     let hash = text
         .encode_utf16()
@@ -115,7 +116,7 @@ fn spread(text: &str) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// Slots of a `HashMap` that was filled from empty.
+/// Returns the number of slots of a `HashMap` after inserting this number of entries.
 fn table_size(entries: usize) -> u32 {
     let mut size = 16u32;
     while entries > size as usize / 4 * 3 {
@@ -128,7 +129,7 @@ fn table_size(entries: usize) -> u32 {
 mod tests {
     use super::{spread, table_size};
 
-    /// Recorded from Java 17: `new HashMap` filled in this order, then iterated.
+    /// The expected order was recorded from Java 17: insert into a new `HashMap` in this order, then iterate.
     #[test]
     fn the_order_is_that_of_javas_table() {
         let order = |names: &[&'static str]| {

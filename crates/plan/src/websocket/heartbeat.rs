@@ -1,7 +1,8 @@
-//! A heartbeat that the engine keeps for a connection while its user does something else.
+//! A heartbeat that the engine sends on a connection while its user is busy elsewhere.
 //!
-//! In a plan it is a Simple Config Element with properties of ours, which JMeter loads, shows and ignores. It applies
-//! by scope to the samplers that open a connection; of several in scope the nearest counts.
+//! In a plan, the heartbeat is a Simple Config Element with properties of Throng, which JMeter loads, shows and
+//! ignores. It applies to the samplers in its scope that open a connection; if several are in scope, the nearest
+//! applies.
 
 use jmx::ElementId;
 
@@ -9,10 +10,10 @@ use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::template::Template;
 
-/// The beginning of the names of its properties.
+/// Prefix of the property names of a heartbeat.
 pub(super) const PREFIX: &str = "throng.websocket.heartbeat.";
 
-/// Its properties and their defaults.
+/// Properties of a heartbeat and their defaults.
 const PROPERTIES: [(&str, &str); 5] = [
     ("interval_ms", "60000"),
     ("jitter_ms", "0"),
@@ -31,42 +32,42 @@ pub struct Heartbeat {
     texts: [Template; PROPERTIES.len()],
 }
 
-/// A heartbeat's settings, evaluated once per run.
+/// Settings of a heartbeat, evaluated once per run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatSettings {
-    /// Milliseconds between heartbeats, counted from the upgrade; 0: none is sent.
+    /// Interval between heartbeats in milliseconds, counted from the upgrade; 0 means no heartbeats.
     pub interval_ms: u32,
-    /// Up to this many milliseconds, drawn anew for each heartbeat, come on top.
+    /// Maximum random addition to the interval in milliseconds, drawn anew for each heartbeat.
     pub jitter_ms: u32,
-    /// The payload of a text frame; `None`: a ping frame without payload.
+    /// Payload of a text frame; `None` means a ping frame without payload.
     pub payload: Option<Vec<u8>>,
-    /// How many heartbeats in a row without an answer end the connection; 0: none do. A pong answers a ping, any
-    /// message answers a payload.
+    /// Number of consecutive heartbeats without a response that ends the connection; 0 means no limit. A pong
+    /// answers a ping; any message answers a text frame.
     pub missed: u32,
-    /// Whether pings of the server are answered while no sampler reads.
+    /// True if the server's pings are answered while no sampler reads.
     pub reply_to_ping: bool,
 }
 
-/// Compiles a Simple Config Element that [is one](is_one).
+/// Compiles a Simple Config Element with [heartbeat properties](is_one).
 pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<Heartbeat> {
     let texts =
         PROPERTIES.map(|(name, default)| ctx.prop_or(id, &format!("{PREFIX}{name}"), default));
     Some(Heartbeat { texts })
 }
 
-/// Whether an element is a heartbeat.
+/// True if the element is a heartbeat.
 pub(crate) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
 }
 
-/// Whether a heartbeat has a property of that name.
+/// True if a heartbeat has a property with this name.
 pub(super) fn knows(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|name| PROPERTIES.iter().any(|(known, _)| *known == name))
 }
 
 impl Heartbeat {
-    /// Evaluates the settings.
+    /// Evaluates the settings of the heartbeat.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<HeartbeatSettings, String> {
         let [interval, jitter, payload, missed, reply] = &self.texts;
         let mut number = |text: &Template, at: usize| {

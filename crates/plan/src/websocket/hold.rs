@@ -1,8 +1,8 @@
-//! A hold: keeps the connection for a while and counts the messages that come.
+//! A hold: keeps the connection open for a time and counts the received messages.
 //!
-//! In a plan it is a Flow Control Action that pauses, with a Simple Config Element below it that has properties of ours:
-//! JMeter pauses, this program listens and makes a sample named as the action. Hot: each message of a held
-//! connection is looked at, without allocating once warm.
+//! In a plan, a hold is a Flow Control Action that pauses and has a Simple Config Element with properties of Throng
+//! as a child. JMeter pauses; Throng receives messages and produces a sample with the action's name. Hot path: each
+//! message of a held connection is checked, without allocations once warm.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::template::Template;
 
-/// The beginning of the names of its properties.
+/// Prefix of the property names of a hold.
 pub(super) const PREFIX: &str = "throng.websocket.hold.";
 
 const PROPERTIES: [&str; 5] = ["until_messages", "least_messages", "match", "time", "time_unit"];
@@ -29,45 +29,45 @@ pub struct Hold {
     unit: Template,
 }
 
-/// A hold's settings, evaluated at the start of its sample.
+/// Settings of a hold, evaluated when its sample starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HoldSettings {
-    /// How long it holds, milliseconds.
+    /// Duration of the hold in milliseconds.
     pub duration_ms: u64,
-    /// It ends when this many messages have counted; 0: it ends by time alone.
+    /// Number of counted messages after which the hold ends; 0 means that it ends only by time.
     pub until_messages: u64,
-    /// With fewer messages the sample has failed.
+    /// Minimum number of messages; with fewer messages the sample fails.
     pub least_messages: u64,
-    /// Nanoseconds in a unit of the times in messages.
+    /// Unit of the timestamps in messages, in nanoseconds.
     pub unit_ns: u64,
 }
 
-/// The meaning of a message to a hold.
+/// What a hold finds in a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// It counts.
+    /// True if the message counts.
     pub counts: bool,
-    /// When it was sent by its own words, nanoseconds since 1970; only of messages that count.
+    /// Send time according to the message, in nanoseconds since 1970; set only for messages that count.
     pub sent_ns: Option<i64>,
 }
 
-/// The element below an action that makes it a hold.
+/// Returns the child of an action that makes the action a hold.
 pub(super) fn settings_below(ctx: &Context<'_>, id: ElementId) -> Option<ElementId> {
     scope::children(ctx.doc, id).into_iter().find(|child| is_one(ctx, *child))
 }
 
-/// Whether an element holds settings of a hold.
+/// True if the element has settings of a hold.
 pub(super) fn is_one(ctx: &Context<'_>, id: ElementId) -> bool {
     scope::class(ctx.doc, id) == "ConfigTestElement"
         && ctx.props(id).iter().any(|prop| prop.name.starts_with(PREFIX))
 }
 
-/// Whether a hold has a property of that name.
+/// True if a hold has a property with this name.
 pub(super) fn knows(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|name| PROPERTIES.contains(&name))
 }
 
-/// Compiles the hold that an action and the element below it make up.
+/// Compiles a hold from an action and its settings element.
 pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -> Hold {
     let property = |name: &str| format!("{PREFIX}{name}");
     let pattern = |ctx: &mut Context<'_>, name: &str| {
@@ -91,7 +91,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -
 }
 
 impl Hold {
-    /// Evaluates the settings.
+    /// Evaluates the settings of the hold.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<HoldSettings, String> {
         let mut number = |text: &Template, what: &str| {
             text.parsed(env, |text| match text.trim().parse::<u64>() {
@@ -115,7 +115,8 @@ impl Hold {
         Ok(HoldSettings { duration_ms, until_messages, least_messages, unit_ns })
     }
 
-    /// Looks at a data message. Patterns see its payload as text; one that is no UTF-8 matches none.
+    /// Checks a data message. Patterns are applied to its payload as text; a payload that is not UTF-8 matches no
+    /// pattern.
     pub fn hear(&self, payload: &[u8], settings: &HoldSettings, env: &mut Env<'_>) -> Heard {
         if self.pattern.is_none() && self.time.is_none() {
             return Heard { counts: true, sent_ns: None };
@@ -137,7 +138,7 @@ impl Hold {
     }
 }
 
-/// The time in the first group of the first match; fractions of the unit count.
+/// Returns the time in the first group of the first match; the number may have a fraction.
 fn sent_at(pattern: &lang::regexp::Regexp, text: &str, unit_ns: u64) -> Option<i64> {
     let mut found = None;
     pattern.each(text, |at| {
@@ -147,7 +148,7 @@ fn sent_at(pattern: &lang::regexp::Regexp, text: &str, unit_ns: u64) -> Option<i
     found
 }
 
-/// A decimal number of units in nanoseconds, without rounding through floating point.
+/// Converts a decimal number of units to nanoseconds, without floating-point rounding.
 fn nanos(digits: &str, unit_ns: u64) -> Option<i64> {
     let (whole, part) = digits.trim().split_once('.').unwrap_or((digits.trim(), ""));
     let mut total = i128::from(whole.parse::<i64>().ok()?) * i128::from(unit_ns);

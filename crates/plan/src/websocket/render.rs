@@ -1,7 +1,7 @@
-//! Evaluates a sampler into a [`Call`]: checks in the plug-in's order, then URL, headers and payload.
+//! Evaluates a sampler to a [`Call`]: checks in the plug-in's order, then URL, headers and payload.
 //!
-//! Files are read anew for each sample, as the plug-in does; everything else costs copying bytes. Whatever an
-//! expression throws fails the sample; in JMeter such a sample is lost without a result.
+//! Files are read anew for each sample, as in the plug-in; other costs are those of copying bytes. An exception of
+//! an expression fails the sample; in JMeter such a sample is lost without a result.
 
 use std::fmt::Write;
 use std::io::{ErrorKind, Read};
@@ -14,10 +14,10 @@ use crate::env::Env;
 use crate::input;
 use crate::template::{Template, Thrown};
 
-/// The plug-in's reason of a close.
+/// Reason in the plug-in's close frames.
 const CLOSE_REASON: &str = "sampler requested close";
 
-/// How many bytes of a binary file the sampler's data shows.
+/// Maximum number of bytes of a binary file that the sampler data shows.
 const SHOWN_OF_FILE: usize = 100;
 
 const TEXT: u8 = 1;
@@ -27,8 +27,8 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 impl WebSocket {
-    /// Evaluates everything that one sample needs. `Err`: the sample fails before anything is sent; the user's
-    /// connection stays as it is.
+    /// Evaluates all data of one sample. On an error, the sample fails before sending anything, and the user's
+    /// connection stays unchanged.
     pub fn render(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), Refusal> {
         call.clear();
         match &self.act {
@@ -60,7 +60,8 @@ impl WebSocket {
         thrown(env)
     }
 
-    /// Evaluates where the sampler connects to, if it does, and nothing else of it. `None`: only a run can tell.
+    /// Evaluates only the sampler's destination. Returns true if the sampler opens a connection; `None` if that is
+    /// known only during a run.
     pub fn destination(&self, env: &mut Env<'_>, call: &mut Call) -> Option<bool> {
         call.clear();
         call.opens = match &self.act {
@@ -85,7 +86,7 @@ impl WebSocket {
         Some(call.opens)
     }
 
-    /// Bytes of the payload that the sampler sends, as far as they are known before a run. A file is not read.
+    /// Returns the size of the sampler's payload in bytes, if it is known before a run. A file is not read.
     pub fn payload_bytes(&self, env: &mut Env<'_>, call: &mut Call) -> Option<u64> {
         call.clear();
         let bytes = match &self.act {
@@ -107,7 +108,7 @@ impl WebSocket {
             _ => None,
         };
         let is_known = env.core.thrown.take().is_none() && call.problem.is_none();
-        // What only users know is still a reference.
+        // A value that only users know is still a reference.
         bytes.filter(|bytes| is_known && *bytes > 0 && !call.data.contains("${"))
     }
 
@@ -132,7 +133,7 @@ impl WebSocket {
         }
     }
 
-    /// Makes the bytes to send out of the text in `call.data`.
+    /// Encodes the text in `call.data` as the bytes to send.
     fn encode_payload(&self, call: &mut Call) {
         match self.payload.form {
             Form::Text => {}
@@ -152,7 +153,7 @@ impl WebSocket {
         call.payload.extend_from_slice(call.data.as_bytes());
     }
 
-    /// Reads the file of the payload. A relative name counts from the folder that the program was started in.
+    /// Reads the payload's file. A relative path starts in the working directory.
     fn read_payload(&self, env: &mut Env<'_>, call: &mut Call) {
         let mut name = env.core.take();
         self.payload.file.eval(env, &mut name);
@@ -178,7 +179,7 @@ impl WebSocket {
             .parsed(env, |text| text.parse::<i32>().map_err(|_| Thrown::not_a_number(text)));
         match parsed {
             Ok(status) => {
-                // The frame has the two low bytes of whatever number it is.
+                // The frame contains the lower two bytes of the number.
                 call.close_status = status as u16;
                 call.payload.extend_from_slice(&call.close_status.to_be_bytes());
                 call.payload.extend_from_slice(CLOSE_REASON.as_bytes());
@@ -195,7 +196,7 @@ impl WebSocket {
     }
 }
 
-/// The failure of a sample whose file cannot be read.
+/// Returns code and message of a sample whose file cannot be read.
 fn unreadable(name: &str, error: &std::io::Error) -> (String, String) {
     let cause = match error.kind() {
         ErrorKind::NotFound => "not found",
@@ -211,7 +212,7 @@ fn io(text: &str) -> (String, String) {
     ("Websocket I/O error".into(), format!("WebSocket I/O error: {text}"))
 }
 
-/// A path as Java prints it: no doubled slashes, none at the end.
+/// Returns a path as Java prints it: without double slashes and without a slash at the end.
 fn normal(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -239,7 +240,7 @@ impl Peer {
         })
     }
 
-    /// Writes where the connection goes, as `java.net.URL` takes it apart.
+    /// Writes the destination of the connection, parsed like `java.net.URL`.
     fn write(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), Refusal> {
         call.secure = self.secure.get(env);
         let (mut server, mut path) = (env.core.take(), env.core.take());
@@ -252,7 +253,7 @@ impl Peer {
     }
 }
 
-/// Fills in everything that follows from server, port and path.
+/// Sets all fields that follow from server, port and path.
 pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(), Refusal> {
     url::check_host(server).map_err(|bad| {
         let message =
@@ -262,7 +263,7 @@ pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(),
     let bracketed = server.contains(':') && !server.starts_with('[');
     let (open, close) = if bracketed { ("[", "]") } else { ("", "") };
     let _ = write!(call.authority, "{open}{server}{close}:{}", call.port);
-    // Java takes the empty name for this machine.
+    // Java treats an empty host name as this machine.
     let host = server.trim_start_matches('[').trim_end_matches(']');
     call.host.push_str(if host.is_empty() { "127.0.0.1" } else { host });
     let (file, fragment) = path.split_at(path.find('#').unwrap_or(path.len()));
@@ -278,7 +279,7 @@ pub(super) fn write_url(server: &str, path: &str, call: &mut Call) -> Result<(),
     Ok(())
 }
 
-/// The range of a timeout, and what it is called.
+/// Valid range of a timeout, and its name in messages.
 struct Limit {
     name: &'static str,
     least: i32,
@@ -290,7 +291,7 @@ impl Limit {
     const CONNECT: Self =
         Self { name: "Connection timeout", least: 1, most: 999_999, checked: true };
     const READ: Self = Self { name: "Read timeout", least: 0, most: 9_999_999, checked: true };
-    /// A sampler that writes has no field for it; what a plan holds all the same must be a number.
+    /// A sampler that only writes has no field for the read timeout; a value in the plan still must be a number.
     const UNCHECKED: Self = Self { name: "Read timeout", least: 0, most: i32::MAX, checked: false };
 }
 
@@ -313,12 +314,12 @@ fn timeout(text: &Template, env: &mut Env<'_>, limit: Limit) -> Result<u32, Refu
     })
 }
 
-/// Java's `trim`.
+/// Trims like Java's `String.trim`.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// The refusal of a sample that never started.
+/// Returns the error for a sample that never started.
 fn refused(message: &str) -> Refusal {
     Refusal {
         code: "Sampler error".into(),
@@ -327,7 +328,8 @@ fn refused(message: &str) -> Refusal {
     }
 }
 
-/// The exception of an expression, as the failure of the sample. A function that ends the user is left to the engine.
+/// Converts the exception of an expression to the failure of the sample. The engine handles an exception that ends
+/// the user.
 pub(super) fn thrown(env: &mut Env<'_>) -> Result<(), Refusal> {
     match env.core.thrown.take_if(|thrown| !thrown.stops_user()) {
         Some(thrown) => Err(Refusal {

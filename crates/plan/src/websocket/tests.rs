@@ -1,4 +1,4 @@
-//! Units of the module: bytes in hexadecimal, frames in words.
+//! Unit tests: bytes in hexadecimal notation, and descriptions of frames.
 
 use super::{Frame, FrameKind, binary};
 

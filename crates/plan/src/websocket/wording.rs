@@ -1,25 +1,27 @@
-//! Wording of a sample's result, word for word as the plug-in has it. Times are the engine's.
+//! Texts of a sample's result, word for word as in the plug-in. The engine sets the times.
 //!
-//! In the order of a sample: [`refused_to_start`] where rendering failed; else [`begin`] fills the sampler's data, and
-//! one of the others the outcome. A result is cleared and has its label before. [`Sizes`] adds up bytes as JMeter
-//! counts them, apart from the text, for nobody may be looking at the text. What the plug-in says of failures below:
+//! The functions in the order of a sample: [`refused_to_start`] if rendering failed; otherwise [`begin`] writes the
+//! sampler data, and one of the other functions the outcome. The caller clears the result and sets its label first.
+//! [`Sizes`] counts bytes as JMeter does, independently of the text, which may not be needed. The plug-in's
+//! messages about failures are:
 //!
-//! | what happened | function | text |
+//! | failure | function | text |
 //! |---|---|---|
-//! | connecting or reading took too long | [`io_error`] | `Connect timed out`, `Read timed out` |
-//! | the peer closed while a frame was read | [`io_error`] | `end of stream` |
-//! | … within a payload | [`io_error`] | `WebSocket protocol error: expected payload of length 5, but can only read 2 bytes` |
-//! | a continuation of nothing | [`io_error`] | `no continuation frame expected` |
-//! | a new message within a message | [`io_error`] | `missing continuation frame` |
-//! | no answer to the upgrade | [`io_error`] | `Empty response; connection closed.` |
-//! | an answer that is no HTTP | [`io_error`] | `Invalid status line` |
+//! | timeout of connecting or reading | [`io_error`] | `Connect timed out`, `Read timed out` |
+//! | the peer closed the connection while a frame was read | [`io_error`] | `end of stream` |
+//! | the peer closed the connection within a payload | [`io_error`] | `WebSocket protocol error: expected payload of length 5, but can only read 2 bytes` |
+//! | a continuation frame without a message | [`io_error`] | `no continuation frame expected` |
+//! | a new message before the end of the last | [`io_error`] | `missing continuation frame` |
+//! | no response to the upgrade request | [`io_error`] | `Empty response; connection closed.` |
+//! | a response that is not HTTP | [`io_error`] | `Invalid status line` |
 //! | an unknown opcode | [`error`] | `java.lang.RuntimeException: unsupported frame type: 11` |
 //! | a length of more than 31 bits | [`error`] | `java.lang.RuntimeException: Frame too large; Java does not support arrays longer than 2147483647 bytes.` |
-//! | a connection that was just opened and then got a close frame | [`error`] | `java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER` |
+//! | a close frame on a connection that was just opened | [`error`] | `java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER` |
 //!
-//! After an I/O error while reading the plug-in still takes the connection for open: the next sampler tries, and fails by itself. After a
-//! close frame, sent or received, the connection is gone for the next sampler, except in the last row: there the next
-//! sampler that uses an existing connection fails so, and only the one after it finds none.
+//! After an I/O error while reading, the plug-in still considers the connection open: the next sampler uses it and
+//! fails. After a sent or received close frame, the next sampler has no connection. The last row is an exception:
+//! the next sampler that uses an existing connection fails with this error, and only the sampler after it has no
+//! connection.
 
 use std::fmt::Write;
 
@@ -27,57 +29,58 @@ use super::{Act, Frame, FrameKind, Refusal};
 use crate::env::Env;
 use crate::result::SampleResult;
 
-/// The variable that tells whether the last data frame ended its message.
+/// Variable that is `true` if the last data frame ended its message.
 pub const LAST_FRAME_FINAL: &str = "websocket.last_frame_final";
 
-/// The plug-in's remark on a compressed frame where the plan did not offer to inflate.
+/// The plug-in's error for a compressed frame if the plan did not offer compression.
 pub const NOT_INFLATED: &str = "java.lang.NullPointerException: Cannot invoke \
     \"eu.luminis.websocket.WebSocketInflater.appendCompressedData(byte[], boolean, org.apache.log.Logger)\" because \
     \"webSocketInflater\" is null";
 
-/// Bytes of a sample in JMeter's way of counting.
+/// Sizes of a sample in bytes, counted as in JMeter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// The answer to the upgrade, and what of frames is not payload: less than nothing where a payload was compressed.
+    /// Size of the upgrade response and of frame headers; negative if a payload was compressed.
     pub headers: i64,
-    /// Payload after inflating.
+    /// Size of payloads after inflating.
     pub body: i64,
-    /// Bytes sent: those of the upgrade, unless a frame was sent after it.
+    /// Bytes sent: those of the upgrade request, or those of the last frame sent after it.
     pub sent: u64,
 }
 
 impl Sizes {
-    /// The sample opened the connection.
+    /// Counts the upgrade request and its response for a sample that opened the connection.
     pub fn opened(&mut self, request: u64, answer: u64) {
         (self.sent, self.headers) = (request, answer as i64);
     }
 
-    /// A frame was sent.
+    /// Counts a sent frame.
     pub fn sent(&mut self, frame: u64) {
         self.sent = frame;
     }
 
-    /// The frame that the sample was after was read.
+    /// Counts the frame that the sample read.
     pub fn read(&mut self, frame: &Frame<'_>) {
         let payload = frame.shown().len() as i64;
         self.headers += frame.size as i64 - payload;
         self.body += payload;
     }
 
-    /// A filter discarded a frame and sent `reply` bytes, and `websocket.result.size_includes_filtered_frames` is set.
+    /// Counts a frame that a filter discarded, and its reply of `reply` bytes. Used if
+    /// `websocket.result.size_includes_filtered_frames` is set.
     pub fn discarded(&mut self, frame: &Frame<'_>, reply: u64) {
         self.read(frame);
         self.sent += reply;
     }
 
-    /// The bytes that the result counts as received. `data` is the length of the response data.
+    /// Returns the bytes that the result counts as received. `data` is the length of the response data.
     pub fn received(&self, data: u64) -> u64 {
         let body = if self.body == 0 { data as i64 } else { self.body };
         u64::try_from(self.headers + body).unwrap_or(0)
     }
 }
 
-/// The sample failed before anything was sent.
+/// Writes the result of a sample that failed before sending anything.
 pub fn refused_to_start(refusal: &Refusal, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str(&refusal.code);
@@ -85,7 +88,7 @@ pub fn refused_to_start(refusal: &Refusal, result: &mut SampleResult) {
     result.sampler_data.push_str(&refusal.sampler_data);
 }
 
-/// There is no connection, and the sampler does not open one. Its sample never started.
+/// Writes the result if there is no connection and the sampler does not open one. Such a sample has never started.
 pub fn no_connection(act: &Act, result: &mut SampleResult) {
     result.success = false;
     match act {
@@ -108,13 +111,13 @@ pub fn no_connection(act: &Act, result: &mut SampleResult) {
     }
 }
 
-/// The sample began: its data shows the URL of the connection, which an earlier sampler may have opened.
+/// Writes the sampler data at the start: the URL of the connection, which an earlier sampler may have opened.
 pub fn begin(url: &str, existing: bool, result: &mut SampleResult) {
     let existing = if existing { "(using existing connection)\n" } else { "" };
     let _ = write!(result.sampler_data, "Connect URL:\n{url}\n{existing}");
 }
 
-/// The sample's frame goes out: its data shows what was sent (`Call::data`).
+/// Writes the sampler data of the sent frame (`Call::data`).
 pub fn request(act: &Act, data: &str, result: &mut SampleResult) {
     match act {
         Act::RequestResponse(_) | Act::Write => {
@@ -128,8 +131,8 @@ pub fn request(act: &Act, data: &str, result: &mut SampleResult) {
     }
 }
 
-/// The sample got what it was after. `opened` is the answer to the upgrade if it opened the connection. `frame` is
-/// what it read; `None` for samplers that read nothing.
+/// Writes the result of a successful sample. `opened` is the upgrade response if the sample opened the connection.
+/// `frame` is the frame that it read; `None` for samplers that do not read.
 pub fn success(
     act: &Act,
     opened: Option<&[u8]>,
@@ -148,7 +151,7 @@ pub fn success(
     }
 }
 
-/// An optional read that found nothing in time.
+/// Writes the result of an optional read that timed out.
 pub fn no_response(opened: Option<&[u8]>, result: &mut SampleResult) {
     done(opened, result);
     result.code.clear();
@@ -157,7 +160,7 @@ pub fn no_response(opened: Option<&[u8]>, result: &mut SampleResult) {
     result.message.push_str("Read timeout, no response received.");
 }
 
-/// Code, message and headers of a sample that passed.
+/// Writes code, message and headers of a successful sample.
 fn done(opened: Option<&[u8]>, result: &mut SampleResult) {
     result.success = true;
     match opened {
@@ -173,7 +176,7 @@ fn done(opened: Option<&[u8]>, result: &mut SampleResult) {
     }
 }
 
-/// The answer to a close frame.
+/// Writes the code and message for the peer's close frame.
 fn closed(frame: &Frame<'_>, result: &mut SampleResult) {
     let reason = frame.close_reason().map(String::from_utf8_lossy);
     result.code.clear();
@@ -195,7 +198,7 @@ fn closed(frame: &Frame<'_>, result: &mut SampleResult) {
     result.data_type = "text";
 }
 
-/// Response data of a data frame.
+/// Writes the response data of a data frame.
 fn fill(frame: &Frame<'_>, result: &mut SampleResult) {
     result.text.push_str(&String::from_utf8_lossy(frame.shown()));
     if frame.kind == FrameKind::Binary {
@@ -208,15 +211,15 @@ fn fill(frame: &Frame<'_>, result: &mut SampleResult) {
     }
 }
 
-/// Sets the variable that says whether a data frame ended its message, if the plan mentions it. For samples at whose
-/// result nobody looks; [`success`] does it itself.
+/// Sets the variable that tells if a data frame ended its message, if the plan mentions it. For samples whose
+/// result is not needed; [`success`] also sets it.
 pub fn note_final(frame: &Frame<'_>, env: &mut Env<'_>) {
     if let Some(variable) = env.names.find(LAST_FRAME_FINAL) {
         env.vars.set(variable, if frame.fin { "true" } else { "false" });
     }
 }
 
-/// A frame of another type came.
+/// Writes the result for a frame of an unexpected type.
 pub fn unexpected(act: &Act, frame: &Frame<'_>, result: &mut SampleResult) {
     result.success = false;
     if matches!(act, Act::Close) {
@@ -230,7 +233,7 @@ pub fn unexpected(act: &Act, frame: &Frame<'_>, result: &mut SampleResult) {
     frame.describe(&mut result.message);
 }
 
-/// The server did not upgrade: with the status it gave instead, or for what its answer lacks ([`fault`]).
+/// Writes the result for a refused upgrade: the server's status, or the fault of its response ([`fault`]).
 pub fn refused(answer: Result<(u16, &str), &str>, result: &mut SampleResult) {
     result.success = false;
     match answer {
@@ -242,29 +245,29 @@ pub fn refused(answer: Result<(u16, &str), &str>, result: &mut SampleResult) {
     }
 }
 
-/// Faults of an answer of status 101.
+/// Faults of a response with status 101.
 pub mod fault {
-    /// No `Upgrade: websocket`.
+    /// Missing `Upgrade: websocket` header.
     pub const NO_UPGRADE: &str =
         "Server response should contain 'Upgrade' header with value 'websocket'";
-    /// No `Connection: Upgrade`.
+    /// Missing `Connection: Upgrade` header.
     pub const NO_CONNECTION: &str =
         "Server response should contain 'Connection' header with value 'Upgrade'";
-    /// No `Sec-WebSocket-Accept`.
+    /// Missing `Sec-WebSocket-Accept` header.
     pub const NO_ACCEPT: &str = "Server response should contain 'Sec-WebSocket-Accept' header";
-    /// Not the value that follows from the key.
+    /// Value of `Sec-WebSocket-Accept` that does not match the key.
     pub const WRONG_ACCEPT: &str =
         "Server response header 'Sec-WebSocket-Accept' has incorrect value.";
 }
 
-/// The payload could not be made (`Call::problem`).
+/// Writes the result if the payload could not be built (`Call::problem`).
 pub fn unmade(problem: &(String, String), result: &mut SampleResult) {
     result.success = false;
     result.code.push_str(&problem.0);
     result.message.push_str(&problem.1);
 }
 
-/// Something went wrong on the connection, in Java's words without the class.
+/// Writes the result of an error on the connection; `text` is Java's message without the class.
 pub fn io_error(text: &str, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str("Websocket I/O error");
@@ -272,7 +275,7 @@ pub fn io_error(text: &str, result: &mut SampleResult) {
     result.message.push_str(text);
 }
 
-/// Something went wrong in the sampler, in Java's words with the class.
+/// Writes the result of an error in the sampler; `text` is Java's message with the class.
 pub fn error(text: &str, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str("Sampler error");
@@ -280,7 +283,7 @@ pub fn error(text: &str, result: &mut SampleResult) {
     result.message.push_str(text);
 }
 
-/// A filter of that name discarded a frame: the sub-result. JMeter then names it after its parent, unless told not to.
+/// Writes the sub-result of a discarded frame. Unless configured otherwise, JMeter then names it after its parent.
 pub fn discarded(filter: &str, frame: &Frame<'_>, sub: &mut SampleResult) {
     let _ = write!(sub.label, "Discarded {} frame (by filter '{filter}')", frame.type_name());
     sub.success = true;
@@ -293,11 +296,12 @@ pub fn discarded(filter: &str, frame: &Frame<'_>, sub: &mut SampleResult) {
     sub.bytes = frame.size;
 }
 
-/// Header lines of an answer as the plug-in keeps them: sorted by name whatever the case, equal names joined.
+/// Appends the response headers as the plug-in keeps them: sorted by name without regard to case, equal names
+/// joined.
 fn response_headers(answer: &[u8], out: &mut String) {
     let mut headers: Vec<(String, String)> = Vec::new();
     for line in answer.split(|byte| *byte == b'\n').skip(1) {
-        // The reader drops every CR, wherever it stands, and takes the rest for ASCII.
+        // The plug-in drops every CR, wherever it is, and reads the rest as ASCII.
         let line: String = line
             .iter()
             .filter(|byte| **byte != b'\r')
@@ -319,7 +323,7 @@ fn response_headers(answer: &[u8], out: &mut String) {
     }
 }
 
-/// A hold ended by itself: by its time, or because enough messages had come.
+/// Writes the result of a hold that ended by its time or its number of messages.
 pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
     result.success = messages >= least;
     result.code.push_str(if result.success { "200" } else { "Too few messages" });
@@ -329,7 +333,7 @@ pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
     }
 }
 
-/// A hold ended because its connection did, for the reason given.
+/// Writes the result of a hold that ended because its connection ended.
 pub fn hold_broken(messages: u64, reason: &str, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str("Connection lost");

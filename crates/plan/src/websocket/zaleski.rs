@@ -1,8 +1,9 @@
-//! The older sampler by Maciej Zaleski: opens a connection, sends a message, and waits for one that matches.
+//! The older sampler by Maciej Zaleski: opens a connection, sends a message, and waits for a message that matches.
 //!
-//! It talks through Jetty's client: its upgrade request has other lines in another order, and pings are answered. A
-//! connection is closed at the end of the sample, unless it is a *streaming* one, which later samplers with the same connection
-//! id go on using; its last messages are then part of their response as well. [`Talk`] is what such a connection remembers.
+//! The plug-in uses Jetty's client: its upgrade request has different header lines in a different order, and pings
+//! are answered. The connection is closed at the end of the sample unless it is a *streaming* connection. Later
+//! samplers with the same connection id reuse a streaming connection, and its last messages become part of their
+//! response. [`Talk`] is the state of such a connection.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -19,15 +20,15 @@ use crate::result::SampleResult;
 use crate::template::Template;
 use crate::template::flag::{self, Flag};
 
-/// Messages that are kept where the plan does not say how many.
+/// Default number of messages to keep.
 const BACKLOG: usize = 3;
-/// Milliseconds to wait where the plan's number is none.
+/// Default timeout in milliseconds, for values that are not a number.
 const TIMEOUT: u32 = 20_000;
 
-/// A compiled sampler of that plug-in.
+/// A compiled sampler of Zaleski's plug-in.
 #[derive(Debug)]
 pub struct Zaleski {
-    /// The connection stays open for later samplers.
+    /// True if the connection stays open for later samplers.
     streaming: Flag,
     connection: Template,
     address: Template,
@@ -43,7 +44,7 @@ pub struct Zaleski {
     backlog: Template,
 }
 
-/// A parameter of the query.
+/// Parameter of the query.
 #[derive(Debug)]
 struct Argument {
     name: Template,
@@ -51,34 +52,34 @@ struct Argument {
     encode: Flag,
 }
 
-/// The meaning of a message to a sample that waits.
+/// Effect of a message on a waiting sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on waiting.
+    /// The sample continues to wait.
     Wait,
     /// The sample is done.
     Done,
-    /// The sample is done, and the connection is closed with status 1000 at once.
+    /// The sample is done, and the connection is closed at once with status 1000.
     DoneAndClose,
 }
 
 const KEPT: &str = " - Leaving streaming connection open\n";
 
-/// Payload of the close frame of this plug-in.
+/// Payload of the plug-in's close frame.
 pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
 
-/// The memory of a connection of this plug-in.
+/// State of a connection of this plug-in.
 #[derive(Debug, Default)]
 pub struct Talk {
     log: String,
     backlog: VecDeque<String>,
     messages: u32,
-    /// Payload of the peer's close frame, once it has come.
+    /// Payload of the peer's close frame, once received.
     farewell: Option<Vec<u8>>,
-    /// How long the sample waits, milliseconds.
+    /// Maximum wait of the sample in milliseconds.
     patience: u32,
     error: i32,
-    /// `None` for a pattern that cannot be read: then any message is a response.
+    /// Response pattern; `None` if it is invalid, so that any message is a response.
     response: Option<String>,
     close: String,
     kept: usize,
@@ -112,7 +113,7 @@ fn arguments(ctx: &mut Context<'_>, id: ElementId) -> Vec<Argument> {
             value: ctx.text(id, text("Argument.value")),
             encode: match argument.props.get("HTTPArgument.always_encode") {
                 Some(prop) => flag::of_prop(ctx, id, prop),
-                // A plain argument becomes one that is encoded.
+                // A plain argument is always encoded.
                 None => Flag::Fixed(!argument.class.ends_with("HTTPArgument")),
             },
         }
@@ -121,7 +122,7 @@ fn arguments(ctx: &mut Context<'_>, id: ElementId) -> Vec<Argument> {
 }
 
 impl Zaleski {
-    /// Evaluates one sample. `opens` of the call says what to do where the user has no connection of the same id.
+    /// Evaluates one sample. The call's `opens` applies if the user has no connection with the same id.
     pub(super) fn render(
         &self,
         sampler: &WebSocket,
@@ -140,14 +141,14 @@ impl Zaleski {
         call.read_timeout_ms = number(&self.response_timeout, env);
         self.payload.eval(env, &mut call.data);
         call.payload.extend_from_slice(call.data.as_bytes());
-        // Nothing is sent without a payload.
+        // Without a payload, no frame is sent.
         call.opcode = u8::from(!call.data.is_empty());
         self.write_url(env, call)?;
         let _ = sampler.write_headers(env, call);
         super::render::thrown(env)
     }
 
-    /// Writes where the connection goes. The path may be a whole URL; otherwise what it holds is sent as it stands.
+    /// Writes the destination of the connection. The path may be an absolute URL; otherwise it is sent unchanged.
     fn write_url(&self, env: &mut Env<'_>, call: &mut Call) -> Result<(), Refusal> {
         let (mut address, mut path) = (env.core.take(), env.core.take());
         self.path.eval(env, &mut path);
@@ -195,7 +196,8 @@ impl Zaleski {
         outcome
     }
 
-    /// The parameters, encoded where the plan asks for it; then the plug-in has `java.net.URI` quote them once more.
+    /// Writes the query, with parameters encoded if the plan requests it. As in the plug-in, `java.net.URI` then
+    /// quotes it once more.
     fn write_query(&self, env: &mut Env<'_>, out: &mut String) {
         let (mut name, mut value, mut joined) = (env.core.take(), env.core.take(), env.core.take());
         let mut bytes = Vec::new();
@@ -232,7 +234,7 @@ impl Zaleski {
         }
     }
 
-    /// The memory of a new connection; its patterns are those of the sampler that opens it.
+    /// Creates the state of a new connection; its patterns are those of the sampler that opens it.
     pub fn open(&self, call: &Call, env: &mut Env<'_>) -> Talk {
         let mut talk = Talk::default();
         talk.log.push_str("\n\n[Execution Flow]\n - Opening new connection\n");
@@ -259,7 +261,7 @@ impl Zaleski {
         talk
     }
 
-    /// Begins a sample on a connection that was kept: what was logged before is dropped.
+    /// Starts a sample on a kept connection: clears the log of the previous sample.
     pub fn go_on(&self, talk: &mut Talk, call: &Call) {
         talk.log.clear();
         talk.log.push_str("\n\n[Execution Flow]\n - Reusing exising connection\n");
@@ -270,7 +272,7 @@ impl Zaleski {
 }
 
 impl Talk {
-    /// The connection stands, or does not.
+    /// Logs if the connection was established.
     pub fn opened(&mut self, stands: bool) {
         self.log.push_str(if stands {
             " - WebSocket conection has been opened\n - Connection established\n"
@@ -285,12 +287,13 @@ impl Talk {
         let _ = writeln!(self.log, " - Waiting for messages for {patience} MILLISECONDS");
     }
 
-    /// The payload of the close frame that we send: of the peer's, if that came first.
+    /// Returns the payload of the close frame to send: the peer's, if its close frame arrived first.
     pub fn goodbye(&self) -> &[u8] {
         self.farewell.as_deref().unwrap_or(GOODBYE)
     }
 
-    /// A text message came. Those that came while no sample waited are heard as well, their verdict does not count.
+    /// Processes a text message. Messages received while no sample waits are processed as well, but their verdict
+    /// is ignored.
     pub fn hear(&mut self, message: &str) -> Verdict {
         self.messages += 1;
         let (number, length) = (self.messages, message.encode_utf16().count());
@@ -313,7 +316,7 @@ impl Talk {
         verdict
     }
 
-    /// The peer closed the connection, with that status.
+    /// Processes a close frame of the peer with this status.
     pub fn closed(&mut self, status: i32, reason: &str) {
         let mut farewell = (status as u16).to_be_bytes().to_vec();
         farewell.extend_from_slice(reason.as_bytes());
@@ -330,8 +333,8 @@ impl Talk {
         }
     }
 
-    /// Fills the result of a sample that waited to its end, whatever ended it. `keeps`: the connection stays. `opened`:
-    /// it had been opened. `closes`: a message asked for its end.
+    /// Fills the result of a sample that has stopped waiting for any reason. `keeps`: the connection stays open.
+    /// `opened`: the connection was established. `closes`: a message matched the close pattern.
     pub fn finish(&mut self, keeps: bool, opened: bool, closes: bool, result: &mut SampleResult) {
         const ENDED: &str = " - WebSocket conection has been successfully closed by the server\n";
         const CLOSED: &str = " - WebSocket session closed by the client\n";
@@ -340,7 +343,7 @@ impl Talk {
             (true, _) if closes => &[ENDED, CLOSED, STOPPED, KEPT],
             (true, _) => &[KEPT],
             (_, false) => &[" - WebSocket session wasn't started (...that's odd)\n", STOPPED],
-            // It is closed twice: by the message, and at the end.
+            // The connection is closed twice: because of the message, and at the end of the sample.
             _ if closes => &[ENDED, CLOSED, CLOSED, STOPPED, STOPPED],
             _ if self.farewell.is_some() => &[CLOSED, STOPPED],
             _ => &[ENDED, CLOSED, STOPPED],
@@ -362,7 +365,7 @@ impl Talk {
         self.write_message("", result);
     }
 
-    /// Fills the result of a sample that could not send: what went wrong, in Java's words.
+    /// Fills the result of a sample that could not send; `problem` is Java's message.
     pub fn fail(&mut self, problem: &str, result: &mut SampleResult) {
         result.success = false;
         self.write_message(problem, result);

@@ -1,4 +1,4 @@
-//! A user to evaluate things for: everything that an environment borrows.
+//! Test world: a user, and everything else that an evaluation environment refers to.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -17,7 +17,7 @@ use subject::state::{Memory, RunState};
 use subject::template::Template;
 use subject::vars::{Names, Vars};
 
-/// One user and the run around it.
+/// One user, with its plan and its run.
 pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) run: Arc<RunState>,
@@ -60,8 +60,8 @@ impl World {
         world
     }
 
-    /// The world in which JMeter recorded the tables of expressions, with the names of texts that were compiled without a
-    /// plan: that of the seventh user of a group, in its first iteration.
+    /// Returns the world in which JMeter recorded the tables of expressions: the seventh user of a group in its
+    /// first iteration. `names` are those of texts that were compiled without a plan.
     pub(crate) fn named(names: Names, shared: Shared) -> Self {
         let mut world = Self::new(plan_of("", ""));
         world.plan.names = names;
@@ -74,7 +74,7 @@ impl World {
         world
     }
 
-    /// A world of one sampler, in which no text is an expression.
+    /// Returns a world with one sampler, whose texts contain no expressions.
     pub(crate) fn literal(sampler: &str) -> Self {
         Self::new(plan_of(&sampler.replace('$', "&#36;"), ""))
     }
@@ -118,7 +118,7 @@ impl World {
         })
     }
 
-    /// Runs a sampler that makes up its own result; returns the result and how long it takes.
+    /// Runs a sampler that needs no network; returns its result and its duration.
     pub(crate) fn sample(&mut self, sampler: usize) -> (SampleResult, u64) {
         let mut result = SampleResult::default();
         result.clear();
@@ -149,7 +149,7 @@ impl World {
     }
 }
 
-/// A plan with `body` as the content of its one thread group, and `beside` on the level of the group.
+/// Compiles a plan with one thread group: `body` is its content, and `beside` follows on the level of the group.
 pub(crate) fn plan_of(body: &str, beside: &str) -> Compiled {
     compile_source(&source_of(body, beside), &Settings::default())
 }
@@ -171,12 +171,12 @@ pub(crate) fn source_of(body: &str, beside: &str) -> String {
     )
 }
 
-/// The escapes of the tables that JMeter recorded.
+/// Escapes a text as in the tables that JMeter recorded.
 pub(crate) fn column(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
 }
 
-/// The text that a column of such a table means.
+/// Returns the text of a column in a recorded table.
 pub(crate) fn text_of(column: &str) -> String {
     let mut out = String::new();
     let mut chars = column.chars();
@@ -194,7 +194,7 @@ pub(crate) fn text_of(column: &str) -> String {
     out
 }
 
-/// An element with string properties, `more` of its properties as XML, and `inner` elements.
+/// Returns an element with string properties, further properties as XML in `more`, and the elements `inner`.
 pub(crate) fn element(
     class: &str,
     gui: &str,

@@ -1,9 +1,10 @@
-//! JMeter's own element is the judge; `tests/data/README.md` says how its findings are recorded.
+//! Compares with JMeter's own element; `tests/data/README.md` describes the recording.
 
 use super::*;
 
-/// Parts of pages that JTidy reads otherwise than HTML's rules do: forms without content, forms in forms, fields directly in the body
-/// behind a form, tags that cross, names of entities without a semicolon, attributes without a value or twice, tags where none can be.
+/// Parts of pages that JTidy parses differently from HTML's rules: empty forms, nested forms, fields in the body
+/// after a form, overlapping tags, entity names without a semicolon, attributes without a value or given twice, and
+/// tags in invalid positions.
 const KNOWN: &[&str] = &[
     "</form><form action=\"/e2\">",
     "<form action=\"f\"></form>",
