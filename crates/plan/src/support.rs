@@ -84,7 +84,7 @@ pub struct Class {
     pub kind: Kind,
     /// Support level of the class.
     pub level: Level,
-    /// What the level means for this class, in a sentence; empty for full native support.
+    /// Meaning of the level for this class, in a sentence; empty for full native support.
     pub note: &'static str,
 }
 

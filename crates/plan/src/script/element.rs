@@ -1,4 +1,4 @@
-//! What elements with scripts do before and after a script runs, like JMeter's JSR223 and BeanShell elements.
+//! The work of elements before and after their scripts, as in JMeter's JSR223 and BeanShell elements.
 
 use ::script::Outcome;
 

@@ -1,7 +1,7 @@
 //! Parser of expressions. It reproduces JMeter's parser, including its oddities, because plans rely on them.
 //!
 //! - A text is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
-//! name exists. An unknown function is a variable whose name contains parentheses.
+//!   name exists. An unknown function is a variable whose name contains parentheses.
 //! - Parameters are split at commas outside `${…}` (even inside parentheses), and each is parsed as a text.
 //! - `}` must follow a function's `)`, with only spaces between; otherwise the whole text is invalid.
 //!

@@ -42,7 +42,7 @@ pub struct HoldSettings {
     pub unit_ns: u64,
 }
 
-/// What a hold finds in a message.
+/// Findings of a hold about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// True if the message counts.
