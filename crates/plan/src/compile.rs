@@ -76,7 +76,7 @@ impl Settings {
     }
 }
 
-/// Result of a compilation.
+/// Result of compiling a document.
 #[derive(Debug)]
 pub struct Compiled {
     /// The plan without elements that cannot run; `None` if the document has no Test Plan.
@@ -540,7 +540,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the requests that a failure of a sampler makes. The last entry of `levels` has the sampler's
+    /// Returns the stop and the loop control that a failure of a sampler requests. The last entry of `levels` has the sampler's
     /// children. Inside a transaction with a parent sample, listeners at the transaction's level and above do not
     /// see the sampler.
     fn on_failure(&self, around: ControllerId) -> OnFailure {

@@ -329,7 +329,7 @@ fn java_backed(
     Some(Job::Run(java_backed))
 }
 
-/// Compiles assertions, without those that cannot run.
+/// Compiles the assertions that can run.
 pub(crate) fn assertions(
     ctx: &mut Context<'_>,
     elements: &[ElementId],

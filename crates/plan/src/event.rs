@@ -7,9 +7,9 @@ use crate::result::SampleResult;
 /// Request of an element to end a user or the run, with the reason for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The user ends.
+    /// Ends the user, for the given reason.
     User(String),
-    /// The run ends.
+    /// Ends the run, for the given reason.
     Test(String),
 }
 
@@ -41,7 +41,7 @@ pub fn before(event: Before, plan: &Plan, env: &mut Env<'_>) {
     match event {
         Before::UserParameters(at) => plan.user_parameters[at as usize].at_sampler(env),
         Before::Script(at) => plan.scripts[at as usize].process(None, env),
-        // The engine runs jobs.
+        // The engine, not this function, runs jobs.
         Before::Job(_) => {}
     }
 }

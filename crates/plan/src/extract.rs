@@ -75,7 +75,7 @@ pub enum Extractor {
     Debug(Box<DebugPostProcessor>),
     /// FIFO Put Post-Processor of jp@gc.
     FifoPut(Box<FifoPut>),
-    /// A script.
+    /// A script that runs as a post-processor.
     Script(Arc<Scripted>),
     /// A job that the engine runs in Java.
     Job(Job),

@@ -53,7 +53,7 @@ use crate::script::{Language, Script};
 use crate::template::{Outcome, Template, Thrown};
 use crate::vars::VarId;
 
-/// Implementation of calls with a simple script.
+/// Implementation of function calls with a simple script.
 pub(crate) const SCRIPT: Run = script::run;
 
 /// Implementation of a function: appends the value of the call.
@@ -230,7 +230,7 @@ impl Call {
         &self.args
     }
 
-    /// True if Java computes the same value at any time.
+    /// True if Java computes the same value whenever it evaluates the call.
     pub(crate) fn is_same_in_java(&self) -> bool {
         ["__P", "__property", "__threadNum"].contains(&self.spec.name)
     }

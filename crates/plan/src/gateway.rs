@@ -24,7 +24,7 @@ use crate::template::Template;
 pub(crate) use review::{review, review_of_run};
 pub(crate) use scripts::{review_class_path, review_script};
 
-/// Settings of one gateway.
+/// Templates of the settings of one mobile gateway.
 #[derive(Debug)]
 pub struct Gateway {
     texts: [Template; PROPERTIES.len()],

@@ -82,7 +82,7 @@ pub struct Http {
     pub md5: bool,
     /// Settings for embedded resources of pages, if any are downloaded.
     pub resources: Option<Resources>,
-    /// True or false if a script has set whether embedded resources are downloaded.
+    /// Set if a script has enabled (true) or disabled (false) the download of embedded resources.
     pub loads_pages: Option<bool>,
     /// `User-Agent` to send unless the plan sets one; empty if none is sent.
     user_agent: Box<str>,

@@ -24,7 +24,7 @@ pub struct TextId(pub u32);
 pub struct TextRange {
     /// Index of the first text.
     pub first: u32,
-    /// Number of texts.
+    /// Number of texts in the range.
     pub count: u32,
 }
 
@@ -84,7 +84,7 @@ bitflags::bitflags! {
     pub struct Reads: u8 {
         /// The result: of the previous sample, or of the sample whose post-processor or assertion the element is.
         const RESULT = 1;
-        /// The sampler.
+        /// The sampler object.
         const SAMPLER = 2;
         /// Cookies of the sampler.
         const COOKIES = 4;
@@ -121,7 +121,7 @@ pub struct Element {
 /// A sampler that Java knows: its own class runs it, or scripts in its scope read or change it.
 #[derive(Clone, Debug)]
 pub struct Owner {
-    /// The sampler.
+    /// Id of the sampler.
     pub sampler: SamplerId,
     /// Element of the sampler.
     pub element: JavaBackedId,
@@ -198,7 +198,7 @@ impl Values {
         self.values.iter().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
     }
 
-    /// Sets the value of a text.
+    /// Sets the latest value of a text.
     pub fn set(&mut self, id: TextId, value: String) {
         match self.values.iter_mut().find(|(known, _)| *known == id) {
             Some((_, old)) => *old = value,

@@ -161,11 +161,11 @@ impl Plan {
 /// Phase of the run in which a group runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Before all main groups.
+    /// Runs before all main groups (setUp groups).
     Setup,
-    /// Main groups, which generate the load.
+    /// Generates the load (main groups).
     Main,
-    /// After all main groups.
+    /// Runs after all main groups (tearDown groups).
     Teardown,
 }
 
@@ -250,7 +250,7 @@ pub enum Profile {
 pub enum Child {
     /// A sampler.
     Sampler(SamplerId),
-    /// Another controller.
+    /// A nested controller.
     Controller(ControllerId),
 }
 
@@ -263,9 +263,9 @@ pub struct Controller {
     pub kind: ControllerKind,
     /// Parent controller; `None` for the main loop of a group.
     pub parent: Option<ControllerId>,
-    /// Index of its first state slot in a user; the engine defines the contents.
+    /// Index of the controller's first state slot in a user; the engine defines the contents.
     pub slot: u32,
-    /// Number of its state slots.
+    /// Number of the controller's state slots.
     pub slots: u32,
     /// Children in the order of the file.
     pub children: Vec<Child>,
@@ -284,7 +284,7 @@ pub enum ControllerKind {
     Simple,
     /// Runs its children a number of times.
     Loop {
-        /// Number of passes.
+        /// Number of passes of the loop.
         count: LoopCount,
         /// True if a user that has completed the loop never enters it again (`LoopController.continue_forever` is
         /// false).
@@ -478,15 +478,15 @@ bitflags::bitflags! {
     pub struct Needs: u16 {
         /// Response header lines.
         const HEADERS = 1;
-        /// Bytes of the body.
+        /// Bytes of the response body.
         const BODY = 2;
-        /// The body as text.
+        /// Response body as text.
         const TEXT = 4;
         /// Request headers as text.
         const REQUEST_HEADERS = 8;
-        /// Request line and body as text.
+        /// Request line and request body as text.
         const SAMPLER_DATA = 16;
-        /// The URL as text.
+        /// URL of the request as text.
         const URL = 32;
         /// Row of a result file.
         const ROW = 64;
@@ -502,11 +502,11 @@ bitflags::bitflags! {
 /// A sampler with the elements in its scope.
 #[derive(Debug)]
 pub struct Sampler {
-    /// Label, evaluated for each sample.
+    /// Label of the sampler, evaluated for each sample.
     pub name: Template,
     /// Kind of the sampler, with its settings.
     pub kind: SamplerKind,
-    /// Parent controller.
+    /// Parent controller of the sampler.
     pub controller: ControllerId,
     /// Pre-processors, in JMeter's order.
     pub before: Vec<Before>,
@@ -626,9 +626,9 @@ pub struct AuthManager {
 pub struct Authorization {
     /// Prefix of the URLs.
     pub url: Template,
-    /// User name.
+    /// User name for the URLs.
     pub user: Template,
-    /// Password.
+    /// Password for the URLs.
     pub password: Template,
     /// Domain of the user name, often empty.
     pub domain: Template,

@@ -115,7 +115,7 @@ pub enum Request {
     NextIteration,
     /// End this user.
     StopUser,
-    /// End the run after the samples in flight.
+    /// End the run after the samples in flight are complete.
     StopTest,
     /// End the run at once.
     StopTestNow,
@@ -156,7 +156,7 @@ impl AssertionResult {
         self.go_wrong(exception);
     }
 
-    /// Sets the message.
+    /// Sets the message of the assertion.
     pub fn say(&mut self, message: &str) {
         self.has_message = true;
         self.message.clear();

@@ -15,13 +15,13 @@ pub const OF_PLUGINS: [&str; 1] = ["kg.apc.jmeter.reporters.FlexibleFileWriter"]
 /// Support level of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Runs natively.
+    /// The element runs natively.
     Native,
-    /// Is ignored; neither the load nor its checks change.
+    /// The element is ignored; neither the load nor its checks change.
     Ignored,
-    /// Needs a Java virtual machine.
+    /// The element needs a Java virtual machine.
     Jvm,
-    /// Cannot run, although the load or its checks depend on it.
+    /// The element cannot run, although the load or its checks depend on it.
     Unsupported,
 }
 
@@ -60,14 +60,14 @@ pub enum Kind {
     Assertion,
     /// Listener: receives results in its scope.
     Listener,
-    /// Has no part in a run.
+    /// Other element, which has no part in a run.
     Other,
 }
 
 /// Kinds of children of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// No children.
+    /// The element has no children.
     Nothing,
     /// Samplers or controllers, possibly with other elements.
     Samplers,

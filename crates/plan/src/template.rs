@@ -71,7 +71,7 @@ pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) ->
     format!("{text} cannot be read: {why}")
 }
 
-/// Result of an evaluation.
+/// Result of evaluating a template or function.
 pub(crate) type Outcome = Result<(), Thrown>;
 
 /// Problem with an expression, reported to the plan's author.

@@ -181,7 +181,7 @@ pub struct Call {
     pub close_status: u16,
     /// Connection id for Zaleski's sampler: an open connection with this id is reused.
     pub connection: String,
-    /// True if Zaleski's sampler keeps the connection open at the end of the sample; all other samplers do.
+    /// True if Zaleski's sampler keeps the connection open after the sample. Other samplers always keep it open.
     pub keeps: bool,
     style: Style,
 }

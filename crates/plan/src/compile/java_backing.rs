@@ -29,8 +29,8 @@ pub(super) struct State {
     needs: Vec<Needs>,
     /// Elements that their classes run, as opposed to elements that Java only knows.
     run: HashSet<ElementId>,
-    /// Reads of texts that are evaluated before their element runs; all other texts are evaluated when the run
-    /// starts.
+    /// Objects read by texts that are evaluated before their element runs. All other texts are evaluated when the
+    /// run starts.
     placed: HashMap<u32, Reads>,
     /// HTTP Requests whose sampler no script reads before they run, with the config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
@@ -144,7 +144,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the reads of an element: those named in its script, or those possible for elements of its kind.
+    /// Returns the parts that an element reads: those named in its script, or all that its kind may read.
     fn seen(&self, id: ElementId, role: Role) -> Seen {
         let name = class(self.doc, id);
         if is_script(name) {
@@ -162,7 +162,7 @@ impl Context<'_> {
             Role::Timer | Role::Sampler if name == "JMSSampler" => Seen::result(),
             Role::Timer | Role::Sampler if support::find(name).is_some() => Seen::default(),
             Role::Timer | Role::Sampler => Seen::result(),
-            // Ends the run depending on times and failures.
+            // AutoStop ends the run depending on times and failures of results.
             Role::Listener if name == "kg.apc.jmeter.reporters.AutoStop" => Seen::result(),
             Role::After | Role::Assertion | Role::Listener | Role::Controller => {
                 Seen::whole_result()
@@ -208,7 +208,7 @@ impl Context<'_> {
     }
 }
 
-/// Returns the reads of the functions in a text.
+/// Returns the parts that the functions in a text read.
 fn of_call(text: &str) -> Seen {
     let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
     let known =

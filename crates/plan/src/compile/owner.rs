@@ -193,7 +193,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the group that contains an element.
+    /// Returns the thread group that contains an element.
     fn group_of(&self, id: ElementId) -> Option<GroupId> {
         let mut around = self.ctx.doc.element(id).parent;
         while let Some(id) = around {

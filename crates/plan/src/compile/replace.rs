@@ -27,9 +27,9 @@ pub(super) struct Replaced<'a> {
 /// Source of the subtree that replaces a controller's content.
 #[derive(Clone, PartialEq, Eq)]
 enum Source {
-    /// An element of the plan.
+    /// An element of the plan, the target of a Module Controller.
     Element(ElementId),
-    /// Another file.
+    /// The Test Fragment of an included file.
     File(PathBuf),
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Scope {
 /// level may have very many, and each sampler searches all entries.
 pub(crate) type Level = Vec<(Kind, ElementId)>;
 
-/// Returns the level with the given elements.
+/// Returns those of the elements that apply to samplers, with their kinds.
 pub(crate) fn level(doc: &Document, elements: impl IntoIterator<Item = ElementId>) -> Level {
     let applies = |kind: &Kind| {
         use Kind::{After, Assertion, Before, Config, Listener, Timer};

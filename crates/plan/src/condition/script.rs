@@ -7,10 +7,10 @@
 
 use std::borrow::Cow;
 
-/// Maximum nesting depth.
+/// Maximum nesting depth of an expression.
 const MAX_DEPTH: u32 = 64;
 
-/// Language whose rules apply.
+/// Script language whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     JavaScript,

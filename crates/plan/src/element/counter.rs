@@ -28,7 +28,7 @@ pub struct CounterConfig {
     reset_each_iteration: Flag,
 }
 
-/// The number that all users share.
+/// The number of a Counter that all users share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     next: AtomicI64,
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     stepped: AtomicU64,
 }
 
-/// Value that means "not started".
+/// Value of a Counter that has not started.
 const NONE: i64 = i64::MIN;
 
 impl Default for Shared {

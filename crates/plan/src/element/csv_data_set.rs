@@ -135,7 +135,7 @@ impl CsvDataSet {
         })
     }
 
-    /// Reads the next line into the user's variables.
+    /// Reads the next line of the data file into the user's variables.
     pub(crate) fn next(&self, at: usize, env: &mut Env<'_>) -> Result<(), Stop> {
         let handle = match env.notes.csv(at).take() {
             Some(handle) => handle,

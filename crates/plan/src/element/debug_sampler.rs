@@ -31,7 +31,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DebugSampler {
 }
 
 impl DebugSampler {
-    /// Fills the result.
+    /// Fills the result with the requested lists.
     pub fn run(&self, env: &mut Env<'_>, result: &mut SampleResult) {
         let (variables, properties, system) =
             (self.variables.get(env), self.properties.get(env), self.system.get(env));

@@ -30,14 +30,14 @@ pub struct HttpRaw {
     buffer: usize,
 }
 
-/// Data of one exchange.
+/// Evaluated data of one HTTP Raw exchange.
 #[derive(Debug)]
 pub struct RawCall {
     /// Host to connect to.
     pub host: String,
     /// Port to connect to, or the text of a Java exception.
     pub port: Result<u16, String>,
-    /// Data to send first.
+    /// Request data to send first.
     pub data: String,
     /// Content of the file to send after the data, or the text of a Java exception.
     pub file: Option<Result<Arc<[u8]>, String>>,

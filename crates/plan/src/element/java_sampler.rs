@@ -12,7 +12,7 @@ use crate::template::Template;
 /// A compiled Java Request.
 #[derive(Debug)]
 pub struct JavaSampler {
-    /// Identifies the element in the plan.
+    /// Number that identifies the sampler's element in the plan.
     element: u32,
     class: Class,
     parameters: Vec<(Template, Template)>,

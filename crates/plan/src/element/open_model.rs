@@ -231,7 +231,7 @@ impl Reader<'_> {
         word
     }
 
-    /// Skips blanks and comments.
+    /// Skips blanks and comments of the schedule.
     fn skip_blank(&mut self) {
         loop {
             self.rest = self.rest.trim_start();

@@ -59,7 +59,7 @@ pub(crate) struct Moments {
     taken: u64,
     /// True if the last interval would have had more than [`MOST`] sample times.
     too_many: bool,
-    /// True if this was logged.
+    /// True if the excess of sample times was logged.
     told: bool,
 }
 
@@ -173,7 +173,7 @@ impl Moments {
         Some(moment)
     }
 
-    /// Sorts the next part of the list.
+    /// Sorts the next part of the sample times.
     fn sort_on(&mut self) {
         while let Some(end) = self.ends.last().copied() {
             let part = &mut self.drawn[self.sorted..end];

@@ -45,18 +45,18 @@ enum Names {
 /// The command that takes a value, and whether the value is put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Take {
-    /// `LMOVE key key RIGHT LEFT`.
+    /// `LMOVE key key RIGHT LEFT`: moves the last element of the list to the front.
     #[default]
     Rotate,
-    /// `LPOP`.
+    /// `LPOP`: removes the first element of the list.
     PopList,
-    /// `LPOP`, then `RPUSH` of the value.
+    /// `LPOP`, then `RPUSH`: moves the first element of the list to the end.
     RepushList,
-    /// `SRANDMEMBER`.
+    /// `SRANDMEMBER`: returns a random member of the set without removing it.
     Draw,
-    /// `SPOP`.
+    /// `SPOP`: removes a random member of the set.
     PopSet,
-    /// `SPOP`, then `SADD` of the value.
+    /// `SPOP`, then `SADD`: takes a random member of the set and adds it back.
     ReaddSet,
 }
 
@@ -85,7 +85,7 @@ impl Take {
     }
 }
 
-/// Data of one exchange.
+/// Evaluated data of one Redis exchange.
 #[derive(Debug, Default)]
 pub struct RedisCall {
     /// Host to connect to.
@@ -108,7 +108,7 @@ pub struct RedisCall {
     pub most: u32,
     /// Time in milliseconds to wait for a free connection if the maximum is reached; `None` means no limit.
     pub wait_ms: Option<u32>,
-    /// Value to put back.
+    /// Value to put back into the list or set.
     pub back: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct SseSampler {
     headers: Template,
 }
 
-/// Data of one exchange.
+/// Evaluated data of one SSE exchange.
 #[derive(Debug)]
 pub struct SseCall {
     /// URL as evaluated from the plan.

@@ -50,7 +50,7 @@ pub enum Client {
     Prefixed(usize),
 }
 
-/// Data of one exchange.
+/// Evaluated data of one TCP exchange.
 #[derive(Debug, Default)]
 pub struct TcpCall {
     /// Format of the request and the response.

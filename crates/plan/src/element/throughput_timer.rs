@@ -17,7 +17,7 @@ use crate::template::Template;
 /// A compiled Constant Throughput Timer.
 #[derive(Debug)]
 pub struct ThroughputTimer {
-    /// Index of the timer.
+    /// Index of the timer among the throughput timers.
     pub(crate) at: u32,
     /// Samples per minute.
     throughput: Template,

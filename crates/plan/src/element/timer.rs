@@ -24,13 +24,13 @@ pub enum Timer {
         /// Factor by which the delay is multiplied.
         factor: f32,
     },
-    /// Maintains a rate of samples.
+    /// Constant Throughput Timer: maintains a rate of samples.
     Throughput(ThroughputTimer),
-    /// Random sample times with an exact number per interval.
+    /// Precise Throughput Timer: random sample times with an exact number per interval.
     Precise(PreciseTimer),
-    /// Turns by a schedule of rates, which also stops users; see [`Timer::delay`].
+    /// Throughput Shaping Timer: turns by a schedule of rates, which also stops users; see [`Timer::delay`].
     Shaping(ShapingTimer),
-    /// Waits for other users, which is no delay; see [`Timer::delay`].
+    /// Synchronizing Timer: waits for other users, which is no delay; see [`Timer::delay`].
     Sync(SyncTimer),
     /// A script computes the delay.
     Script(Arc<Scripted>),
@@ -41,11 +41,11 @@ pub enum Timer {
 /// Distribution of random delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Uniform between 0 and the range.
+    /// Uniform distribution between 0 and the range.
     Uniform,
-    /// Gaussian with mean 0.
+    /// Gaussian distribution with mean 0.
     Gaussian,
-    /// Poisson with the rounded range as mean.
+    /// Poisson distribution with the rounded range as mean.
     Poisson,
 }
 

@@ -37,7 +37,7 @@ pub enum Encoder {
     Hex,
 }
 
-/// Data of one exchange.
+/// Evaluated data of one UDP exchange.
 #[derive(Debug)]
 pub struct UdpCall {
     /// Encoding of responses.

@@ -32,7 +32,7 @@ pub struct ShapingTimer {
     rows: Vec<[Template; 3]>,
 }
 
-/// The turn of a user.
+/// The scheduled turn of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Milliseconds until the turn; `None` if no turn is left before the end.
@@ -41,7 +41,7 @@ pub struct Turn {
     pub end: i64,
 }
 
-/// The state of a timer that all users share.
+/// State of a Throughput Shaping Timer that all users share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     begun: OnceLock<Schedule>,

@@ -57,7 +57,7 @@ pub(super) fn compile(
 const NO_REFERENCE: &str = "the Boundary Extractor has no reference name.";
 
 impl BoundaryExtractor {
-    /// Returns the name of the variable.
+    /// Returns the name of the variable that the extractor sets.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
@@ -67,7 +67,7 @@ impl BoundaryExtractor {
         empty.then(|| format!("{NO_REFERENCE} {}", super::LOST))
     }
 
-    /// Runs the extractor.
+    /// Runs the extractor on a result.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         if family.reference().is_empty() {

@@ -128,12 +128,12 @@ pub(super) fn compile(
 }
 
 impl CssExtractor {
-    /// Returns the name of the variable.
+    /// Returns the name of the variable that the extractor sets.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs the extractor.
+    /// Runs the extractor on a result.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let mut buffer = env.core.take();

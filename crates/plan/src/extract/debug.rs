@@ -21,7 +21,7 @@ pub struct DebugPostProcessor {
     variables: Template,
     properties: Template,
     system: Template,
-    /// True if its sub-results keep their labels.
+    /// True if the sub-results of the post-processor keep their labels.
     functional: bool,
     /// Properties of the sampler that are plain text.
     shown: Vec<(String, Template)>,

@@ -54,12 +54,12 @@ fn read(expression: &str) -> Result<JmesPath, Failure> {
 }
 
 impl JmesPathExtractor {
-    /// Returns the name of the variable.
+    /// Returns the name of the variable that the extractor sets.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs the extractor.
+    /// Runs the extractor on a result.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut number = env.core.take();
         self.number.eval(env, &mut number);

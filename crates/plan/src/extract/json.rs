@@ -93,12 +93,12 @@ fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
 }
 
 impl JsonExtractor {
-    /// Returns the names of the variables, separated by semicolons.
+    /// Returns the names of the variables that the extractor sets, separated by semicolons.
     pub(super) fn references(&self) -> &Template {
         &self.references
     }
 
-    /// Runs the extractor.
+    /// Runs the extractor on a result.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let texts = [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {
             let mut out = env.core.take();

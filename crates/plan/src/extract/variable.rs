@@ -84,7 +84,7 @@ impl Family {
         }
     }
 
-    /// Removes the count of an earlier run and returns it.
+    /// Removes the match count of an earlier run and returns it.
     pub(super) fn take_count(&mut self, env: &mut Env<'_>) -> i32 {
         let count = self.number(env, format_args!("_matchNr"));
         self.put(env, format_args!("_matchNr"), None);

@@ -107,12 +107,12 @@ enum Failure {
 }
 
 impl XPathExtractor {
-    /// Returns the name of the variable.
+    /// Returns the name of the variable that the extractor sets.
     pub(super) fn reference(&self) -> &Template {
         &self.reference
     }
 
-    /// Runs the extractor.
+    /// Runs the extractor on a result.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);
         let previous = set_default(&self.default, &mut family, env);

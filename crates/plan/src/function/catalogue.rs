@@ -6,15 +6,15 @@ use super::{Spec, Support};
 /// Support level of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Runs as in JMeter.
+    /// The function runs as in JMeter.
     Native,
-    /// Runs comparisons as in JMeter; other scripts need a Java machine.
+    /// The function runs comparisons as in JMeter; other scripts need a Java machine.
     Comparisons,
-    /// Runs operators, ternaries and string methods as in JMeter; other scripts need a Java machine.
+    /// The function runs operators, ternaries and string methods as in JMeter; other scripts need Java.
     Expressions,
-    /// Runs simple scripts as in JMeter; others need a Java machine.
+    /// The function runs simple scripts as in JMeter; others need a Java machine.
     Scripts,
-    /// Needs a Java machine.
+    /// The function needs a Java machine.
     Jvm,
 }
 

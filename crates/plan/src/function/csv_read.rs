@@ -14,14 +14,14 @@ use super::{Call, Level, Shared};
 use crate::env::Env;
 use crate::template::Outcome;
 
-/// Rows of a file.
+/// Rows of a file that `__CSVRead` has read.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Vec<Box<str>>>,
     next: AtomicU64,
 }
 
-/// All open files.
+/// All files that `__CSVRead` has opened.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     open: Mutex<Open>,

@@ -32,7 +32,7 @@ struct Written {
     java: HashMap<Box<str>, u64>,
 }
 
-/// Output of functions and native scripts.
+/// Output of a function or native script: a log line, or a line on standard output or error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// A line of the log.
@@ -193,8 +193,8 @@ impl Shared {
         before.unwrap_or_else(|| self.start.get(name).cloned())
     }
 
-    /// Calls `each` with every write since a version that did not come from Java: version, name and value. Returns
-    /// the current version; 0 is the version at the start.
+    /// Calls `each` with version, name and value of every property written after `version`, unless its last write came
+    /// from Java. Returns the current version; 0 is the version at the start.
     pub fn native_since(&self, version: u64, mut each: impl FnMut(u64, &str, Option<&str>)) -> u64 {
         if self.version() == version {
             return version;
@@ -351,7 +351,7 @@ impl Shared {
         &self.queues
     }
 
-    /// Returns the state of a call.
+    /// Returns the state of a function call in the plan.
     pub(super) fn site(&self, site: u32) -> &Site {
         self.sites.get(site)
     }

@@ -13,7 +13,7 @@ use crate::template::{Outcome, Thrown};
 /// Value if a line cannot be read.
 const ERROR: &str = "**ERR**";
 
-/// Reading position of a call.
+/// Reading position of a `__StringFromFile` call.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     started: bool,

@@ -11,9 +11,9 @@ use crate::env::Env;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Multipart,
-    /// The content of a file.
+    /// The body is the content of a file.
     File,
-    /// The values of the parameters, concatenated.
+    /// The body consists of the parameters' values, concatenated.
     Raw,
     Form,
     /// A form that HttpClient resends by itself: if it is empty, there is no body and no header lines for it.

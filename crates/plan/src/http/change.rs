@@ -115,7 +115,7 @@ impl Session {
         format!("[;\\?&]{name}=([^\"'<>&\\s;\\\\]*)|{field}[^>]*{value}|{value}[^>]*{field}")
     }
 
-    /// Changes a request, if there was a response before it.
+    /// Writes the session id into a request, if there was a response before it.
     fn apply(
         &self,
         at: u32,
@@ -284,7 +284,7 @@ impl Changed {
         self.added.retain(|added| added.name != name);
     }
 
-    /// Replaces all parameters.
+    /// Replaces all parameters of the request.
     pub(super) fn replace_all(&mut self, arguments: Vec<Added>) {
         self.no_own = true;
         self.added = arguments;

@@ -100,7 +100,7 @@ pub(crate) fn is_defaults(ctx: &Context<'_>, id: ElementId) -> bool {
 struct Chain(Vec<ElementId>);
 
 impl Chain {
-    /// Returns the property that applies, and its element.
+    /// Returns a property, and the element that has it: the nearest with a non-empty value.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.0 {

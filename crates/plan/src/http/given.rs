@@ -55,7 +55,7 @@ pub struct GivenArgument {
     pub content_type: String,
 }
 
-/// A file of the request.
+/// A file that the request sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
 pub struct GivenFile {

@@ -76,7 +76,7 @@ pub(super) struct Present {
 }
 
 impl Present {
-    /// Scans the header lines once.
+    /// Scans the header lines once for those that a request needs.
     pub(super) fn of(headers: &[u8]) -> Self {
         let mut present = Self::default();
         for line in lines(headers) {

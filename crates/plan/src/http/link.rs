@@ -41,7 +41,7 @@ struct Link {
 }
 
 impl Page {
-    /// Saves a response.
+    /// Saves a response for the HTML Link Parser.
     pub(crate) fn note(&mut self, result: &SampleResult) {
         self.is_http = result.http;
         if result.http {

@@ -16,7 +16,7 @@ const NO_HANDLER: &str = "Cannot invoke \"org.apache.jmeter.protocol.http.contro
 const BAD_URL: &str = "java.net.MalformedURLException";
 
 impl Http {
-    /// Renders the request.
+    /// Renders the first request of a sample.
     pub fn render(&self, env: &mut Env<'_>, out: &mut Request) -> Result<(), Unsendable> {
         out.clear();
         self.method.eval(env, &mut out.method);

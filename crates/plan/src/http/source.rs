@@ -7,7 +7,7 @@ use crate::template::Template;
 /// Local end of a connection as the plan names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Kind of the name.
+    /// Kind of `name`: an address or host name, or a network interface.
     pub kind: SourceKind,
     /// Address, host name or interface; blank means any address.
     pub name: String,
@@ -56,7 +56,7 @@ impl SourceKind {
     }
 }
 
-/// A source as templates of the plan.
+/// Local address of requests, as templates of the plan.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
     pub(super) kind: SourceKind,

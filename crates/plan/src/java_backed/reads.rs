@@ -8,7 +8,7 @@
 use super::{Reads, Role};
 use crate::plan::Needs;
 
-/// The reads of an element or text.
+/// Parts of results and samplers that an element or text reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Objects that are transferred to Java.
@@ -32,17 +32,17 @@ const WHOLE: Needs = Needs::HEADERS
     .union(Needs::SUBS);
 
 impl Seen {
-    /// Reads everything: for unknown code.
+    /// Returns the set of all parts, for unknown code.
     pub(crate) fn all() -> Self {
         Self { reads: Reads::all(), needs: WHOLE }
     }
 
-    /// Reads the result with all its parts.
+    /// Returns the set of the result and all its parts.
     pub(crate) fn whole_result() -> Self {
         Self { reads: Reads::RESULT | Reads::BODY, needs: WHOLE }
     }
 
-    /// Reads the result without body, headers and similar parts.
+    /// Returns the set of the result without body, headers and similar parts.
     pub(crate) fn result() -> Self {
         Self { reads: Reads::RESULT, needs: Needs::empty() }
     }
@@ -53,7 +53,7 @@ impl Seen {
     }
 }
 
-/// Returns the reads of a script. `shell` is true for BeanShell and BSF, which have variables for parts of results.
+/// Returns the parts that a script reads. `shell` is true for BeanShell and BSF, which have variables for parts of results.
 pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     if holds_code(script) {
         return Seen::all();
@@ -72,7 +72,7 @@ pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     seen
 }
 
-/// Returns the reads of one name; `rest` is the text after the name.
+/// Returns the parts that are read through one name; `rest` is the text after the name.
 fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool) -> Seen {
     let sampling = role == Some(Role::Sampler);
     match word {
@@ -109,7 +109,7 @@ fn of_word(word: &str, rest: &str, before: &str, role: Option<Role>, shell: bool
     }
 }
 
-/// Returns the reads of a variable that BeanShell and BSF assertions have.
+/// Returns the parts that are read through a variable of BeanShell and BSF assertions.
 fn of_assertion_word(word: &str) -> Seen {
     let needs = match word {
         "Response" => return Seen::whole_result(),
@@ -123,7 +123,7 @@ fn of_assertion_word(word: &str) -> Seen {
     Seen { reads: Reads::RESULT, needs }
 }
 
-/// Returns the reads of the thread context; `rest` is the text after its name.
+/// Returns the parts that are read through the thread context; `rest` is the text after its name.
 fn of_context(rest: &str) -> Seen {
     let Some((name, rest)) = method(rest) else { return Seen::all() };
     match name {
@@ -135,14 +135,14 @@ fn of_context(rest: &str) -> Seen {
     }
 }
 
-/// Returns the reads of the previous sample's result.
+/// Returns the parts that are read through the previous sample's result.
 fn of_previous(rest: &str) -> Seen {
     let mut seen = of_result(rest);
     seen.reads |= Reads::PREVIOUS;
     seen
 }
 
-/// Returns the reads of a result; `rest` is the text after its name.
+/// Returns the parts that are read through a result; `rest` is the text after its name.
 fn of_result(rest: &str) -> Seen {
     let Some((name, _)) = method(rest) else { return Seen::whole_result() };
     let mut seen = Seen::result();

@@ -16,7 +16,7 @@ use crate::element::{counter, random_variable, throughput_controller, variable_t
 use crate::java_backed::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, GroupId, OnIteration, Plan};
 
-/// Shared state of a run.
+/// State of a run that elements share between all its users.
 #[derive(Debug, Default)]
 pub struct RunState {
     pub(crate) csv: Sources,

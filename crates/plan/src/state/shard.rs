@@ -5,7 +5,7 @@
 //! line of a data file goes to the first user and the second line to the second user, as in one process. No number
 //! is used twice, and none is left out as long as all users iterate equally fast.
 
-/// A share of a run.
+/// A process's share of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Index of this share, from 0.

@@ -20,7 +20,7 @@ impl Default for Flag {
 }
 
 impl Flag {
-    /// Returns the current value.
+    /// Returns the current value of the check box.
     pub(crate) fn get(&self, env: &mut Env<'_>) -> bool {
         match self {
             Self::Fixed(value) => *value,

@@ -171,7 +171,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns the property that applies, and its element.
+    /// Returns a property, and the element that has it: the nearest with a non-empty value.
     fn find<'a>(&self, ctx: &Context<'a>, name: &str) -> Option<(ElementId, &'a Prop)> {
         let mut last = None;
         for id in &self.chain {

@@ -166,7 +166,7 @@ impl Comparison {
     }
 }
 
-/// True if a comparison of bytes succeeds. `at` is the position for [`Comparison::Contains`]; `None` means any
+/// True if the payload's bytes pass the comparison. `at` is the position for [`Comparison::Contains`]; `None` means any
 /// position.
 fn holds_in(bytes: &[u8], how: Comparison, wanted: &[u8], at: Option<i32>) -> bool {
     match how {

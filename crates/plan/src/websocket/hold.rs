@@ -45,7 +45,7 @@ pub struct HoldSettings {
 /// Findings of a hold about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// True if the message counts.
+    /// True if the hold counts the message.
     pub counts: bool,
     /// Send time according to the message, in nanoseconds since 1970; set only for messages that count.
     pub sent_ns: Option<i64>,

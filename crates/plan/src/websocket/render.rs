@@ -108,7 +108,7 @@ impl WebSocket {
             _ => None,
         };
         let is_known = env.core.thrown.take().is_none() && call.problem.is_none();
-        // A value that only users know is still a reference.
+        // Variables that only users define are still references, so that the size is unknown.
         bytes.filter(|bytes| is_known && *bytes > 0 && !call.data.contains("${"))
     }
 

@@ -65,10 +65,10 @@ pub enum Verdict {
 
 const KEPT: &str = " - Leaving streaming connection open\n";
 
-/// Payload of the plug-in's close frame.
+/// Payload of the close frame of Zaleski's sampler.
 pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
 
-/// State of a connection of this plug-in.
+/// State of a connection of Zaleski's sampler.
 #[derive(Debug, Default)]
 pub struct Talk {
     log: String,
@@ -272,7 +272,7 @@ impl Zaleski {
 }
 
 impl Talk {
-    /// Logs if the connection was established.
+    /// Logs the outcome of opening the connection.
     pub fn opened(&mut self, stands: bool) {
         self.log.push_str(if stands {
             " - WebSocket conection has been opened\n - Connection established\n"

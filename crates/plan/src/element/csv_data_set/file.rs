@@ -17,7 +17,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Reason why a file cannot be read; JMeter's message where JMeter has one.
 pub(super) type Problem = String;
 
-/// Format of a file's lines.
+/// Format of the lines of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
     /// Delimiter between values that may be quoted; `None` if values are not quoted.
@@ -26,14 +26,14 @@ pub(super) struct Shape {
     pub(super) skip_first: bool,
 }
 
-/// An opened file.
+/// An opened data file: in memory, or read as a stream.
 #[derive(Debug)]
 pub(super) enum Lines {
     Memory(Text),
     Stream(Stream),
 }
 
-/// A file in memory.
+/// A data file in memory.
 #[derive(Debug)]
 pub(super) struct Text {
     content: String,
@@ -97,7 +97,7 @@ pub(super) fn open(path: &Path, encoding: &str, shape: Shape) -> Result<Lines, P
     Ok(Lines::Memory(Text::new(charset.decode(bytes), shape)))
 }
 
-/// A large file that is read line by line.
+/// A large data file that is read line by line.
 #[derive(Debug)]
 pub(super) struct Stream {
     reader: BufReader<File>,

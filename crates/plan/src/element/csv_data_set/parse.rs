@@ -116,7 +116,7 @@ pub(super) fn quoted_line(text: &str, delimiter: char) -> usize {
     bytes.len()
 }
 
-/// Returns the length of the first line without quotes, including its line break.
+/// Returns the length of the first line, including its line break; quotes have no meaning.
 pub(super) fn plain_line(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.iter().position(|b| matches!(b, b'\n' | b'\r')) {

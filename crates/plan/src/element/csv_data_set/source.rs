@@ -32,7 +32,7 @@ pub(super) struct Key {
     pub(super) share: Share,
 }
 
-/// A position in a file.
+/// A position in a data file, from which lines are taken.
 #[derive(Debug)]
 pub(super) struct Source {
     lines: Arc<Content>,
@@ -107,7 +107,7 @@ impl Sources {
         Self { folder: folder.to_path_buf(), ..Self::default() }
     }
 
-    /// Reads a file before its first use.
+    /// Reads a data file before its first use.
     pub(super) fn preload(&self, key: &Key) {
         // The user who needs the file reports its error.
         let _ = self.content(key);
