@@ -540,9 +540,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the stop and the loop control that a failure of a sampler requests. The last entry of `levels` has the sampler's
-    /// children. Inside a transaction with a parent sample, listeners at the transaction's level and above do not
-    /// see the sampler.
+    /// Returns the stop and the loop control that a failure of a sampler requests. The last entry of `levels` has the
+    /// sampler's children. Inside a transaction with a parent sample, listeners at the transaction's level and above
+    /// do not see the sampler.
     fn on_failure(&self, around: ControllerId) -> OnFailure {
         if self.silent {
             return OnFailure::default();

@@ -53,7 +53,8 @@ impl Seen {
     }
 }
 
-/// Returns the parts that a script reads. `shell` is true for BeanShell and BSF, which have variables for parts of results.
+/// Returns the parts that a script reads. `shell` is true for BeanShell and BSF, which have variables for parts of
+/// results.
 pub(crate) fn of_script(script: &str, role: Option<Role>, shell: bool) -> Seen {
     if holds_code(script) {
         return Seen::all();
