@@ -1,7 +1,7 @@
-//! The cost of recording, draining, merging and writing a row: `cargo bench -p throng-stats`.
+//! Measures the cost of recording, draining, merging and writing a row: `cargo bench -p throng-stats`.
 //!
-//! Plain loops over a fixed sequence of pseudo-random samples; prints nanoseconds per operation,
-//! the best of several rounds.
+//! Plain loops over a fixed sequence of pseudo-random samples. Prints nanoseconds per operation, the best of several
+//! rounds.
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ fn main() {
     println!("result row of 17 columns: {write:.1} ns");
 }
 
-/// A recorder that has seen its samples once: response times spread over a few octaves.
+/// Returns a recorder that has already recorded its samples once. Response times spread over a few octaves.
 fn warm(labels: u32) -> (Recorder, Vec<Sample>) {
     let mut recorder = Recorder::new();
     for n in 0..labels {

@@ -1,9 +1,11 @@
-//! JMeter's Aggregate Report: the same figures, by the same formulas, in the same formats.
+//! JMeter's Aggregate Report with the same figures, formulas and formats.
 //!
-//! Formulas: SamplingStatCalculator and StatCalculator of JMeter 5.6.3. Average is cut to a whole
-//! millisecond; percentiles are nearest rank on whole milliseconds, the percentage taken as a
-//! 32-bit float; throughput is samples over the row's own span from first start to last end.
-//! Table formats are those of the GUI table, CSV formats those of its "save table data" button.
+//! Formulas: SamplingStatCalculator and StatCalculator of JMeter 5.6.3. The average is truncated to whole milliseconds.
+//! Percentiles are nearest rank on whole milliseconds, with the percentage as a 32-bit float. Throughput is the number
+//! of
+//! samples divided by the row's time from its first start to its last end. Table formats are those of JMeter's GUI
+//! table;
+//! CSV formats are those of its "save table data" button.
 use std::collections::HashMap;
 
 use lang::decimal_format::{bare, fixed, percent};
@@ -13,16 +15,16 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::totals::{Row, Totals};
 
 pub const TOTAL: &str = "TOTAL";
-/// Characters of a label that the table shows: the longest label is the width of its column.
+/// Maximum number of label characters in the table. The longest label determines the width of its column.
 const LABEL_SHOWN: usize = 200;
-/// Characters of a label that a narrow table still shows.
+/// Minimum number of label characters in a narrow table.
 const LABEL_LEAST: usize = 12;
-/// Columns that a narrow table leaves out, by their place in [`Report::headings`], in this order: bytes first, then
-/// figures whose neighbours say nearly the same.
+/// Columns that a narrow table omits, as indexes of [`Report::headings`], in order of removal: byte columns first, then
+/// columns with nearly the same figures as their neighbours.
 const GIVE_WAY: [usize; 7] = [12, 11, 7, 5, 8, 4, 2];
 
-/// The percentiles to show, in percent: `aggregate_rpt_pct1` to `3`. The text is part of the
-/// column's heading.
+/// The percentages of the three percentile columns: `aggregate_rpt_pct1` to `3`. Their text is part of the column
+/// headings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Percentages(pub [String; 3]);
 
@@ -33,7 +35,7 @@ impl Default for Percentages {
 }
 
 impl Percentages {
-    /// From properties; a value that is no number keeps the default.
+    /// Reads the percentages from properties. A value that is not a number leaves the default.
     pub fn from_properties(property: impl Fn(&str) -> Option<String>) -> Self {
         let mut percentages = Self::default();
         for (n, value) in percentages.0.iter_mut().enumerate() {
@@ -50,7 +52,8 @@ impl Percentages {
     }
 }
 
-/// One line of the report. Milliseconds, shares of 1, per second, KiB per second.
+/// One line of the report. Times in ms, error share from 0 to 1, throughput per second, transfer rates in KiB per
+/// second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     pub label: String,
@@ -70,15 +73,16 @@ pub struct Line {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The three percentages, as in the headings.
+    /// The three percentages, as the headings show them.
     pub percentages: [String; 3],
     pub lines: Vec<Line>,
     pub total: Line,
 }
 
 impl Report {
-    /// Rows in order of first appearance, requests and transactions of one name together, as
-    /// JMeter has them.
+    /// Builds the report. Rows are in order of first appearance. As in JMeter, requests and transactions with the same
+    /// name
+    /// share a row.
     pub fn new(totals: &Totals, percentages: &Percentages) -> Self {
         let shares = percentages.shares();
         let mut lines = Vec::new();
@@ -122,7 +126,7 @@ impl Report {
         ]
     }
 
-    /// As JMeter saves the table: one heading line, then the labels, then TOTAL.
+    /// Returns the table as JMeter saves it: a heading line, then the labels, then TOTAL.
     pub fn csv(&self) -> String {
         let mut out = String::new();
         push_csv(&mut out, &self.headings());
@@ -132,8 +136,9 @@ impl Report {
         out
     }
 
-    /// An aligned table: labels to the left, figures to the right. Where `width` characters are too few for all columns,
-    /// those of [`GIVE_WAY`] are left out, then labels are cut, but never below [`LABEL_LEAST`] characters.
+    /// Returns an aligned table with labels left and figures right. If `width` is too small for all columns, the
+    /// columns of
+    /// [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));
@@ -170,7 +175,7 @@ impl Report {
     }
 }
 
-/// The text in so many columns of a terminal, the last a mark where something is missing.
+/// Cuts a text to `width` columns of a terminal. The last column of a cut text is `…`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -200,7 +205,7 @@ impl Line {
         Self {
             label: row.name.to_string(),
             samples: t.count,
-            // The mean is a double in JMeter, cut when shown.
+            // In JMeter the mean is a double that is truncated for display.
             average: if empty { 0 } else { (t.sum_ms as f64 / t.count as f64) as u64 },
             median: row.percent_point(0.5),
             pct1,
@@ -257,7 +262,7 @@ impl Line {
     }
 }
 
-/// A label as it fits into one line of a table.
+/// Returns a label that fits into one line of a table.
 fn shown(label: &str) -> String {
     let label: String =
         label.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
@@ -271,8 +276,8 @@ impl Row {
     }
 }
 
-/// A rate as the GUI shows it (RateRenderer): per second, minute or hour, the first in which it
-/// is at least 1.
+/// Formats a rate as JMeter's GUI does (RateRenderer): per second, minute or hour, the first unit in which the rate is
+/// at least 1.
 pub fn rate(per_second: f64) -> String {
     let (mut rate, mut unit) = (per_second, "sec");
     for next in ["min", "hour"] {
@@ -289,7 +294,7 @@ fn push_csv(out: &mut String, cells: &[String]) {
         if n > 0 {
             out.push(',');
         }
-        // JMeter quotes here only for the delimiter and the quote itself, not for line breaks.
+        // JMeter quotes a cell here only because of a delimiter or quote, not because of a line break.
         if cell.contains([',', '"']) {
             out.push('"');
             out.push_str(&cell.replace('"', "\"\""));

@@ -1,7 +1,7 @@
-//! The metrics of Backend Listeners: the figures of JMeter's SamplerMetric and UserMetric, and the texts made of them.
+//! The metrics of Backend Listeners: the figures of JMeter's SamplerMetric and UserMetric, and their text formats.
 //!
-//! Pure data: samples go in as [`Taken`], lines for InfluxDB or metrics for Graphite come out when an interval is
-//! over. A sample costs a look-up of its label and four pushes into windows.
+//! Pure data: samples are added as [`Taken`]. At the end of an interval, lines for InfluxDB or metrics for Graphite are
+//! returned. A sample costs one lookup of its label and four pushes into windows.
 
 mod graphite;
 mod influx;

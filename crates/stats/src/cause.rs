@@ -1,8 +1,8 @@
-//! Errors by cause: how often each, and the first example.
+//! Errors by cause: the count of each cause, and its first example.
 //!
-//! A cause is outcome, response code and message. The number of distinct causes is bounded
-//! ([`MAX_CAUSES`]); what does not fit is counted under one name, so no error is lost.
-//! A known cause costs two hashes and no allocation.
+//! A cause consists of outcome, response code and message. The number of distinct causes is limited by [`MAX_CAUSES`];
+//! further causes are counted under one name, so no error is lost. Counting a known cause costs two hashes and no
+//! allocation.
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::sample::Outcome;
 
 pub const MAX_CAUSES: usize = 256;
-/// Longer messages are cut here, so that a body quoted in a message does not fill memory.
+/// Maximum length of a message in bytes, so that a body quoted in a message does not fill memory.
 const MAX_TEXT: usize = 300;
 pub const OTHER: &str = "(other causes)";
 
@@ -22,7 +22,7 @@ pub struct Cause {
     pub code: Arc<str>,
     pub message: Arc<str>,
     pub count: u64,
-    /// Label and start (epoch ms) of the first sample seen with it.
+    /// Label and start (epoch ms) of the first sample with this cause.
     pub first_label: Arc<str>,
     pub first_ms: i64,
 }
@@ -95,7 +95,7 @@ impl Causes {
         });
     }
 
-    /// Moves the causes into `into`, leaving none.
+    /// Moves all causes into `into` and empties the set.
     pub fn drain_into(&mut self, into: &mut Vec<Cause>) {
         into.append(&mut self.list);
         self.index.clear();
@@ -106,7 +106,7 @@ impl Causes {
     }
 }
 
-/// The text as far as causes keep it.
+/// Cuts a text to the length that causes keep.
 pub fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

@@ -1,9 +1,10 @@
-//! Answers that assertions checked, beside the requests that succeeded by themselves.
+//! Counts of responses that assertions checked, beside the requests that succeeded by themselves.
 //!
 //! A request succeeds by itself if its transport and its status are good: what JMeter calls a success without its
-//! assertions. An answer is checked if it was received and at least one assertion ran on it, and it is as expected if all
-//! of its assertions held. A request without an answer (refused, reset, timed out) is neither: it lowers the share of the
-//! requests that succeeded, not the share of the answers as expected.
+//! assertions. A response is checked if at least one assertion ran on it, and it is as expected if all of its
+//! assertions
+//! passed. A request without a response (refused, reset, timed out) is not checked: it lowers the share of successful
+//! requests, but not the share of responses as expected.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,21 +13,21 @@ use crate::sample::{Outcome, Sample};
 /// The result of a sample's assertions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Check {
-    /// No assertion ran, or there was no answer.
+    /// No assertion ran, or there was no response.
     #[default]
     Unchecked,
     Expected,
     Unexpected,
 }
 
-/// Counts of a set of samples. Merging is commutative and associative; the empty set is its neutral element.
+/// Counts for a set of samples. Merging is commutative and associative; the empty set is its neutral element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checks {
-    /// Answers on which at least one assertion ran.
+    /// Number of responses on which at least one assertion ran.
     pub checked: u64,
-    /// Of them those for which an assertion did not hold.
+    /// Number of checked responses with a failed assertion.
     pub unexpected: u64,
-    /// Samples that failed by their transport or status, whatever assertions found.
+    /// Number of samples that failed by their transport or status, whatever the result of assertions.
     pub failed: u64,
 }
 
@@ -49,19 +50,19 @@ impl Checks {
         self.failed = self.failed.saturating_add(other.failed);
     }
 
-    /// Takes away a part of the set.
+    /// Subtracts a part of the set.
     pub fn subtract(&mut self, part: &Self) {
         self.checked -= part.checked;
         self.unexpected -= part.unexpected;
         self.failed -= part.failed;
     }
 
-    /// Answers for which all assertions held.
+    /// Returns the number of responses whose assertions all passed.
     pub fn expected(&self) -> u64 {
         self.checked.saturating_sub(self.unexpected)
     }
 
-    /// Percent of the checked answers that were as expected; `None` where none was checked.
+    /// Returns the percentage of checked responses that were as expected; `None` if none was checked.
     pub fn percent(&self) -> Option<f64> {
         (self.checked > 0).then(|| self.expected() as f64 * 100.0 / self.checked as f64)
     }

@@ -1,7 +1,8 @@
-//! Exchanges by class: by the address they went to, and by the value of one response header.
+//! Exchanges by class. A class is a server address, or a value of one response header.
 //!
-//! The number of classes is bounded ([`MAX_CLASSES`]); exchanges of further ones are in no class. A class that is known
-//! costs a hash and no allocation; counting in it costs neither.
+//! The number of classes is limited by [`MAX_CLASSES`]; exchanges of further classes are not classified. Finding a
+//! known
+//! class costs a hash and no allocation; counting in it costs neither.
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use crate::sample::LabelId;
 
 pub const MAX_CLASSES: usize = 200;
 
-/// Labels that are known of a class, on a core.
+/// Maximum number of labels stored per class on a core.
 const MAX_LABELS: usize = 32;
 
-/// A class as one core's recorder knows it.
+/// Identity of a class within one core's recorder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassId(u16);
 
@@ -24,19 +25,19 @@ impl ClassId {
     pub const NONE: Self = Self(0);
 }
 
-/// One class's part of an interval.
+/// The figures of one class in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassDelta {
-    /// The header's name; empty: the value is an address.
+    /// The header's name. If empty, the value is a server address.
     pub header: Arc<str>,
     pub value: Arc<str>,
     pub count: u64,
     pub errors: u64,
-    /// Connections that were opened to it.
+    /// Number of connections opened to the class's address.
     pub opened: u64,
-    /// Elapsed, µs.
+    /// Elapsed times in µs.
     pub service: Bins,
-    /// Labels of samples that were the first of their label to be in this class, on their core.
+    /// Labels that occurred in this class for the first time on their core.
     pub labels: Vec<Arc<str>>,
 }
 
@@ -54,7 +55,7 @@ impl ClassDelta {
     }
 }
 
-/// Merges the classes of two intervals. New ones take the memory of `spare`.
+/// Merges the classes of two intervals. New classes reuse the memory in `spare`.
 pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta], spare: &mut Vec<Bins>) {
     for other in others {
         let same =
@@ -88,16 +89,16 @@ struct Counted {
     count: u64,
     errors: u64,
     opened: u64,
-    /// It is in the next interval, even if it counts nothing.
+    /// True if the class appears in the next interval even without counts.
     told: bool,
     service: Tray,
-    /// Labels that have been in the class, and how many of them were handed over.
+    /// Labels that occurred in the class, and number of those that were already drained.
     labels: Vec<LabelId>,
     handed: usize,
 }
 
 impl Counted {
-    /// Notes the label of a sample. Costs one comparison where the class has one label, else at most [`MAX_LABELS`].
+    /// Adds the label of a sample. Costs one comparison if the class has one label, otherwise at most [`MAX_LABELS`].
     #[inline]
     fn meet(&mut self, label: LabelId) {
         if self.labels.last() != Some(&label) {
@@ -146,7 +147,7 @@ impl Classes {
         }
     }
 
-    /// A class may come to be used: it is to be known.
+    /// Marks a class that may be used, so that it appears in the next interval even without counts.
     pub(crate) fn tell(&mut self, class: ClassId) {
         if let Some(at) = usize::from(class.0).checked_sub(1) {
             self.list[at].told = true;
@@ -159,7 +160,7 @@ impl Classes {
         }
     }
 
-    /// Counts an exchange, of a sample with that label if it is one.
+    /// Counts an exchange. `label` is set if the exchange belongs to a sample.
     #[inline]
     pub(crate) fn count(
         &mut self,
@@ -179,7 +180,7 @@ impl Classes {
         }
     }
 
-    /// Moves all counts behind `into`. `name` gives the text of a label.
+    /// Appends the figures of all classes to `into` and resets them. `name` returns the text of a label.
     pub(crate) fn drain_into(
         &mut self,
         into: &mut Vec<ClassDelta>,

@@ -1,50 +1,52 @@
-//! Ends of connections: the side that closed, the cause, and the silence before.
+//! Ends of connections: the side that closed, the cause, and the idle time before.
 //!
-//! Counted per cause and close code, each with a histogram of idle ages in milliseconds. The
-//! number of codes told apart is bounded ([`MAX_CLOSES`]): a peer that invents codes cannot fill
-//! memory. A pair seen before costs a short search and no allocation.
+//! Closed connections are counted by cause and close code, each with a histogram of idle times in milliseconds. The
+//! number
+//! of codes is limited by [`MAX_CLOSES`], so a peer that invents codes cannot fill memory. Counting a known pair costs
+//! a
+//! short search and no allocation.
 pub mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::hist::{Bins, Hist, Tray};
 
-/// Limit of pairs of cause and code; later ones count as [`OTHER_CODES`].
+/// Maximum number of pairs of cause and code; later codes count as [`OTHER_CODES`].
 pub const MAX_CLOSES: usize = 128;
-/// The code under which a cause's codes beyond [`MAX_CLOSES`] are counted.
+/// The code for all codes of a cause beyond [`MAX_CLOSES`].
 pub const OTHER_CODES: u16 = u16::MAX;
 
 /// The cause of a connection's end, and the side that ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloseCause {
-    /// A close frame of the peer's, with its code.
+    /// The peer sent a close frame with a code.
     PeerFrame,
     /// The peer ended the TCP connection (FIN) without a close frame.
     PeerFin,
-    /// The peer, or something between, sent RST.
+    /// The peer or a device on the path sent RST.
     PeerReset,
-    /// Nothing came for as long as our own limit allows.
+    /// No data was received within our own idle timeout.
     IdleTimeout,
-    /// Heartbeats stayed without an answer.
+    /// The peer did not answer heartbeats.
     MissedHeartbeat,
-    /// The upgrade was answered, but not with a WebSocket; the code is the HTTP status.
+    /// The server answered the WebSocket upgrade with another HTTP status; the code is that status.
     Refused,
-    /// The peer broke the protocol; the code is the close code this deserves.
+    /// The peer violated the protocol; the code is the matching close code.
     Protocol,
-    /// Unread messages reached the bound of the user's inbox, whose rule is to fail.
+    /// Unread messages reached the limit of the user's inbox, and the plan lets a full inbox fail.
     InboxFull,
-    /// The user opened a new connection in its place.
+    /// The user opened a new connection that replaces this one.
     Replaced,
-    /// A Close sampler of the plan.
+    /// A Close sampler of the plan closed the connection.
     ByPlan,
-    /// The user came to its end.
+    /// The user ended.
     UserEnded,
     /// The run was stopped.
     Stopped,
-    /// The worker process that held it is gone.
+    /// The worker process that held the connection is gone.
     WorkerLost,
-    /// It never opened: TCP, TLS or the upgrade failed; the errors by cause say how.
+    /// The connection never opened: TCP, TLS or the upgrade failed. The errors by cause describe how.
     ConnectFailed,
 }
 
@@ -66,7 +68,7 @@ impl CloseCause {
         Self::ConnectFailed,
     ];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PeerFrame => "peer_frame",
@@ -86,29 +88,29 @@ impl CloseCause {
         }
     }
 
-    /// Whether such a connection had been open before.
+    /// True if connections with this cause had been open.
     pub const fn had_opened(self) -> bool {
         !matches!(self, Self::Refused | Self::ConnectFailed)
     }
 
-    /// Whether the plan, the user's end or the run's end asked for it: nothing went wrong.
+    /// True if the plan, the user's end or the run's end caused the close: it was no failure.
     pub const fn was_wanted(self) -> bool {
         matches!(self, Self::Replaced | Self::ByPlan | Self::UserEnded | Self::Stopped)
     }
 }
 
-/// The connections of an interval that ended in one way.
+/// The connections of an interval that ended with the same cause and code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Close {
     pub cause: CloseCause,
-    /// Close status; 0 for none, [`OTHER_CODES`] for many.
+    /// Close code; 0 for none, [`OTHER_CODES`] for various codes.
     pub code: u16,
-    /// Milliseconds since the last byte either way, binned by `hist::layout`; its total is how
-    /// many connections there were.
+    /// Milliseconds since the last byte in either direction, binned by `hist::layout`. Its total is the number of
+    /// connections.
     pub idle_ms: Bins,
 }
 
-/// The connections of a run that ended in one way.
+/// The connections of a run that ended with the same cause and code.
 #[derive(Clone, Debug)]
 pub struct Closed {
     pub cause: CloseCause,
@@ -116,7 +118,8 @@ pub struct Closed {
     pub idle_ms: Hist,
 }
 
-/// Position of this pair in the list; the error is the code to add it under: [`OTHER_CODES`] once the list is full.
+/// Returns the position of the pair in the list. The error is the code for a new entry: [`OTHER_CODES`] if the list is
+/// full.
 fn key_in(
     cause: CloseCause,
     code: u16,
@@ -130,8 +133,9 @@ fn key_in(
     known(cause, code).ok_or(code)
 }
 
-/// Adds an interval's closes to those of another; new ones take the memory of `spare`. Lists are short: a search is a few
-/// compares.
+/// Merges the closes of an interval into those of another. New entries reuse the memory in `spare`. Lists are short, so
+/// a
+/// linear search takes a few comparisons.
 pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));
@@ -146,7 +150,7 @@ pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     }
 }
 
-/// Adds an interval's closes to a run's.
+/// Adds the closes of an interval to those of the run.
 pub(crate) fn add(into: &mut Vec<Closed>, others: &[Close]) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));
@@ -161,7 +165,8 @@ pub(crate) fn add(into: &mut Vec<Closed>, others: &[Close]) {
     }
 }
 
-/// A recorder's closes since the last drain. Pairs stay known, so that a tray is made once.
+/// The closes of a recorder since the last drain. Drained pairs stay in the list, so that their trays are allocated
+/// once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closes {
     list: Vec<Open>,
@@ -188,7 +193,7 @@ impl Closes {
         open.tray.record(idle_ms);
     }
 
-    /// Moves what was counted into `into`, taking the memory of `spare`.
+    /// Appends the counts to `into` and resets them. Reuses the memory in `spare`.
     pub(crate) fn drain_into(&mut self, into: &mut Vec<Close>, spare: &mut Vec<Bins>) {
         for open in self.list.iter_mut().filter(|open| open.touched) {
             open.touched = false;

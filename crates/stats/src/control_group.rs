@@ -1,7 +1,9 @@
-//! Control groups of this process: the CPU quota, and the limits of memory and processes.
+//! Limits of this process's control groups: CPU quota, memory, number of processes.
 //!
-//! A limit of an ancestor holds as well, so the smallest one counts. Versions 1 and 2 are read, and a container whose
-//! name for its group does not exist below its own mount. The folders are found once; a reading costs some tens of µs.
+//! Limits of ancestor groups apply as well, so the smallest limit counts. Supported are versions 1 and 2, and
+//! containers
+//! whose group name does not exist below their own mount. The folders are searched once; a reading costs some tens of
+//! µs.
 
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -9,28 +11,28 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// The mount of control groups.
+/// The mount point of control groups.
 pub const MOUNT: &str = "/sys/fs/cgroup";
 
-/// A CPU quota and how often it stopped the processes of its group so far.
+/// A CPU quota, and how often it has throttled the processes of its group so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Throttling {
-    /// Processors that the quota allows; 0 is no quota.
+    /// Number of processors that the quota allows; 0 means no quota.
     pub processors: f64,
-    /// Periods of the scheduler in which the group ran, and those in which it was stopped.
+    /// Number of scheduler periods in which the group ran, and number of periods in which it was throttled.
     pub periods: u64,
     pub stopped: u64,
-    /// Seconds for which it was stopped, summed over processors.
+    /// Throttled time in seconds, summed over processors.
     pub stopped_s: f64,
 }
 
 impl Throttling {
-    /// The quota of this process's control groups that stops it most; all 0 without one.
+    /// Returns the throttling by this process's most restrictive quota; all 0 without a quota.
     pub fn now() -> Self {
         Groups::known().throttling()
     }
 
-    /// Of two quotas for the same processes the one that counts.
+    /// Combines two quotas that apply to the same processes.
     fn tighter(self, other: Self) -> Self {
         let is_less = other.processors < self.processors || self.processors == 0.0;
         let processors = if is_less { other.processors } else { self.processors };
@@ -38,7 +40,7 @@ impl Throttling {
         Self { processors, ..worse }
     }
 
-    /// Adds the quota of another process of the run.
+    /// Adds the throttling of another process of the run.
     pub fn add(&mut self, other: &Self) {
         if other.processors > 0.0 && (self.processors == 0.0 || other.processors < self.processors)
         {
@@ -49,7 +51,7 @@ impl Throttling {
         self.stopped_s += other.stopped_s;
     }
 
-    /// Periods between two readings, with the quota of this one.
+    /// Returns the counts between two readings, with this reading's quota.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             processors: self.processors,
@@ -59,13 +61,13 @@ impl Throttling {
         }
     }
 
-    /// Share of the periods in which the group was stopped, 0 to 1.
+    /// Returns the share of periods in which the group was throttled, 0 to 1.
     pub fn share(&self) -> f64 {
         self.stopped.min(self.periods) as f64 / self.periods.max(1) as f64
     }
 }
 
-/// A group with a quota of its own.
+/// A group that has its own quota.
 #[derive(Debug)]
 struct Quota {
     folder: PathBuf,
@@ -82,7 +84,7 @@ impl Quota {
                 let (quota, period) = text.trim().split_once(' ')?;
                 (quota.parse().ok()?, period.parse().ok()?)
             }
-            // Version 1 says -1 for no quota.
+            // Version 1 writes -1 for no quota.
             Err(_) => (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?),
         };
         let folder = folder.to_owned();
@@ -108,14 +110,14 @@ impl Quota {
     }
 }
 
-/// A limit of a control group, and how much of it is used.
+/// A limit of a control group, and its current use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     pub most: u64,
     pub used: u64,
 }
 
-/// The folders of a process's control groups, those of the process first, then their ancestors.
+/// The folders of a process's control groups: the process's own groups first, then their ancestors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
     cpu: Vec<PathBuf>,
@@ -124,22 +126,22 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Those of this process.
+    /// Returns the groups of this process.
     pub fn own() -> Self {
         let list = read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self::of(&list, Path::new(MOUNT))
     }
 
-    /// The same, found once.
+    /// Returns the groups of this process; they are searched only once.
     pub fn known() -> &'static Self {
         static GROUPS: OnceLock<Groups> = OnceLock::new();
         GROUPS.get_or_init(Self::own)
     }
 
-    /// Those of a list as in `/proc/PID/cgroup`, below a mount.
+    /// Returns the groups of a list in the format of `/proc/PID/cgroup`, below a mount point.
     pub fn of(list: &str, mount: &Path) -> Self {
         let folders = |controller: &str| {
-            // Where version 1 has the controller, version 2 has no limits of it.
+            // If version 1 manages the controller, version 2 has no limits for it.
             let (at, path) = list.lines().filter_map(parts).find_map(|(controllers, path)| {
                 let is_named = controllers.split(',').any(|name| name == controller);
                 is_named.then(|| (first_folder(mount, &[controllers, controller]), path))
@@ -164,12 +166,13 @@ impl Groups {
         read.fold(Throttling::default(), Throttling::tighter)
     }
 
-    /// Processors that the smallest quota allows; `None` without a quota.
+    /// Returns the number of processors that the smallest quota allows; `None` without a quota.
     pub fn processors(&self) -> Option<f64> {
         self.quotas().iter().map(|quota| quota.processors).min_by(f64::total_cmp)
     }
 
-    /// The memory limit that leaves least, bytes. Cached files that the kernel gives back at once do not count as used.
+    /// Returns the memory limit with the least free memory, in bytes. File cache that the kernel can reclaim counts as
+    /// free.
     pub fn memory(&self) -> Option<Limit> {
         let files =
             [("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")];
@@ -180,19 +183,19 @@ impl Groups {
                 matches!(name, "total_inactive_file" | "inactive_file")
                     .then(|| value.trim().parse::<u64>().ok())?
             };
-            // Version 1 has both; the total one, of the groups below as well, is the larger.
+            // Version 1 has both values. `total_inactive_file` includes child groups and so is the larger.
             text.lines().filter_map(value).max().unwrap_or(0)
         };
         least(&self.memory, &files, cached)
     }
 
-    /// The limit of processes and threads that leaves least.
+    /// Returns the limit of processes and threads with the least free number.
     pub fn pids(&self) -> Option<Limit> {
         least(&self.pids, &[("pids.max", "pids.current")], |_| 0)
     }
 }
 
-/// Controllers and path of a line of `/proc/PID/cgroup`.
+/// Returns controllers and path of a line of `/proc/PID/cgroup`.
 fn parts(line: &str) -> Option<(&str, &str)> {
     line.split_once(':')?.1.split_once(':')
 }
@@ -201,7 +204,7 @@ fn first_folder(mount: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().map(|name| mount.join(name)).find(|folder| folder.is_dir())
 }
 
-/// The folders from a group up to the mount. Those that this mount does not show are left out.
+/// Returns the folders from a group up to the mount point. Folders that this mount does not show are omitted.
 fn ancestors(mount: &Path, path: &str) -> Vec<PathBuf> {
     let path = Path::new(path.trim_start_matches('/'));
     let is_plain = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
@@ -209,7 +212,7 @@ fn ancestors(mount: &Path, path: &str) -> Vec<PathBuf> {
     path.ancestors().map(|part| mount.join(part)).filter(|folder| folder.is_dir()).collect()
 }
 
-/// The limit of several groups that leaves least; `free` is what does not count as used in one.
+/// Returns the limit with the least free amount. `free` returns the part of a group's use that does not count.
 fn least(
     folders: &[PathBuf],
     files: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! Run-wide counters: a fixed array, so that counting is one addition.
+//! Counters of the whole run, stored in a fixed array, so that counting is one addition.
 //!
 //! Names are stable: they appear in the per-second file and in the summary.
 use serde::de::{MapAccess, Visitor};
@@ -13,7 +13,7 @@ macro_rules! counters {
         impl Counter {
             pub const ALL: &'static [Counter] = &[$(Counter::$variant,)*];
 
-            /// The name in files.
+            /// Returns the name in files.
             pub const fn name(self) -> &'static str {
                 match self { $(Counter::$variant => $name,)* }
             }
@@ -26,49 +26,52 @@ counters! {
     ConnReused = "conn_reused",
     ConnClosedByPeer = "conn_closed_by_peer",
     ConnClosedByUs = "conn_closed_by_us",
-    /// Of those closed by us: a new iteration was a new user.
+    /// Number of those closed by us because a new iteration simulated a new user.
     ConnClosedForNewUser = "conn_closed_for_new_user",
-    /// Of all closed: the request had said that its connection ends with it.
+    /// Number of all closed connections whose request had asked to close the connection (`Connection: close`).
     ConnClosedByPlan = "conn_closed_by_plan",
-    /// Requests that went out on a connection which the peer was known to have closed, as JMeter's do.
+    /// Requests sent on a connection that the peer was known to have closed, as JMeter does.
     ConnStale = "conn_stale",
     ConnFailed = "conn_failed",
     TlsFull = "tls_full",
     TlsResumed = "tls_resumed",
     TlsFailed = "tls_failed",
-    /// Processor time that this process spent in handshakes, nanoseconds, by how they ended.
+    /// Processor time of this process for TLS handshakes in nanoseconds, by the result of the handshake.
     TlsFullCpu = "tls_full_cpu_ns",
     TlsResumedCpu = "tls_resumed_cpu_ns",
     TlsFailedCpu = "tls_failed_cpu_ns",
-    /// Time from the end of the TCP handshake to that of the TLS handshake, nanoseconds, of those that succeeded.
+    /// Time from the end of the TCP handshake to the end of the TLS handshake in nanoseconds, for successful
+    /// handshakes.
     TlsTime = "tls_time_ns",
     BytesIn = "bytes_in",
     BytesOut = "bytes_out",
-    /// A reused connection turned out closed and the request was sent once more.
+    /// Requests that were resent because a reused connection turned out to be closed.
     StaleRetried = "stale_retried",
     UsersStarted = "users_started",
     UsersFinished = "users_finished",
-    /// Users that a failed sample ended, as their group or an element of the plan says; and failed samples that ended the run.
+    /// Number of users that a failed sample ended, as their group or an element of the plan specifies. Then the number
+    /// of failed
+    /// samples that ended the run.
     UsersStoppedByError = "users_stopped_by_error",
     RunStoppedByError = "run_stopped_by_error",
-    /// Samplers that a user had next and did not begin, for it was told to end.
+    /// Next samplers of users that were not started, because the user had to end.
     SamplersNotBegun = "samplers_not_begun",
     IterationsDone = "iterations_done",
     /// Result rows that could not be written.
     RowsDropped = "rows_dropped",
-    /// Requests of setUp and tearDown groups.
+    /// Requests of setUp and tearDown thread groups.
     RequestsAside = "requests_aside",
     /// Samples in flight when the run ended.
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",
     Redirects = "redirects",
-    /// Openings of a WebSocket that were begun; each ends as opened or failed.
+    /// WebSocket connects that were started; each ends as opened or failed.
     WsStarted = "ws_started",
-    /// Upgrades done: connections opened. Held now: opened minus closed.
+    /// Completed upgrades: connections opened. Opened minus closed is the number held now.
     WsOpened = "ws_opened",
-    /// Connections that were opened and have ended.
+    /// Opened connections that have ended.
     WsClosed = "ws_closed",
-    /// Openings that failed, whether in TCP, TLS or the upgrade.
+    /// WebSocket connects that failed in TCP, TLS or the upgrade.
     WsFailed = "ws_failed",
     MessagesIn = "messages_in",
     MessagesOut = "messages_out",
@@ -76,35 +79,43 @@ counters! {
     MessageBytesOut = "message_bytes_out",
     HeartbeatsSent = "heartbeats_sent",
     HeartbeatsAnswered = "heartbeats_answered",
-    /// Heartbeats given up waiting for.
+    /// Heartbeats that were not answered in time.
     HeartbeatsMissed = "heartbeats_missed",
-    /// Bytes of messages queued for users that were not reading, and taken out again. Queued now:
-    /// in less out.
+    /// Bytes of messages queued for users that were not reading, and bytes removed from the queue. In minus out is the
+    /// number
+    /// queued now.
     InboxIn = "inbox_in",
     InboxOut = "inbox_out",
     /// Messages dropped because an inbox was full.
     InboxDropped = "inbox_dropped",
-    /// Times a socket was no longer read because its inbox was full, and was read again.
+    /// Number of times that reading of a socket stopped because its inbox was full, and number of times that it
+    /// resumed.
     ReadingStopped = "reading_stopped",
     ReadingResumed = "reading_resumed",
-    /// Sockets asked how many bytes lie unread in the kernel, and the bytes found.
+    /// Number of sockets whose unread bytes in the kernel were queried, and the bytes found.
     UnreadProbed = "unread_probed",
     UnreadBytes = "unread_bytes",
-    /// Times a core polled no socket for long because the process stood still or was busy, and how long, nanoseconds.
+    /// Number of stalls, in which a core polled no socket for long because the process was stopped or busy. Then their
+    /// duration
+    /// in nanoseconds.
     Stalls = "stalls",
     StallTime = "stall_time_ns",
-    /// Requests that found no connection of their pool free, and waited for one.
+    /// Requests that waited because no connection of their pool was idle.
     PoolWaits = "pool_waits",
-    /// Further addresses, remote or local, that were tried for a connection.
+    /// Additional addresses, remote or local, that were tried for a connection.
     ConnectRetries = "connect_retries",
-    /// Starts that a rate of arrivals asked for, and of those the ones that were not made: as many users as may be were busy.
+    /// Number of users that an arrival rate required to start. Then the number of those not started because the maximum
+    /// number
+    /// of users was busy.
     StartsDue = "starts_due",
     StartsMissed = "starts_missed",
-    /// Requests that were signed or encrypted for a mobile gateway, and the processor time of that, nanoseconds.
+    /// Number of requests that were signed or encrypted for a mobile gateway, and the processor time for it in
+    /// nanoseconds.
     MgsSealed = "mgs_sealed",
     MgsSealedCpu = "mgs_sealed_cpu_ns",
-    /// Such requests that were sent again from a cache, those that were not there, entries that left it for want of room, and
-    /// processor time that the first had cost when they were made, nanoseconds.
+    /// Cache of signed or encrypted requests: hits, misses, entries evicted for lack of space, and the processor time
+    /// in
+    /// nanoseconds that the hits had cost when they were built.
     MgsCacheHits = "mgs_cache_hits",
     MgsCacheMisses = "mgs_cache_misses",
     MgsCacheEvictions = "mgs_cache_evictions",
@@ -128,7 +139,7 @@ impl Counters {
         self.0[counter as usize] += n;
     }
 
-    /// For a counter of which the sum over parts says nothing.
+    /// Sets a counter whose sum over parts has no meaning.
     pub fn set(&mut self, counter: Counter, n: u64) {
         self.0[counter as usize] = n;
     }
@@ -148,7 +159,7 @@ impl Counters {
     }
 }
 
-/// A map of those that are not zero.
+/// Serializes the counters that are not zero as a map.
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let length = self.0.iter().filter(|n| **n != 0).count();
@@ -162,7 +173,7 @@ impl Serialize for Counters {
     }
 }
 
-/// From such a map; names that are not known here are passed over.
+/// Deserializes such a map. Unknown names are ignored.
 impl<'de> Deserialize<'de> for Counters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Named;

@@ -1,7 +1,8 @@
-//! The WebSocket connections of a run in one second: how many stand, and what went over them.
+//! The WebSocket connections of a run in one second: how many are open, and their traffic.
 //!
-//! Counts are of the second; `opening`, `held`, `inbox_bytes` and `not_read` say how things stand at
-//! its end, from the counters of the run so far. Absent in runs without such connections.
+//! Counts cover one second. `opening`, `held`, `inbox_bytes` and `not_read` are states at the end of the second,
+//! computed
+//! from the counters of the run so far. Absent in runs without WebSocket connections.
 use serde::Serialize;
 
 use crate::close::CloseCause;
@@ -10,10 +11,10 @@ use crate::hist::Hist;
 use crate::snapshot::Snapshot;
 use crate::span::Span;
 
-/// Times in milliseconds.
+/// Figures of one second. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Connections being opened, and open connections, now.
+    /// Number of connections being opened, and number of open connections, at the end of the second.
     pub opening: u64,
     pub held: u64,
     pub opened: u64,
@@ -32,31 +33,32 @@ pub struct Flow {
     pub heartbeats_sent: u64,
     pub heartbeats_answered: u64,
     pub heartbeats_missed: u64,
-    /// Bytes of messages that wait for their users now.
+    /// Bytes of messages that are queued for their users at the end of the second.
     pub inbox_bytes: u64,
     pub inbox_dropped: u64,
-    /// Sockets that reading stopped for, and those not read now.
+    /// Number of times that reading of a socket stopped, and number of sockets not being read at the end of the second.
     pub reading_stopped: u64,
     pub not_read: u64,
-    /// Sockets that were asked for what lies unread in the kernel, and the bytes found.
+    /// Number of sockets whose unread bytes in the kernel were queried, and the bytes found.
     pub unread_probed: u64,
     pub unread_bytes: u64,
     pub closes: Vec<FlowClose>,
 }
 
-/// Connections that ended in one way in this second.
+/// Connections that ended with the same cause and code in this second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowClose {
     pub cause: CloseCause,
     pub code: u16,
     pub count: u64,
-    /// Median of the time without a byte either way.
+    /// Median of the time without a byte in either direction, in ms.
     pub idle_p50_ms: u64,
 }
 
 impl Flow {
-    /// `second` holds the second's snapshots merged; `so_far` is counted over the run, that second
-    /// included. `None` in a run that has begun no such connection.
+    /// Builds the figures of a second. `second` holds the merged snapshots of the second; `so_far` holds the counters
+    /// of the
+    /// run including this second. Returns `None` if the run has started no WebSocket connection.
     pub fn new(second: &Snapshot, so_far: &Counters) -> Option<Self> {
         let all = |counter| so_far.get(counter);
         let begun = all(Counter::WsStarted).max(all(Counter::WsOpened) + all(Counter::WsFailed));
@@ -112,7 +114,7 @@ impl Flow {
         })
     }
 
-    /// Unread bytes of a socket on average; 0 when none was asked.
+    /// Returns the mean number of unread bytes per queried socket; 0 if no socket was queried.
     pub fn unread_each(&self) -> u64 {
         self.unread_bytes.checked_div(self.unread_probed).unwrap_or(0)
     }

@@ -1,8 +1,8 @@
-//! Numbers for people: thousands apart, bytes and times in units that fit.
+//! Formats numbers for people: digits in groups of three, bytes and times in suitable units.
 //!
-//! Two to three significant digits where a value is measured, all digits where it is counted.
+//! Measured values have two to three significant digits; counted values have all digits.
 
-/// `1234567` as `1 234 567`.
+/// Formats `1234567` as `1 234 567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,7 +15,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// So many things: `1 user`, `2 000 users`.
+/// Formats a number of things: `1 user`, `2 000 users`.
 pub fn things(n: u64, thing: &str) -> String {
     let many = match (n, thing) {
         (1, _) => "",
@@ -25,12 +25,12 @@ pub fn things(n: u64, thing: &str) -> String {
     format!("{} {thing}{many}", count(n))
 }
 
-/// A rate or a share of things: whole from 10 on, with a digit behind the point below.
+/// Formats a rate or mean: a whole number from 10 on, one decimal below.
 pub fn rate(value: f64) -> String {
     if value >= 10.0 { count(value.round() as u64) } else { format!("{value:.1}") }
 }
 
-/// Bytes in the largest unit that leaves a number above 1.
+/// Formats bytes in the largest unit that leaves a number above 1.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if n < 1024 {
@@ -47,25 +47,26 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// Milliseconds as seconds: whole from 10 s on, else with a digit behind the point.
+/// Formats milliseconds as seconds: whole seconds from 10 s on, one decimal below.
 pub fn seconds(ms: u64) -> String {
     let s = ms as f64 / 1000.0;
     if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
 }
 
-/// A percentage with up to three decimals, cut and not rounded: what is not all is never 100 %.
+/// Formats a percentage with up to three decimals. It is truncated and not rounded, so that only exactly all is 100 %.
 pub fn cut_percent(percent: f64) -> String {
     if percent > 0.0 && percent < 0.001 {
         return "<0.001%".into();
     }
-    // A product a hair below the number that it should be is that number.
+    // Compensates for floating-point error: a product slightly below the exact value would be truncated too far.
     let thousandths = (percent * 1000.0 + 1e-6).floor();
     let text = format!("{:.3}", thousandths / 1000.0);
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A share of 1 in percent: whole from 10 on, else with a digit behind the point. A share that is not all is never 100 %,
-/// and one that is not none never 0 %.
+/// Formats a share of 1 in percent: whole from 10 on, one decimal below. Only a share of 1 is shown as 100 %, and only
+/// a
+/// share of 0 as 0 %.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     match value {

@@ -1,9 +1,10 @@
-//! Histograms: where values go, and the stores for the counts.
+//! Histograms: the mapping of values to bins, and stores for the counts.
 //!
 //! `layout` maps a value in µs to a bin with three significant digits, as an HDR histogram does.
-//! `Paged` is a histogram whose memory grows with the bins touched, not with the range;
-//! `Bins` is a sorted list of (bin, count): what a snapshot carries; `Adder` adds many of them up; `Exact` counts whole ms;
-//! `Tray` is filled and emptied again and again.
+//! `Paged` is a histogram whose memory grows with the bins used, not with the range.
+//! `Bins` is a sorted list of (bin, count), as snapshots contain it. `Adder` sums many such lists. `Exact` counts whole
+//! ms.
+//! `Tray` is filled and drained repeatedly.
 mod adder;
 mod bins;
 mod exact;

@@ -1,13 +1,14 @@
-//! JMeter's result files: rows as CSV or as XML, and reading CSV back.
+//! JMeter's result files: writes rows as CSV or XML, and reads both.
 //!
-//! `Columns` says which columns are on and how they are written; it renders header and rows, or elements, into
-//! a byte buffer without allocating. `source` opens files and pipes, `stream` reads their rows, `read` a whole table.
+//! `Columns` determines which columns are written and how. It renders header and rows, or XML elements, into a byte
+//! buffer
+//! without allocating. `source` opens files and pipes, `stream` reads row by row, `read` reads a whole table.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `decode`, `foreign` | gzip, encodings, byte-order marks; files of other programs, refused by name |
-//! | `buffer`, `rows`, `elements` | the rows of CSV, the samples of XML, torn ones too |
-//! | `heading`, `times` | columns by name, time stamps in any format |
+//! | `decode`, `foreign` | gzip, encodings, byte-order marks; rejection of files of other programs by their format |
+//! | `buffer`, `rows`, `elements` | the rows of CSV and the samples of XML, including torn ones |
+//! | `heading`, `times` | columns by name, timestamps in any format |
 mod buffer;
 mod columns;
 mod decode;

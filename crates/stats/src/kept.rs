@@ -1,10 +1,14 @@
-//! Samples kept whole, as evidence: the first of each cause of errors, the slowest of each label and minute, and a few
-//! at random.
+//! Samples that are stored in full as evidence: the first of each error cause, the slowest of each label and minute,
+//! and
+//! a few random ones.
 //!
-//! A sample is chosen by a few comparisons. Each reason has a shelf of its own, so that no reason crowds out another; a
-//! sample with two reasons is on both. Those at random are the ones with the smallest of random numbers: the smallest of
-//! several cores' are again a fair choice. Texts are cut to [`EXCERPT`]. Places of a shelf are used again, so that keeping
-//! allocates nothing once warm.
+//! Choosing a sample costs a few comparisons. Each reason has its own shelf, so that no reason displaces another; a
+//! sample
+//! with two reasons is stored on both shelves. Random samples are those with the smallest random numbers, so the
+//! smallest
+//! numbers of several cores together are again a fair choice. Texts are cut to [`EXCERPT`] bytes. Entries of a shelf
+//! are
+//! reused, so that storing allocates nothing after the first seconds.
 #[cfg(test)]
 mod tests;
 
@@ -17,42 +21,45 @@ use serde::{Deserialize, Serialize};
 use crate::phases::Phases;
 use crate::sample::{Outcome, Sample};
 
-/// Failed samples of a core and second. A cause that finds no room keeps its next samples instead.
+/// Maximum number of failed samples per core and second. If a cause finds no space, later samples of it are stored
+/// instead.
 const MOST_ERRORS: usize = 128;
-/// Labels of a core and second whose slowest is kept. One that finds no room keeps its next sample that is slower.
+/// Maximum number of labels per core and second whose slowest sample is stored. If a label finds no space, its next
+/// slower
+/// sample is stored instead.
 const MOST_SLOW: usize = 128;
-/// Samples of each cause of a core and of a run.
+/// Maximum number of samples per cause, for a core and for a run.
 pub const OF_A_CAUSE: u32 = 5;
-/// Samples chosen at random.
+/// Number of random samples.
 pub const AT_RANDOM: usize = 64;
-/// Bytes of a text.
+/// Maximum length of a text in bytes.
 pub const EXCERPT: usize = 2048;
-/// Causes that samples are kept of.
+/// Maximum number of causes whose samples are stored.
 const CAUSES: usize = 256;
 
-/// The reason for which a sample is kept.
+/// The reason for which a sample is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
-    /// One of the first of its cause.
+    /// Among the first samples of this error cause.
     #[default]
     Error,
-    /// One of the slowest of its label in its minute.
+    /// Among the slowest samples of its label and minute.
     Slow,
-    /// Chosen at random, with the same chance for all.
+    /// Chosen at random with equal probability.
     Random,
 }
 
-/// A sample kept whole.
+/// A sample that is stored in full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     pub why: Why,
-    /// Of those at random: the smaller, the sooner it is kept.
+    /// Random number of a random sample: samples with the smallest numbers are kept.
     pub rank: u64,
     pub label: Arc<str>,
     pub outcome: Outcome,
     /// Epoch ms.
     pub start_ms: i64,
-    /// Nanoseconds.
+    /// Elapsed time in nanoseconds.
     pub elapsed: u64,
     pub phases: Phases,
     pub reused: bool,
@@ -61,55 +68,56 @@ pub struct Example {
     pub code: String,
     pub message: String,
     pub address: String,
-    /// The number of its trace; 0 is none.
+    /// Trace identifier; 0 for none.
     pub trace: u128,
-    /// Head and the first part of the body.
+    /// Head and first part of the body.
     pub request: String,
     pub response: String,
 }
 
-/// Texts of a sample.
+/// Texts of a sample to store.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
     pub code: &'a str,
     pub message: &'a str,
-    /// The number of its trace; 0 is none.
+    /// Trace identifier; 0 for none.
     pub trace: u128,
-    /// Parts that stand behind each other.
+    /// Consecutive parts of the text.
     pub request: [&'a str; 5],
     pub response: [&'a str; 3],
 }
 
-/// The number by which chance chooses a sample, drawn when it begins, so that the head of its answer is there at its end: the
-/// samples with the smallest numbers of a run are kept. A draw has two bytes of the number: how many zeros it begins with, and
-/// the ten bits behind the first one.
+/// A random number that decides whether a sample is stored; the samples with the smallest numbers of a run are. It is
+/// drawn when the sample begins, so that the head of a chosen sample's response can be kept until its end. A draw
+/// stores
+/// the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw(u16);
 
 impl Draw {
-    /// None was drawn.
+    /// No number was drawn.
     pub const NONE: Self = Self(u16::MAX);
-    /// One that is too large to be kept.
+    /// The number is too large for the sample to be stored.
     const LARGE: Self = Self(0x3ff);
 
-    /// A number that would be kept if its sample ended now, or one that is too large.
+    /// Encodes a number, or returns [`Self::LARGE`] if it is not below `bound`.
     fn of(number: u64, bound: u64) -> Self {
         if number >= bound {
             return Self::LARGE;
         }
         let zeros = number.leading_zeros().min(63);
         let code = (zeros << 10) as u16 | (number << zeros >> 53) as u16 & 0x3ff;
-        // The largest numbers of all have the code of those that are too large.
+        // The largest encodable number shares its code with [`Self::LARGE`], so it is reduced by one.
         Self(if code == Self::LARGE.0 { code - 1 } else { code })
     }
 
-    /// The number, with other bits in the places that are not known.
+    /// Returns the number. Its unknown low bits are taken from `others`.
     fn number(self, others: u64) -> u64 {
         let (zeros, known) = (self.0 >> 10, u64::from(self.0 & 0x3ff) | 0x400);
         (known << 53 | others >> 11) >> zeros
     }
 
-    /// Whether chance may choose the sample.
+    /// True if the sample may be chosen at random.
     pub fn is_small(self) -> bool {
         self != Self::NONE && self != Self::LARGE
     }
@@ -121,7 +129,7 @@ impl Default for Draw {
     }
 }
 
-/// The reasons for which a sample is kept; mostly none.
+/// The reasons for which a sample is stored; usually none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
     pub error: bool,
@@ -136,7 +144,7 @@ impl Reasons {
     }
 }
 
-/// The samples of a second that are kept for one reason: the first `used` places.
+/// The stored samples of one second for one reason: the first `used` entries.
 #[derive(Debug, Default)]
 struct Shelf {
     places: Vec<Example>,
@@ -148,12 +156,12 @@ impl Shelf {
         &self.places[..self.used]
     }
 
-    /// The place of the slowest sample of a label, if it has one.
+    /// Returns the index of the slowest sample of a label, if one is stored.
     fn of_label(&self, label: &Arc<str>) -> Option<usize> {
         self.kept().iter().position(|kept| Arc::ptr_eq(&kept.label, label))
     }
 
-    /// A new place.
+    /// Adds an entry and returns its index.
     fn add(&mut self, label: &Arc<str>) -> usize {
         if self.used == self.places.len() {
             self.places.push(Example::none(label));
@@ -163,18 +171,18 @@ impl Shelf {
     }
 }
 
-/// Chooses and keeps the samples of a core.
+/// Chooses and stores the samples of a core.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     errors: Shelf,
     slow: Shelf,
     at_random: Shelf,
     random: u64,
-    /// The number of the last sample that was looked at.
+    /// The random number of the last examined sample.
     number: u64,
     /// The smallest random numbers so far.
     ranks: BinaryHeap<u64>,
-    /// All numbers from here on are too large.
+    /// Random numbers from this limit on are too large.
     bound: u64,
     causes: HashMap<u64, u32>,
     hasher: RandomState,
@@ -198,14 +206,14 @@ impl Default for Keeper {
 }
 
 impl Keeper {
-    /// Draws the number of a sample that begins.
+    /// Draws the random number of a sample that begins.
     #[inline]
     pub(crate) fn draw(&mut self) -> Draw {
         self.step();
         Draw::of(self.random, self.bound)
     }
 
-    /// xorshift64, which never is 0.
+    /// xorshift64; its state is never 0.
     #[inline]
     fn step(&mut self) {
         self.random ^= self.random << 13;
@@ -213,7 +221,7 @@ impl Keeper {
         self.random ^= self.random << 17;
     }
 
-    /// The reasons for keeping a sample of a label: it is the slowest of that label so far, or chance.
+    /// Returns the reasons for storing a sample: it is the slowest of its label so far, or it is chosen at random.
     #[inline]
     pub(crate) fn choose(
         &mut self,
@@ -250,7 +258,7 @@ impl Keeper {
         Reasons { error: false, slow, random }
     }
 
-    /// Whether a failed sample is kept, as one of the first of its cause.
+    /// True if a failed sample is to be stored, as one of the first of its cause.
     pub(crate) fn wants(&mut self, outcome: Outcome, code: &str, message: &str) -> bool {
         let hash = self.hasher.hash_one((outcome, code, message));
         let known = self.causes.len();
@@ -269,7 +277,9 @@ impl Keeper {
         }
     }
 
-    /// Keeps a sample for each of its reasons. Those at random are many at first: they have the head of the answer alone.
+    /// Stores a sample for each of its reasons. Random samples contain only the head of the response, because many are
+    /// stored
+    /// temporarily.
     pub(crate) fn keep(
         &mut self,
         reasons: Reasons,
@@ -286,13 +296,14 @@ impl Keeper {
             self.slow.places[at].set((Why::Slow, 0), sample, (label, address), texts);
         }
         if reasons.random {
-            // As many as there are in all: where it is full, the largest number has left the choice.
+            // If the shelf is full, the sample with the largest number is no longer among the chosen ones and is
+            // replaced.
             let largest = || (0..AT_RANDOM).max_by_key(|at| self.at_random.places[*at].rank);
             let is_full = self.at_random.used >= AT_RANDOM;
             let at = is_full.then(largest).flatten();
             let at = at.unwrap_or_else(|| self.at_random.add(label));
             let kept = &mut self.at_random.places[at];
-            // What was asked for, and the head of the answer.
+            // The request line and the head of the response.
             let [method, space, url, end, _] = texts.request;
             let request = [method, space, url, end, ""];
             let head = Texts { request, response: [texts.response[0], "", ""], ..*texts };
@@ -300,7 +311,7 @@ impl Keeper {
         }
     }
 
-    /// Gives those of this second.
+    /// Appends the stored samples of this second to `into` and empties the shelves.
     pub(crate) fn drain_into(&mut self, into: &mut Vec<Example>) {
         for shelf in [&mut self.errors, &mut self.slow, &mut self.at_random] {
             into.extend_from_slice(shelf.kept());
@@ -341,7 +352,7 @@ impl Example {
         (self.why, self.rank, self.label) = (why, rank, Arc::clone(label));
         (self.outcome, self.start_ms) = (sample.outcome, sample.start_ms);
         (self.elapsed, self.phases) = (sample.elapsed, sample.phases);
-        // One that failed while it connected has no time of connecting as JMeter counts it.
+        // A sample that failed while connecting has no connect time in JMeter's sense.
         let opened = sample.connect > 0 || sample.phases.connect > 0 || sample.phases.dns > 0;
         self.reused = !opened && !sample.outcome.is_without_connection();
         (self.sent, self.received) = (sample.sent, sample.received);
@@ -354,7 +365,7 @@ impl Example {
     }
 }
 
-/// Makes a text of parts, of bounded length.
+/// Joins parts into a text of limited length.
 fn fill(text: &mut String, parts: &[&str]) {
     text.clear();
     for part in parts {

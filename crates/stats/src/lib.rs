@@ -1,26 +1,33 @@
 //! Measurements, from one sample to the final report.
 //!
-//! A `Recorder` per core takes samples without locks or allocation; once a second it is drained
-//! into a `Snapshot`; snapshots of all cores merge into `Totals`; aggregate report, summary,
-//! summariser lines and per-second file are read from those. `jtl` writes and reads result rows.
-//! Times inside are nanoseconds; JMeter's own formulas work on whole milliseconds.
+//! A `Recorder` per core records samples without locks or allocation. Once a second it is drained into a `Snapshot`.
+//! The
+//! snapshots of all cores merge into `Totals`, from which the aggregate report, the summary, the summariser lines and
+//! the
+//! per-second file are computed. `jtl` writes and reads result rows. Internal times are nanoseconds; JMeter's own
+//! formulas
+//! use whole milliseconds.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `sample`, `recorder` | a finished sample; a core's samples, counted |
-//! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
-//! | `checks`, `number` | answers that assertions checked; numbers that a plan takes out of answers |
-//! | `class`, `kept`, `stalled` | exchanges by address and header; samples kept whole; those that a stall has made longer |
+//! | `sample`, `recorder` | a finished sample; the recorder of a core's samples |
+//! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, time by
+//! phase, counters, phases of connections, ends of connections, errors by cause |
+//! | `checks`, `number` | responses that assertions checked; numbers that a plan extracts from responses |
+//! | `class`, `kept`, `stalled` | exchanges by address and header; samples stored in full; samples that a stall made
+//! longer |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
-//! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, the course of a run, WebSocket connections per second |
-//! | `jtl` | result files: rows, XML elements, reading |
+//! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, peaks and sums over a run, WebSocket connections per second
+//! |
+//! | `jtl` | result files: rows, XML elements, parsing |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
-//! | `machine`, `process`, `standstill` | the machine; the generator's own CPU and memory, and the time for which it stood still |
-//! | `clock` | the clock of a run, which no change of the system clock moves |
+//! | `machine`, `process`, `standstill` | figures of the machine; CPU and memory of the generator, and the time for
+//! which it was stopped |
+//! | `clock` | the clock of a run, which does not change if the system clock is set |
 //! | `control_group` | limits of this process's control groups: CPU quota, memory, processes |
-//! | `gateway` | words of errors of requests through a mobile gateway |
-//! | `grouped` | numbers as text for people |
+//! | `gateway` | texts in errors of requests through a mobile gateway |
+//! | `grouped` | formatting of numbers for people |
 pub mod aggregate;
 pub mod backend;
 pub mod cause;

@@ -1,10 +1,12 @@
 //! State of the machine that the generator runs on: sockets, TCP errors, processors, memory.
 //!
-//! Read from /proc once a second. The kernel adds these figures up as it goes, so a reading costs
-//! about a millisecond however many sockets there are. The table of sockets by state costs a walk over the
-//! kernel's hash table, some ms even if it is empty, and a line per socket: it is read every tenth
-//! second, and only while there are few ([`TABLE_LIMIT`]). The figures are those of the whole
-//! network namespace: a target beside the generator is in them too. What cannot be read is 0.
+//! The figures are read from /proc once a second. The kernel maintains them as sums, so a reading costs about a
+//! millisecond
+//! for any number of sockets. The table of sockets by state costs a walk over the kernel's hash table, some ms even if
+//! it is
+//! empty, and a line per socket. So it is read only every tenth second, and only up to [`TABLE_LIMIT`] sockets. The
+//! figures
+//! cover the whole network namespace, including a target on the same machine. Unreadable figures are 0.
 mod reading;
 mod sockets;
 #[cfg(test)]
@@ -16,42 +18,43 @@ use serde::Serialize;
 pub use reading::{Reading, page_bytes};
 pub use sockets::{Sockets, StateCount, TABLE_LIMIT};
 
-/// Of so many looks one reads the table of sockets.
+/// One of this many readings includes the table of sockets.
 const TABLE_LOOKS: u32 = 10;
 
-/// The machine in one second: counts of events in it, and the state at its end.
+/// The machine in one second: counts of events during the second, and the state at its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Machine {
     pub sockets: Sockets,
-    /// Ports a connection may be given by the system, for one source and one destination.
+    /// Number of ports that the system can assign to connections from one source to one destination.
     pub local_ports: u64,
-    /// TCP segments sent, and how many of them again.
+    /// Number of TCP segments sent, and number of retransmitted ones among them.
     pub segments_out: u64,
     pub retransmitted: u64,
     pub syn_retransmitted: u64,
-    /// Times a socket of this machine told its peer to stop sending, because its data was not read.
+    /// Number of times that a socket of this machine advertised a zero window, because its data was not read.
     pub zero_windows_offered: u64,
-    /// Times it wanted to, and could not without shrinking a window.
+    /// Number of times that a socket wanted to advertise a zero window, but could not without shrinking the window.
     pub zero_windows_wanted: u64,
-    /// Times such a window was opened again.
+    /// Number of times that a zero window was opened again.
     pub zero_windows_left: u64,
-    /// Connections that a full accept queue of this machine did not take, and all that were dropped.
+    /// Number of connections rejected because an accept queue of this machine was full, and number of all dropped ones.
     pub listen_overflows: u64,
     pub listen_drops: u64,
-    /// Connections the kernel gave up: for want of memory, by its own time limits, and with data
-    /// that nobody had read.
+    /// Number of connections that the kernel aborted: for lack of memory, by its own timeouts, and with data that was
+    /// not
+    /// read.
     pub aborted_memory: u64,
     pub aborted_timeout: u64,
     pub aborted_unread: u64,
-    /// Times TCP as a whole came near the limit of `tcp_mem`.
+    /// Number of times that TCP memory came near the limit of `tcp_mem`.
     pub memory_pressures: u64,
     /// Sockets that skipped TIME_WAIT because `tcp_max_tw_buckets` was reached.
     pub time_wait_overflows: u64,
     pub resets_sent: u64,
-    /// Processes that ran or could have, on average over a minute.
+    /// Number of running and runnable processes, averaged over a minute.
     pub load: f64,
     pub processors: u32,
-    /// Share of all processors' time that was used, 0 to 1, and what a host took from this guest.
+    /// Used share of all processors' time, 0 to 1, and the share that the hypervisor took from this guest.
     pub cpu: f64,
     pub stolen: f64,
     /// Bytes.
@@ -60,7 +63,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The differences between two readings, and the state at the later one.
+    /// Returns the differences between two readings, and the state at the later one.
     pub fn between(before: &Reading, now: &Reading) -> Self {
         let since = |count: fn(&Reading) -> u64| count(now).saturating_sub(count(before));
         let ticks = since(|r| r.ticks.all).max(1) as f64;
@@ -91,7 +94,7 @@ impl Machine {
     }
 }
 
-/// Reads the machine again and again, and says what happened in between.
+/// Reads the machine repeatedly and returns what happened since the previous reading.
 #[derive(Debug, Default)]
 pub struct Watch {
     last: Reading,
@@ -103,7 +106,7 @@ impl Watch {
         Self { last: Reading::now(), looks: 0 }
     }
 
-    /// The differences since the last call.
+    /// Returns the differences since the last call.
     pub fn look(&mut self) -> Machine {
         let mut now = Reading::now();
         if self.looks.is_multiple_of(TABLE_LOOKS) {

@@ -1,6 +1,7 @@
-//! Numbers that a plan takes out of answers: their sums over an interval.
+//! Numbers that a plan extracts from responses: their sums over an interval.
 //!
-//! A series is known by its place in the run's list. Merging is commutative and associative up to the rounding of sums.
+//! A series is identified by its index in the run's list. Merging is commutative and associative up to the rounding of
+//! sums.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct Number {
     pub count: u64,
     pub sum: f64,
-    /// Smallest and largest value; without a value 0.
+    /// Smallest and largest value; 0 without values.
     pub least: f64,
     pub most: f64,
-    /// Values that were no numbers; in nothing else here.
+    /// Number of values that are not numbers; they are in no other field.
     pub odd: u64,
 }
 
 impl Number {
-    /// Adds a value; `None`: it is no number.
+    /// Adds a value; `None` stands for a value that is not a number.
     #[inline]
     pub fn add(&mut self, value: Option<f64>) {
         match value.filter(|value| value.is_finite()) {
@@ -49,7 +50,7 @@ impl Number {
     }
 }
 
-/// Adds the numbers of each series.
+/// Merges the numbers of each series.
 pub fn merge(all: &mut Vec<Number>, other: &[Number]) {
     if all.len() < other.len() {
         all.resize(other.len(), Number::default());

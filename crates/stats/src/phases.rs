@@ -1,27 +1,27 @@
-//! Time by what it was spent on: of one sample, or summed over many.
+//! Time by phase, of one sample or summed over many samples.
 use serde::{Deserialize, Serialize};
 
-/// Time by what it was spent on, nanoseconds.
+/// Time by phase in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
     /// From the intended start to the actual one.
     pub late: u64,
-    /// For a connection of a pool.
+    /// Waiting for a connection of a pool.
     pub room: u64,
     pub dns: u64,
     /// TCP, without DNS and TLS.
     pub connect: u64,
     pub tls: u64,
     pub send: u64,
-    /// From the last byte sent to the first byte of the answer.
+    /// From the last byte sent to the first byte of the response.
     pub wait: u64,
     pub receive: u64,
-    /// Within the phases above: spent in this process while an answer lay ready.
+    /// Part of the phases above: time in this process while a response was ready to be read.
     pub lag: u64,
 }
 
 impl Phases {
-    /// The phases of a sample of which only JMeter's three times are known, nanoseconds. Without a latency there are none.
+    /// Estimates the phases of a sample from JMeter's three times in nanoseconds. Without a latency all phases are 0.
     pub const fn of_times(elapsed: u64, latency: u64, connect: u64) -> Self {
         let mut phases = Self {
             late: 0,
@@ -42,7 +42,7 @@ impl Phases {
         phases
     }
 
-    /// Adds those of another sample, or of many.
+    /// Adds the phases of another sample, or of many.
     #[inline]
     pub fn add(&mut self, other: &Self) {
         self.late = self.late.wrapping_add(other.late);
@@ -56,7 +56,7 @@ impl Phases {
         self.lag = self.lag.wrapping_add(other.lag);
     }
 
-    /// In the order of the fields.
+    /// Returns the phases in the order of the fields.
     pub const fn to_array(&self) -> [u64; 9] {
         [
             self.late,

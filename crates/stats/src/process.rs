@@ -1,54 +1,54 @@
-//! CPU time and resident memory of this process and of one that works for it, read from /proc.
+//! CPU time and resident memory of this process and of its helper process, read from /proc.
 //!
-//! A read costs a few tens of µs; call it once a second. Without /proc, all figures are zero.
+//! A reading costs a few tens of µs; call it once a second. Without /proc, all figures are zero.
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
 use crate::control_group::Throttling;
 
-/// The process that works for this one; 0 is none.
+/// Process number of the helper process; 0 for none.
 static HAND: AtomicU32 = AtomicU32::new(0);
 
-/// From here on, what that process uses counts as used by this one.
+/// Includes the usage of process `process` in this process's usage from now on.
 pub fn count_in(process: u32) {
     HAND.store(process, Relaxed);
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Seconds of CPU since the process began.
+    /// Seconds of CPU time since the process began.
     pub user_s: f64,
     pub system_s: f64,
-    /// Bytes resident now, and at most so far.
+    /// Resident memory in bytes, now and at its peak.
     pub rss: u64,
     pub rss_peak: u64,
-    /// Of `rss`, pages of files: the program's own, which processes that run it share.
+    /// File-backed part of `rss` in bytes: pages of the program file, which processes of the same program share.
     pub rss_file: u64,
-    /// Seconds that the threads which run users were ready to run and had no processor.
+    /// Seconds for which the threads that run users were runnable but had no processor.
     pub run_queue_s: f64,
-    /// Rows that wait for the writer now, and seconds that it has spent in writing.
+    /// Number of rows that wait for the writer thread, and seconds that this thread has spent writing.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// The CPU quota of the process's control groups, and how often it stopped them.
+    /// The CPU quota of the process's control groups, and how often it throttled the process.
     pub throttling: Throttling,
-    /// The Java machine, where there is one.
+    /// The Java machine, if there is one.
     pub java: Option<Java>,
 }
 
-/// The Java machine of a process, or those of several.
+/// The Java machine of a process, or the sum for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Java {
-    /// Bytes of the heap in use, and those that it may have.
+    /// Bytes of the heap in use, and its maximum size.
     pub heap: u64,
     pub heap_most: u64,
-    /// Collections that stopped its threads so far, and the seconds that these took.
+    /// Number of garbage collections so far that stopped Java's threads, and the seconds that they took.
     pub collections: u64,
     pub paused_s: f64,
 }
 
 impl Java {
-    /// Adds the machine of another process. The heap of a process that has ended is gone; its collections are not.
+    /// Adds the Java machine of another process. If that process has ended, its collections count, but not its heap.
     pub fn add(&mut self, other: &Self, lives: bool) {
         if lives {
             self.heap += other.heap;
@@ -58,7 +58,7 @@ impl Java {
         self.paused_s += other.paused_s;
     }
 
-    /// The collections between two readings, with the heap of this one.
+    /// Returns the collections between two readings, with this reading's heap.
     pub fn since(&self, before: Option<&Self>) -> Self {
         let before = before.copied().unwrap_or_default();
         Self {
@@ -75,7 +75,7 @@ impl Usage {
         Self { run_queue_s: waited_s(), throttling, ..Self::without_threads() }
     }
 
-    /// The same for a process that runs no users: its threads, of which there may be many, are not read one by one.
+    /// The same for a process without users. Its threads, of which there may be many, are not read individually.
     pub fn without_threads() -> Self {
         let mut usage = Self::default();
         usage.add("self");
@@ -105,7 +105,7 @@ impl Usage {
     }
 }
 
-/// Seconds that the threads named `core-…` waited for a processor.
+/// Returns the seconds for which the threads named `core-…` waited for a processor.
 fn waited_s() -> f64 {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
     let waited = threads.flatten().filter_map(|thread| {
@@ -117,8 +117,8 @@ fn waited_s() -> f64 {
     waited.sum::<f64>() / 1e9
 }
 
-/// User and system seconds from /proc/PID/stat. The kernel counts in ticks of 1/100 s there on
-/// every Linux (USER_HZ). The name in brackets may hold spaces, so counting starts behind it.
+/// Parses user and system seconds from /proc/PID/stat. The unit there is 1/100 s on every Linux (USER_HZ). The process
+/// name in parentheses may contain spaces, so the fields are counted after it.
 fn cpu(stat: &str) -> (f64, f64) {
     let rest = stat.rsplit_once(')').map_or("", |parts| parts.1);
     let mut ticks = rest.split_ascii_whitespace().skip(11).map(|t| t.parse().unwrap_or(0.0));

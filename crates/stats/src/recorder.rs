@@ -1,10 +1,12 @@
-//! Takes the samples of one core.
+//! Records the samples of one core.
 //!
-//! Owned by its core: no locks. A label without samples in an interval is a name and a number. One
-//! with samples has a place: a tally and five histograms, whose counts live in pages of 32, found by
-//! way of chunks of 32 pages. Places, chunks and pages are of pools and given back at each drain, so
-//! memory follows what one interval touches, whatever the number of labels, and recording allocates
-//! nothing once the pools are warm. A drain costs the touched pages, not the range of the histograms.
+//! A recorder is owned by its core, so it needs no locks. A label without samples in an interval is only a name and a
+//! number. A label with samples has a place: a tally and six histograms. Their counts are in pages of 32, which are
+//! found
+//! through chunks of 32 pages. Places, chunks and pages come from pools and are returned by each drain. So memory
+//! depends
+//! on the samples of one interval and not on the number of labels, and recording does not allocate once the pools are
+//! filled. A drain costs the used pages, not the range of the histograms.
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -23,12 +25,12 @@ use crate::span::Span;
 use crate::stalled::Counted;
 use crate::tally::Tally;
 
-/// Limit of distinct labels; others are counted under [`OTHER_LABELS`].
+/// Maximum number of distinct labels; further ones are counted under [`OTHER_LABELS`].
 pub const MAX_LABELS: usize = 10_000;
 pub const OTHER_LABELS: &str = "(other labels)";
 
 const PAGE: usize = 32;
-/// Whole milliseconds below this have a bin in a page; larger ones go to a list.
+/// Whole milliseconds below this limit have a bin in a page; larger ones go into a list.
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
@@ -43,47 +45,47 @@ const FIRST: [usize; 6] = [
     MS_SLOTS + 4 * US_SLOTS,
 ];
 const MINUTE_MS: i64 = 60_000;
-/// Slots of a chunk, and chunks of a label.
+/// Number of slots per chunk, and of chunks per label.
 const CHUNK: usize = 32;
 const CHUNKS: usize = SLOTS.div_ceil(CHUNK);
-/// Pages set aside from the start.
+/// Number of pages allocated at the start.
 const WARM_PAGES: usize = 512;
 
 pub struct Recorder {
-    /// Two per name: requests at 2n, transactions at 2n + 1.
+    /// Two entries per name: requests at 2n, transactions at 2n + 1.
     labels: Vec<Label>,
     names: HashMap<Arc<str>, u32>,
-    /// Places of the labels that have samples since the last drain, the first `used` of them; the others are empty.
+    /// Places of labels; the first `used` belong to labels with samples since the last drain, the others are empty.
     places: Vec<Place>,
     used: usize,
     pages: Pages,
-    /// Labels and their places, while they are drained.
+    /// Labels and their places, used while draining.
     touched: Vec<(u32, u32)>,
-    /// Slot and page of one label while it is drained.
+    /// Slots and pages of one label, used while draining.
     order: Vec<(u32, u32)>,
     counters: Counters,
     causes: Causes,
     spans: [Tray; Span::COUNT],
     closes: Closes,
     classes: Classes,
-    /// An address being put together.
+    /// Buffer for the text of an address.
     text: String,
     keeper: Keeper,
-    /// End of the minute of which labels know their slowest sample, epoch ms.
+    /// End of the minute for which labels store their slowest sample, epoch ms.
     minute_ends: i64,
     stalled: Counted,
-    /// By place of the series.
+    /// Indexed by the number of the series.
     numbers: Vec<Number>,
     seq: u64,
-    /// Start of the interval, epoch ms; 0 where nobody has said it.
+    /// Start of the interval, epoch ms; 0 if it was not set.
     began_ms: i64,
 }
 
 struct Label {
     name: Arc<str>,
-    /// Number of its place plus one; 0 when it has none.
+    /// Number of the label's place plus one; 0 without a place.
     place: u32,
-    /// The slowest sample of this minute, ns.
+    /// Elapsed time of the slowest sample in this minute, ns.
     slowest: u64,
 }
 
@@ -92,25 +94,25 @@ struct Place {
     label: u32,
     tally: Tally,
     slots: [u32; snapshot::SLOTS],
-    /// First of the chain of its pages; 0 when it has none.
+    /// First page in the list of the place's pages; 0 without pages.
     head: u32,
-    /// Chunks of its slots.
+    /// Numbers of the chunks that hold the place's slots.
     chunks: [u32; CHUNKS],
-    /// Milliseconds too large for a page, with their counts.
+    /// Milliseconds that are too large for a page, with their counts.
     large: Vec<(u32, u32)>,
 }
 
-/// Pages of counts, which labels share.
+/// Pages of counts, shared by all labels.
 struct Pages {
-    /// Slot to page. Chunk 0 has no page.
+    /// Maps a slot to its page. Chunk 0 is empty.
     chunks: Vec<[u32; CHUNK]>,
-    /// The pages. Page 0 is never counted in: slot value 0 means "no page".
+    /// The pages. Page 0 is never used, because the slot value 0 means "no page".
     counts: Vec<[u32; PAGE]>,
-    /// For each page, where it belongs.
+    /// The slot and the successor of each page.
     links: Vec<Link>,
 }
 
-/// A page in use since the last drain: its slot, and the next of the label.
+/// A page in use since the last drain: its slot, and the next page of the same label.
 #[derive(Clone, Copy)]
 struct Link {
     slot: u32,
@@ -142,23 +144,23 @@ impl Recorder {
         }
     }
 
-    /// An interval begins, at so many ms since the epoch: slots of its samples count from here.
+    /// Starts an interval at `at_ms`, epoch ms. The slots of its samples count from this time.
     pub fn begin(&mut self, at_ms: i64) {
         self.began_ms = at_ms;
         if at_ms < self.minute_ends - MINUTE_MS {
-            // The machine's clock was set back.
+            // The system clock was set back.
             self.begin_minute(at_ms);
         }
     }
 
-    /// The slowest samples of labels are those of another minute from now on.
+    /// Starts a minute: labels forget their slowest sample.
     #[cold]
     fn begin_minute(&mut self, at_ms: i64) {
         self.minute_ends = (at_ms.div_euclid(MINUTE_MS) + 1) * MINUTE_MS;
         self.labels.iter_mut().for_each(|label| label.slowest = 0);
     }
 
-    /// The number of a label, the same for the same text; bounded by [`MAX_LABELS`].
+    /// Returns the number of a label. The number of labels is limited by [`MAX_LABELS`].
     pub fn intern(&mut self, label: &str) -> LabelId {
         if let Some(&id) = self.names.get(label) {
             return LabelId(id);
@@ -174,24 +176,24 @@ impl Recorder {
         LabelId(id)
     }
 
-    /// The text of a label of this recorder.
+    /// Returns the text of a label of this recorder.
     pub fn name(&self, label: LabelId) -> &str {
         &self.labels[label.0 as usize * 2].name
     }
 
-    /// The number of a class of exchanges: those to an address, or, with a header's name, with that value of it.
+    /// Returns the class of exchanges with a header value. With an empty header name, the value is an address.
     pub fn class(&mut self, header: &str, value: &str) -> ClassId {
         self.classes.intern(header, value)
     }
 
-    /// The class of an address.
+    /// Returns the class of an address.
     pub fn class_of(&mut self, address: SocketAddr) -> ClassId {
         self.text.clear();
         let _ = write!(self.text, "{address}");
         self.classes.intern("", &self.text)
     }
 
-    /// The class of an address to which requests may go: it is in the next interval, even if none does.
+    /// Lists the class of an address in the next interval even if no request is sent to the address.
     pub fn tell_address(&mut self, address: SocketAddr) {
         let class = self.class_of(address);
         self.classes.tell(class);
@@ -202,18 +204,18 @@ impl Recorder {
         self.classes.count(class, nanos / 1000, failed, None);
     }
 
-    /// A connection of a class was opened.
+    /// Counts a connection that was opened for a class.
     pub fn opened(&mut self, class: ClassId) {
         self.classes.opened(class);
     }
 
-    /// Draws the number by which chance chooses a sample that begins.
+    /// Draws the random number of a sample that begins.
     #[inline]
     pub fn draw(&mut self) -> Draw {
         self.keeper.draw()
     }
 
-    /// Keeps a sample whole, as [`Self::record`] or [`Self::error`] has asked for.
+    /// Stores a sample in full, as [`Self::record`] or [`Self::error`] requested.
     #[cold]
     pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
         let label = &self.labels[sample.label.0 as usize * 2].name;
@@ -221,8 +223,8 @@ impl Recorder {
         self.keeper.keep(reasons, sample, (label, address), texts);
     }
 
-    /// Adds a sample. A sample cut by the end of the run is counted apart and in nothing else. Says for which reasons it
-    /// should be kept whole, by [`Self::keep`].
+    /// Records a sample. A sample cut by the end of the run is counted separately and in no other figure. Returns the
+    /// reasons for which the sample should be stored in full by [`Self::keep`].
     #[inline]
     pub fn record(&mut self, sample: &Sample) -> Reasons {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);
@@ -273,8 +275,9 @@ impl Recorder {
         self.keeper.choose(sample.draw, sample.elapsed, &mut label.slowest, &label.name)
     }
 
-    /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the
-    /// run is no error. Says whether it should be kept whole, by [`Self::keep`].
+    /// Counts a failed sample under its cause. The sample itself is passed to [`Self::record`]. A sample cut by the end
+    /// of
+    /// the run is no error. Returns true if the sample should be stored in full by [`Self::keep`].
     #[cold]
     pub fn error(&mut self, sample: &Sample, code: &str, message: &str) -> bool {
         if sample.outcome == Outcome::CutByEnd {
@@ -285,13 +288,13 @@ impl Recorder {
         self.keeper.wants(sample.outcome, code, message)
     }
 
-    /// Counts a sample that a stall has made longer. The sample itself goes to [`Self::record`].
+    /// Counts a sample that a stall made longer. The sample itself is passed to [`Self::record`].
     #[cold]
     pub fn stalled(&mut self, sample: &Sample) {
         self.stalled.add(sample);
     }
 
-    /// Adds a value of the series at that place; `None`: it is no number.
+    /// Adds a value to the series with index `at`; `None` stands for a value that is not a number.
     pub fn number(&mut self, at: usize, value: Option<f64>) {
         if self.numbers.len() <= at {
             self.numbers.resize(at + 1, Number::default());
@@ -310,15 +313,16 @@ impl Recorder {
         self.spans[span as usize].record(nanos / 1000);
     }
 
-    /// A connection has ended, or its opening has failed: called once for each that was begun.
-    /// `code` is the close status, or an upgrade's HTTP status; 0 where there is none. `idle_ms` is
-    /// how long no byte had gone either way. The counters (`WsClosed`, `WsFailed`) are the caller's.
+    /// Counts a connection that ended or whose opening failed: called once for each opening. `code` is the close code,
+    /// or the
+    /// HTTP status of an upgrade; 0 for none. `idle_ms` is the time since the last byte in either direction. The caller
+    /// updates
+    /// the counters (`WsClosed`, `WsFailed`).
     pub fn closed(&mut self, cause: CloseCause, code: u16, idle_ms: u64) {
         self.closes.add(cause, code, idle_ms);
     }
 
-    /// Everything since the last drain, moved into `into`, which is emptied first. `at_ms` and
-    /// `core` are left to the caller.
+    /// Moves everything since the last drain into `into`, which is emptied first. The caller sets `at_ms` and `core`.
     pub fn drain(&mut self, into: &mut Snapshot) {
         into.clear();
         self.seq += 1;
@@ -370,7 +374,7 @@ impl Recorder {
         self.pages.free_all();
     }
 
-    /// Gives a label a place; returns its number.
+    /// Assigns a place to a label and returns the place's number.
     #[cold]
     fn take_place(&mut self, label: u32) -> usize {
         let place = self.used;
@@ -426,7 +430,7 @@ impl Pages {
         page
     }
 
-    /// All chunks and pages are free again; the capacity stays.
+    /// Releases all chunks and pages and keeps their capacity.
     fn free_all(&mut self) {
         self.chunks.truncate(1);
         self.counts.truncate(1);

@@ -1,8 +1,9 @@
-//! One finished sample, as the engine hands it to the recorder.
+//! One finished sample, as the engine passes it to the recorder.
 //!
-//! A plain `Copy` value of three cache lines; the label is a number given out by the recorder of
-//! the same core. Durations are nanoseconds. JMeter's formulas need whole milliseconds:
-//! [`millis`] is the one place that rounds, so that result rows and reports agree.
+//! A plain `Copy` value of three cache lines. The label is a number assigned by the recorder of the same core.
+//! Durations
+//! are nanoseconds. JMeter's formulas need whole milliseconds: only [`millis`] rounds, so that result rows and reports
+//! agree.
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Check;
@@ -10,11 +11,11 @@ use crate::class::ClassId;
 use crate::kept::Draw;
 use crate::phases::Phases;
 
-/// A label as one core's recorder knows it; meaningless on another core.
+/// Number of a label within one core's recorder; it has no meaning on another core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelId(pub u32);
 
-/// The part of an exchange a time limit ran out in.
+/// The part of an exchange in which a time limit expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     Connect,
@@ -22,7 +23,7 @@ pub enum Phase {
     Response,
 }
 
-/// The result of a sample, by kind. The caller has the wording for result files.
+/// The result of a sample by kind. The caller builds the wording for result files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Outcome {
     Ok,
@@ -32,7 +33,7 @@ pub enum Outcome {
     Dns,
     Refused,
     Reset,
-    /// The peer closed before or within the answer.
+    /// The peer closed the connection before or within the response.
     Closed,
     Tls,
     Timeout(Phase),
@@ -42,13 +43,13 @@ pub enum Outcome {
     Protocol,
     Script,
     File,
-    /// The run ended while the sample was in flight: says nothing about the server.
+    /// The run ended while the sample was in flight, so the sample tells nothing about the server.
     CutByEnd,
     Other,
 }
 
 impl Outcome {
-    /// Failed before there was a connection: none was used again.
+    /// True if the sample failed before it had a connection, so that no connection was reused.
     pub fn is_without_connection(self) -> bool {
         matches!(
             self,
@@ -62,12 +63,12 @@ impl Outcome {
         )
     }
 
-    /// An answer was received whole, whatever its status.
+    /// True if a complete response was received, whatever its status.
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ok | Self::Status | Self::Assertion)
     }
 
-    /// A short name for tables and JSON.
+    /// Returns a short name for tables and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -103,9 +104,9 @@ pub struct Sample {
     pub start_ms: i64,
     /// Nanoseconds from start to end, without `idle`.
     pub elapsed: u64,
-    /// Nanoseconds to the first byte of the answer's body, as JMeter counts it.
+    /// Nanoseconds to the first byte of the response body, as JMeter defines latency.
     pub latency: u64,
-    /// Nanoseconds until the connection was open, TLS included; 0 when it was reused.
+    /// Nanoseconds until the connection was open, including TLS; 0 for a reused connection.
     pub connect: u64,
     /// Nanoseconds of `elapsed` that were spent in this process.
     pub lag: u64,
@@ -113,25 +114,25 @@ pub struct Sample {
     pub wait: u64,
     /// Nanoseconds of deliberate pauses inside the sample.
     pub idle: i64,
-    /// Bytes.
+    /// Bytes sent.
     pub sent: u64,
-    /// Bytes.
+    /// Bytes received.
     pub received: u64,
-    /// Number of samples that this one represents; 1 except for aggregated results.
+    /// Number of samples that this sample stands for; 1 except for aggregated results.
     pub count: u32,
     pub errors: u32,
-    /// Made by a transaction, not by a request of its own.
+    /// True if the sample is the sum of a transaction and not a request.
     pub transaction: bool,
-    /// The time by what it was spent on, as far as that is known.
+    /// The elapsed time by phase, as far as it is known.
     pub phases: Phases,
-    /// Its address, and the value of the chosen header.
+    /// Classes of the sample: its address, and the value of the chosen header.
     pub classes: [ClassId; 2],
-    /// Drawn when it began, by [`crate::Recorder::draw`].
+    /// Random number drawn at the start of the sample by [`crate::Recorder::draw`].
     pub draw: Draw,
 }
 
 impl Sample {
-    /// A successful sample of nothing: the start of struct updates.
+    /// Returns an empty successful sample, as the base of struct updates.
     pub const fn new(label: LabelId, start_ms: i64) -> Self {
         Self {
             label,
@@ -156,24 +157,24 @@ impl Sample {
         }
     }
 
-    /// `elapsed` in milliseconds, as result rows print it and JMeter's formulas take it.
+    /// Returns `elapsed` in milliseconds, as result rows and JMeter's formulas use it.
     pub const fn elapsed_ms(&self) -> u64 {
         millis(self.elapsed)
     }
 
-    /// End in milliseconds since the epoch: start plus elapsed plus idle.
+    /// Returns the end in milliseconds since the epoch: start plus elapsed plus idle.
     pub const fn end_ms(&self) -> i64 {
         self.start_ms + self.elapsed_ms() as i64 + signed_millis(self.idle)
     }
 }
 
-/// Nanoseconds to the nearest millisecond. JMeter subtracts two clock readings cut to whole
-/// milliseconds, which is right on average; rounding is so too, and does not depend on the phase.
+/// Rounds nanoseconds to the nearest millisecond. JMeter subtracts two clock readings truncated to milliseconds, which
+/// is right on average. Rounding is too, and it does not depend on the phase of the clock.
 pub const fn millis(nanos: u64) -> u64 {
     nanos.saturating_add(500_000) / 1_000_000
 }
 
-/// Nanoseconds as milliseconds, to the nearest, which may be below zero.
+/// Rounds nanoseconds, which may be negative, to the nearest millisecond.
 pub const fn signed_millis(nanos: i64) -> i64 {
     let ms = millis(nanos.unsigned_abs()) as i64;
     if nanos < 0 { -ms } else { ms }

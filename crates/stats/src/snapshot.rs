@@ -1,10 +1,10 @@
-//! The measurements between two moments: sparse, mergeable, reusable.
+//! The measurements of an interval: sparse, mergeable, reusable.
 //!
-//! Only labels that were touched are in it. Merging is by name (core-local numbers mean nothing
-//! elsewhere), commutative and associative but for the order of labels. A snapshot given back to
-//! `Recorder::drain` keeps the memory of its lists. It can be sent to another process by any format
-//! of serde's, compact ones without field names too (fields are in order, maps know their length);
-//! counters that a newer or older program does not know are ignored.
+//! A snapshot contains only labels that occurred. Merging is by name, because core-local numbers have no meaning
+//! elsewhere.
+//! It is commutative and associative except for the order of labels. A snapshot passed to `Recorder::drain` keeps the
+//! memory of its lists. Any serde format can transport it to another process, also compact formats without field names
+//! (fields are in order, maps include their length). Unknown counters of a newer or older program are ignored.
 mod reading;
 
 use std::collections::HashMap;
@@ -25,28 +25,29 @@ use crate::tally::Tally;
 
 pub use reading::read;
 
-/// Parts of an interval of a second, of 100 ms each. What ends behind it counts in the last.
+/// Number of slots of an interval of one second: 100 ms each. Samples that end after the interval count in the last
+/// slot.
 pub const SLOTS: usize = 10;
 
-/// One label's part. Requests and transactions of the same name are two entries.
+/// The part of one label. Requests and transactions of the same name are two entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelDelta {
     pub name: Arc<str>,
     pub transaction: bool,
     pub tally: Tally,
-    /// Elapsed in whole ms; the bin is the value.
+    /// Elapsed in whole ms; the bin number is the value.
     pub ms: Bins,
     /// Elapsed in µs, binned by `hist::layout`: from the actual start.
     pub service: Bins,
     /// Elapsed plus wait in µs: from the intended start.
     pub response: Bins,
-    /// The part of elapsed spent in this process, µs.
+    /// The part of the elapsed time spent in this process, µs.
     pub lag: Bins,
-    /// Elapsed of those that failed, µs.
+    /// Elapsed of failed samples, µs.
     pub failed: Bins,
-    /// Time that samples in flight at the end of the run had waited by then, µs; in none of the other figures.
+    /// Waiting time of samples in flight at the end of the run, µs; included in no other figure.
     pub unanswered: Bins,
-    /// Samples by the tenth of the interval in which they ended.
+    /// Number of samples by the tenth of the interval in which they ended.
     pub slots: [u32; SLOTS],
 }
 
@@ -54,7 +55,7 @@ pub struct LabelDelta {
 pub struct Snapshot {
     /// End of the interval, epoch ms; set by the caller of `drain`.
     pub at_ms: i64,
-    /// Its start, from which slots count, epoch ms; 0 where nobody has said it.
+    /// Start of the interval, epoch ms, from which slots count; 0 if it was not set.
     pub began_ms: i64,
     /// Number of the core; set by the caller of `drain`.
     pub core: u32,
@@ -64,15 +65,15 @@ pub struct Snapshot {
     pub counters: Counters,
     pub causes: Vec<Cause>,
     pub spans: SpanBins,
-    /// Connections that ended, each way once.
+    /// Ended connections, one entry per pair of cause and code.
     pub closes: Vec<Close>,
-    /// Exchanges by class, each class once.
+    /// Exchanges by class, one entry per class.
     pub classes: Vec<ClassDelta>,
-    /// Samples kept whole.
+    /// Samples that are stored in full.
     pub kept: Vec<Example>,
-    /// Samples that a stall has made longer.
+    /// Samples that a stall made longer.
     pub stalled: Stalled,
-    /// Numbers in answers, by place of the series.
+    /// Numbers extracted from responses, indexed by the number of the series.
     pub numbers: Vec<Number>,
     #[serde(skip)]
     places: Places,
@@ -82,13 +83,13 @@ pub struct Snapshot {
     pub(crate) spare_bins: Vec<Bins>,
 }
 
-/// The few sums of an interval that JMeter's summariser and a status line need.
+/// The few sums of an interval that JMeter's summariser and status lines need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Brief {
     pub count: u64,
     pub errors: u64,
     pub sum_ms: u64,
-    /// `None` when there was no sample.
+    /// `None` without samples.
     pub min_max_ms: Option<(u64, u64)>,
 }
 
@@ -97,7 +98,7 @@ impl Snapshot {
         Self::default()
     }
 
-    /// Empties it, keeping memory.
+    /// Empties the snapshot and keeps its memory.
     pub fn clear(&mut self) {
         self.spare.append(&mut self.labels);
         self.places.clear();
@@ -117,7 +118,7 @@ impl Snapshot {
         self.numbers.clear();
     }
 
-    /// An empty entry at the end of the list.
+    /// Appends an empty entry.
     pub(crate) fn push(&mut self, name: &Arc<str>, transaction: bool) -> &mut LabelDelta {
         let mut delta = self.spare.pop().unwrap_or_else(|| LabelDelta::empty(name, transaction));
         delta.reset(name, transaction);
@@ -125,13 +126,15 @@ impl Snapshot {
         self.labels.last_mut().expect("just pushed")
     }
 
-    /// Adds another snapshot: of another core, process or interval.
+    /// Merges another snapshot: of another core, process or interval.
     pub fn merge(&mut self, other: &Self) {
         self.merge_later(other, 0, &mut Vec::new());
     }
 
-    /// Adds another snapshot whose interval began so many slots later; fewer than 0: earlier. What ended before the first
-    /// slot counts in it. What ended behind the last one is for the interval that follows.
+    /// Merges a snapshot whose interval began `slots` later, or earlier if negative. Samples that ended before the
+    /// first
+    /// slot count in the first slot. Samples that ended after the last slot are appended to `behind`, for the next
+    /// interval.
     pub fn merge_later(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
         self.at_ms = self.at_ms.max(other.at_ms);
         self.counters.merge(&other.counters);
@@ -155,8 +158,9 @@ impl Snapshot {
         }
     }
 
-    /// The place of a label, which is made if there is none. `near` is looked at first: cores and machines that run the
-    /// same plan have their labels in the same order.
+    /// Returns the index of a label's entry, which is created if it is missing. The index `near` is tried first,
+    /// because
+    /// cores and machines that run the same plan usually have their labels in the same order.
     fn place_of(&mut self, of: (&Arc<str>, bool), near: usize) -> usize {
         if self.labels.get(near).is_some_and(|label| label.is_of(of)) {
             return near;
@@ -170,12 +174,12 @@ impl Snapshot {
         self.labels.len() - 1
     }
 
-    /// Puts in order what was added, before it is read.
+    /// Sorts queued additions into the lists of bins before they are read.
     pub fn settle(&mut self) {
         self.labels.iter_mut().flat_map(LabelDelta::bins).for_each(Bins::settle);
     }
 
-    /// Adds what ended behind the last slot of the interval before.
+    /// Adds the samples that ended after the last slot of the previous interval.
     pub fn add_behind(&mut self, behind: &mut Vec<Behind>) {
         let mut at = usize::MAX;
         for Behind { name, transaction, slots } in behind.drain(..) {
@@ -184,7 +188,7 @@ impl Snapshot {
         }
     }
 
-    /// Counts what ended behind the last slot in it: no interval follows.
+    /// Counts the samples that ended after the last slot in that slot, because no interval follows.
     pub fn add_to_last_slot(&mut self, behind: &mut Vec<Behind>) {
         for one in &mut *behind {
             let n = total(&one.slots);
@@ -194,7 +198,7 @@ impl Snapshot {
         self.add_behind(behind);
     }
 
-    /// Moves all its times of day: those of a clock that is so many ms behind the reader's.
+    /// Moves all timestamps by `ms`, because the snapshot's clock is that much behind the reader's clock.
     pub fn shift(&mut self, ms: i64) {
         let moved = |time: &mut i64, none: i64| {
             if *time != none {
@@ -211,7 +215,7 @@ impl Snapshot {
         self.kept.iter_mut().for_each(|kept| moved(&mut kept.start_ms, 0));
     }
 
-    /// The sums over requests, leaving out transactions unless asked for.
+    /// Returns the sums over requests, and over transactions if requested.
     pub fn brief(&self, with_transactions: bool) -> Brief {
         let mut brief = Brief::default();
         for label in self.labels.iter().filter(|l| with_transactions || !l.transaction) {
@@ -258,7 +262,7 @@ impl LabelDelta {
         self.transaction == transaction && (Arc::ptr_eq(&self.name, name) || self.name == *name)
     }
 
-    /// Its lists.
+    /// Returns all lists of bins.
     fn bins(&mut self) -> [&mut Bins; 6] {
         let Self { ms, service, response, lag, failed, unanswered, .. } = self;
         [ms, service, response, lag, failed, unanswered]
@@ -293,12 +297,12 @@ impl LabelDelta {
     }
 }
 
-/// The places of labels in a list, by their names: requests, and transactions. It is completed as the list grows; the list
-/// is everybody's, so a place counts only if the label is there.
+/// An index of labels by name, separately for requests and transactions. It is extended as the list grows. The list may
+/// change independently, so an index is used only after checking that the label is there.
 #[derive(Clone, Debug, Default)]
 struct Places {
     of: [HashMap<Arc<str>, usize>; 2],
-    /// So many labels of the list are in it.
+    /// Number of labels of the list that are in the index.
     known: usize,
 }
 
@@ -324,14 +328,14 @@ impl Places {
         if labels[at].is_of(label) {
             return Some(at);
         }
-        // The list was put in another order.
+        // The list was reordered.
         self.clear();
         self.complete(labels);
         labels.iter().position(|other| other.is_of(label))
     }
 }
 
-/// Samples of a label that ended in the interval that follows, by its slots.
+/// Samples of a label that ended in the next interval, by its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behind {
     name: Arc<str>,

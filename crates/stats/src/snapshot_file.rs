@@ -1,7 +1,7 @@
 //! The per-second file of a run: one JSON object per line.
 //!
-//! Each line is written with one call and complete in itself, so that after a kill everything up
-//! to the last second can be read. Durations are milliseconds, `rss` and traffic bytes.
+//! Each line is complete and written with one call, so that after a kill all seconds up to the last one can be read.
+//! Durations are milliseconds; `rss` and traffic are bytes.
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
@@ -17,18 +17,18 @@ use crate::machine::Machine;
 use crate::process::{self, Usage};
 use crate::snapshot::Snapshot;
 
-/// One second of a run, all cores together. Transactions are not counted as samples here.
+/// One second of a run over all cores. Transactions are not counted as samples here.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Second {
     /// End of the second, epoch ms.
     pub at_ms: i64,
-    /// Users active now; started and finished so far.
+    /// Number of users active now, started so far, and finished so far.
     pub users: u64,
     pub started: u64,
     pub finished: u64,
     pub samples: u64,
     pub errors: u64,
-    /// Cut by the end of the run; not among `samples`.
+    /// Number of samples cut by the end of the run; not included in `samples`.
     pub cut: u64,
     pub mean_ms: f64,
     pub p50_ms: f64,
@@ -36,75 +36,74 @@ pub struct Second {
     pub p95_ms: f64,
     pub p99_ms: f64,
     pub max_ms: f64,
-    /// From the intended start.
+    /// Measured from the intended start.
     pub response_p50_ms: f64,
     pub response_p95_ms: f64,
     pub response_p99_ms: f64,
-    /// Time of the samples spent in this process.
+    /// Part of the samples' time that was spent in this process.
     pub lag_p50_ms: f64,
     pub lag_p99_ms: f64,
     pub lag_max_ms: f64,
     pub sent: u64,
     pub received: u64,
-    /// CPU seconds of this process in this second, all cores.
+    /// CPU seconds of this process in this second, on all cores.
     pub cpu_s: f64,
     pub rss: u64,
-    /// Worker processes that ran users; 0 where they were in the one process. `cpu_s` and `rss` are of all processes.
+    /// Number of worker processes that ran users; 0 if the one process ran them. `cpu_s` and `rss` cover all processes.
     pub workers: u32,
-    /// In runs with assertions.
+    /// Only in runs with assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Checks>,
-    /// Samples of these that were in flight, or were to start, while a core stood still.
+    /// Number of these samples that were in flight, or were due to start, during a stall of a core.
     #[serde(skip_serializing_if = "is_none")]
     pub stalled: u64,
-    /// Rows that wait for the writer at its end, and the part of it in which rows were being written, seconds.
+    /// Number of rows that wait for the writer thread at the end of the second, and seconds of it spent writing rows.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// Periods of the scheduler in which a CPU quota could stop the generator, and those in which it did.
+    /// Number of scheduler periods with a CPU quota, and number of those in which the generator was throttled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
-    /// The Java machine, where there is one.
+    /// The Java machine, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
-    /// TCP segments sent again, by destination; without where the kernel does not say.
+    /// Retransmitted TCP segments by destination; `None` if the kernel does not provide them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<Vec<Retransmits>>,
     pub counters: Counters,
-    /// In runs with WebSocket connections.
+    /// Only in runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Flow>,
-    /// Ports that can still be had on the run's source addresses for its destinations, where that
-    /// was counted.
+    /// Number of ports that are free on the run's source addresses for its destinations, if it was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports_left: Option<u64>,
-    /// The machine as a whole.
+    /// Figures of the whole machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// Changes of the load, stops and marks in this second.
+    /// Load changes, stops and marks in this second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// Figures of hosts that are watched, by host and metric.
+    /// Figures of watched hosts, by host and metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// The Java machine at the end of a second, or those of all processes together.
+/// The Java machine at the end of a second, or the sum over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
-    /// Bytes of the heap in use, and those that it may have.
+    /// Bytes of the heap in use, and its maximum size.
     pub heap: u64,
     pub heap_most: u64,
-    /// Collections that stopped its threads in this second, and the time that these took.
+    /// Number of collections in this second that stopped Java's threads, and the time that they took.
     pub collections: u64,
     pub pause_ms: f64,
 }
 
-/// TCP segments sent again to a destination in a second, as far as their connections were looked at.
+/// TCP segments retransmitted to a destination in a second, on the connections that were sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retransmits {
     /// Address and port.
     pub to: String,
-    /// Segments of open connections, and those that open one.
+    /// Segments of open connections, and SYN segments of connections being opened.
     pub data: u64,
     pub syn: u64,
 }
@@ -116,7 +115,7 @@ impl From<process::Java> for Java {
     }
 }
 
-/// A moment with what changed then.
+/// A time with a description of what changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// Epoch ms.
@@ -125,8 +124,9 @@ pub struct Mark {
 }
 
 impl Second {
-    /// From the merged snapshots of one second. `before` and `now` are the process's usage at its
-    /// two ends. Users, connections and the machine are the caller's to fill in.
+    /// Builds the second from its merged snapshots. `before` and `now` are the process's usage at its start and end.
+    /// The
+    /// caller fills in users, connections and the machine.
     pub fn new(snapshot: &Snapshot, before: &Usage, now: &Usage) -> Self {
         let (mut service, mut response, mut lag) = (Hist::new(), Hist::new(), Hist::new());
         let mut tally = crate::tally::Tally::EMPTY;
@@ -177,7 +177,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Appends one line, in one write.
+/// Appends one line with a single write.
 pub fn write(to: &mut impl Write, second: &Second) -> io::Result<()> {
     let mut line = serde_json::to_vec(second)?;
     line.push(b'\n');
@@ -185,7 +185,7 @@ pub fn write(to: &mut impl Write, second: &Second) -> io::Result<()> {
     to.flush()
 }
 
-/// All complete lines; an unfinished last line is left out.
+/// Reads all complete lines; an unfinished last line is omitted.
 pub fn read(from: impl BufRead) -> io::Result<Vec<Value>> {
     let mut seconds = Vec::new();
     for line in from.lines() {

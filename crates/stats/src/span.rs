@@ -1,7 +1,8 @@
-//! Spans: the parts of a connection's life that have a distribution of their own.
+//! Spans: phases of a connection's life, each with its own distribution.
 //!
-//! Beside the samples, because a held connection has many of them within one sample. A recorder
-//! keeps one tray per span; snapshots carry bins of whole microseconds.
+//! Spans are separate from samples, because a held connection has many of them within one sample. A recorder has one
+//! tray
+//! per span; snapshots contain bins of whole microseconds.
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Bins;
@@ -9,19 +10,19 @@ use crate::hist::Bins;
 /// The phase of a connection that a duration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
-    /// From the first attempt to connect until TCP (and TLS, if any) is connected.
+    /// From the first connection attempt until TCP (and TLS, if used) is connected.
     Connect,
-    /// From the upgrade request's sending to its answer.
+    /// From sending the upgrade request to its response.
     Upgrade,
-    /// From the moment a message carries, or was asked for, to its arrival here.
+    /// From the time that a message contains, or at which it was requested, to its arrival.
     Message,
-    /// From a heartbeat's sending to its answer.
+    /// From sending a heartbeat to its answer.
     Heartbeat,
-    /// From the end of the TCP handshake to that of the TLS handshake.
+    /// From the end of the TCP handshake to the end of the TLS handshake.
     Tls,
-    /// From asking for a connection of a pool until one was free, or was waited for no more; 0 where one was free.
+    /// From the request for a pool's connection until one was free or the wait was given up; 0 if one was idle.
     Room,
-    /// From the address being known to the TCP connection, of those that were opened.
+    /// From the known address to the TCP connection, for successfully opened connections.
     Tcp,
 }
 
@@ -37,7 +38,7 @@ impl Span {
     ];
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",

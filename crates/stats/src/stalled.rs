@@ -1,10 +1,10 @@
-//! Samples that a stall of the generator has made longer: in flight while it stood still, or meant to start then.
+//! Samples that a stall of the generator made longer: they were in flight, or were due to start, during the stall.
 use serde::{Deserialize, Serialize};
 
 use crate::hist::{Bins, Tray};
 use crate::sample::{Outcome, Sample};
 
-/// Such samples of an interval.
+/// The stalled samples of an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalled {
     pub count: u64,
@@ -15,7 +15,7 @@ pub struct Stalled {
 }
 
 impl Stalled {
-    /// Adds those of another interval or process.
+    /// Adds the samples of another interval or process.
     pub fn merge(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.sum = self.sum.wrapping_add(other.sum);
@@ -28,7 +28,7 @@ impl Stalled {
     }
 }
 
-/// Those of a core.
+/// The stalled samples of a core.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     count: u64,

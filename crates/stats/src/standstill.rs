@@ -1,27 +1,29 @@
-//! The time for which whole processes stood still, by the stalls of their threads: as long as the shortest of these, for
-//! a thread alone may only have been busy.
+//! Time for which whole processes were stopped, derived from the stalls of their threads. It is the shortest of these
+//! stalls, because a single stalled thread may only have been busy.
 //!
-//! A stall that begins between the ends of two threads' seconds is in this second of one and in the next of the other. So
-//! what a thread had beyond the others counts once more with the next second.
+//! The seconds of threads end at slightly different times. So one stall may count in this second for one thread, and in
+//! the
+//! next second for another. Therefore the part of a thread's stall beyond the shortest one is also used in the next
+//! second.
 
 use std::collections::BTreeMap;
 
-/// The stalls of a second, of all threads.
+/// Collects the stalls of all threads, second by second.
 #[derive(Debug, Default)]
 pub struct Standstill {
-    /// By process and thread, nanoseconds.
+    /// Stalls of the open second by process and thread, nanoseconds.
     open: BTreeMap<(u32, u32), u64>,
-    /// The rest of the second before.
+    /// Unused parts of stalls of the previous second.
     rest: BTreeMap<(u32, u32), u64>,
 }
 
 impl Standstill {
-    /// Adds the stall of a thread in the open second, nanoseconds.
+    /// Adds the stall of a thread in the open second, in nanoseconds.
     pub fn add(&mut self, process: u32, thread: u32, stall: u64) {
         *self.open.entry((process, thread)).or_default() += stall;
     }
 
-    /// Ends the second: the longest time for which a process stood still, nanoseconds.
+    /// Ends the second. Returns the longest time for which a process was stopped, in nanoseconds.
     pub fn take(&mut self) -> u64 {
         let with_rest = |(key, stall): (&(u32, u32), &u64)| {
             (key.0, stall + self.rest.get(key).copied().unwrap_or(0))
@@ -46,7 +48,7 @@ impl Standstill {
 mod tests {
     use super::*;
 
-    /// The seconds of these stalls, each of a process and a thread.
+    /// Returns the results for seconds of stalls, each with process, thread and nanoseconds.
     fn seconds<const N: usize>(stalls: [&[(u32, u32, u64)]; N]) -> [u64; N] {
         let mut standstill = Standstill::default();
         stalls.map(|second| {
@@ -69,7 +71,7 @@ mod tests {
         let split: [&[(u32, u32, u64)]; 3] =
             [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 240), (0, 1, 0)], &[(0, 0, 0), (0, 1, 0)]];
         assert_eq!(seconds(split), [0, 240, 0]);
-        // Two seconds later it is another one.
+        // Two seconds apart, they are different stalls.
         let apart: [&[(u32, u32, u64)]; 3] =
             [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 0), (0, 1, 0)], &[(0, 0, 240), (0, 1, 0)]];
         assert_eq!(seconds(apart), [0; 3]);

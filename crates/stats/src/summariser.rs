@@ -1,17 +1,18 @@
-//! JMeter's `summary +` and `summary =` lines, which scripts look for in the output.
+//! JMeter's `summary +` and `summary =` lines, which scripts search in the output.
 //!
-//! Fed with the sums of an interval and the clock, gives back finished lines; prints nothing
-//! itself. Formulas and format: Summariser and SummariserRunningSample of JMeter 5.6.3. The
-//! total spans from the start of the first sample, so that its rate is the one of the table and of criteria, a delta
-//! from the moment the last one was cleared.
+//! It receives the sums of an interval and the time, and returns finished lines; it prints nothing. Formulas and format
+//! are
+//! those of Summariser and SummariserRunningSample in JMeter 5.6.3. The total starts with the first sample, so that its
+//! rate
+//! equals that of the table and of criteria. A delta starts when the previous delta was cleared.
 use lang::decimal_format::{fixed, percent};
 
 use crate::snapshot::Brief;
 
-/// Latest delay of a report that still belongs to its slot, seconds.
+/// Maximum delay of a report within its interval, in seconds.
 const WINDOW_S: i64 = 5;
 
-/// Users as the `+` line shows them.
+/// Numbers of users in the `+` line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Users {
     pub active: u64,
@@ -35,7 +36,7 @@ struct Running {
 }
 
 impl Summariser {
-    /// `name` is the property `summariser.name`, `interval_s` `summariser.interval` (30).
+    /// `name` is the property `summariser.name`; `interval_s` is `summariser.interval`, 30 by default.
     pub fn new(name: &str, interval_s: u32, now_ms: i64) -> Self {
         let empty = Running { sums: Brief::default(), start_ms: now_ms, end_ms: now_ms };
         Self {
@@ -47,23 +48,24 @@ impl Summariser {
         }
     }
 
-    /// The test starts now.
+    /// Starts the test.
     pub fn start(&mut self, now_ms: i64) {
         for running in [&mut self.delta, &mut self.total] {
             (running.start_ms, running.end_ms) = (now_ms, now_ms);
         }
     }
 
-    /// The first sample began at that time. Later calls change nothing.
+    /// Sets the start to that of the first sample. Later calls have no effect.
     pub fn begin(&mut self, first_ms: i64) {
         if self.total.sums.count == 0 && self.delta.sums.count == 0 {
             self.start(first_ms);
         }
     }
 
-    /// Adds what was measured since the last call: `Snapshot::brief`, without transactions
-    /// unless `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines
-    /// that are due: none, `+`, or `+` and `=`. Without samples nothing is ever due.
+    /// Adds the sums since the last call: `Snapshot::brief`, without transactions unless
+    /// `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines that are due: none, `+`, or
+    /// `+` and
+    /// `=`. Without samples no line is due.
     pub fn add(&mut self, sums: &Brief, now_ms: i64, users: Users) -> Vec<String> {
         if sums.count == 0 {
             return Vec::new();
@@ -84,8 +86,9 @@ impl Summariser {
         lines
     }
 
-    /// The lines at the end of the test, when the last sample ended: `+` for what came after the last report, if there was
-    /// one, and always `=`.
+    /// Returns the lines at the end of the test, after the last sample: `+` for the samples since the last report, if
+    /// there
+    /// was a report, and always `=`.
     pub fn finish(&mut self, now_ms: i64, users: Users) -> Vec<String> {
         self.delta.end_ms = now_ms;
         let mut lines = Vec::new();
@@ -122,7 +125,7 @@ impl Running {
             "******".to_owned()
         };
         let average = sum_ms.checked_div(count).unwrap_or(0);
-        // JMeter starts from the largest and smallest long, and shows them when nothing came.
+        // JMeter initializes minimum and maximum with the largest and smallest long, and prints these without samples.
         let (min, max) =
             min_max_ms.map_or((i64::MAX, i64::MIN), |(min, max)| (min as i64, max as i64));
         let share = if count == 0 { 0.0 } else { errors as f64 / count as f64 };

@@ -1,8 +1,10 @@
-//! The end of a run: everything a tester wants to know, as data and as text.
+//! The summary at the end of a run, as data and as text.
 //!
-//! Computed once from `Totals` and the run's course; the JSON is this struct. Response times, connections and the
-//! generator's own share are side by side, so that a slow generator cannot be taken for a slow
-//! server. Samples cut by the end of the run are counted separately.
+//! Computed once from `Totals` and the timeline; the JSON is this struct. Response times, connections and the
+//! generator's
+//! own share are shown together, so that a slow generator is not mistaken for a slow server. Samples cut by the end of
+//! the
+//! run are counted separately.
 mod answers;
 mod connections;
 mod gateway;
@@ -30,16 +32,16 @@ pub use handshakes::Handshakes;
 pub use pools::PoolWaits;
 pub use series::SeriesLine;
 
-/// Number of causes in the text; the JSON has all.
+/// Maximum number of error causes in the text; the JSON contains all.
 const CAUSES_SHOWN: usize = 20;
 
-/// The facts about a run that are not in its samples.
+/// Facts about a run that its samples do not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     /// Epoch ms.
     pub start_ms: i64,
     pub end_ms: i64,
-    /// Usage of this process over the run: at its end minus at its start; peak as it is.
+    /// Usage of this process over the run: the difference between end and start; the memory peak is absolute.
     pub usage: Usage,
 }
 
@@ -50,43 +52,43 @@ pub struct Summary {
     /// Requests, without transactions.
     pub requests: u64,
     pub failed: u64,
-    /// Transactions; not among the requests.
+    /// Number of transactions; they do not count as requests.
     #[serde(skip_serializing_if = "is_none")]
     pub transactions: u64,
-    /// Of them those that failed.
+    /// Number of failed transactions.
     #[serde(skip_serializing_if = "is_none")]
     pub failed_transactions: u64,
-    /// In flight at the end of the run; not among the requests.
+    /// Number of requests in flight at the end of the run; they do not count as requests.
     pub cut_by_end: u64,
     pub requests_per_s: f64,
     /// Mean number of requests in flight, by Little's law.
     pub concurrency: f64,
     pub sent_bytes: u64,
     pub received_bytes: u64,
-    /// Milliseconds from the actual start to the end.
+    /// Service time in ms, from the actual start to the end.
     pub service: Spread,
-    /// Milliseconds from the intended start to the end.
+    /// Response time in ms, from the intended start to the end.
     pub response: Spread,
-    /// Milliseconds of them spent in this process.
+    /// Part of these times that was spent in this process, in ms.
     pub lag: Spread,
     pub aggregate: Report,
     pub errors: Vec<ErrorLine>,
-    /// In runs with assertions.
+    /// Only in runs with assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Answers>,
-    /// In runs with WebSocket connections.
+    /// Only in runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
-    /// In runs with TLS.
+    /// Only in runs with TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Handshakes>,
-    /// In runs with requests for a mobile gateway.
+    /// Only in runs with requests for a mobile gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Gateway>,
-    /// In runs with pools of connections.
+    /// Only in runs with connection pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
-    /// In runs with series.
+    /// Only in runs with series of numbers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesLine>,
     pub generator: Generator,
@@ -111,7 +113,7 @@ pub struct Spread {
 #[derive(Clone, Debug, Serialize)]
 pub struct ErrorLine {
     pub count: u64,
-    /// Of all errors.
+    /// Share of all errors, 0 to 1.
     pub share: f64,
     pub kind: &'static str,
     pub code: String,
@@ -127,12 +129,12 @@ pub struct Generator {
     pub system_s: f64,
     /// CPU microseconds per request.
     pub cpu_us_per_request: f64,
-    /// Bytes.
+    /// Peak of resident memory in bytes.
     pub rss_peak: u64,
 }
 
 impl Spread {
-    /// `max` in nanoseconds; no percentile is shown above it.
+    /// `max` is in nanoseconds; percentiles are limited to it.
     pub fn new(hist: &Hist, max: u64) -> Self {
         let max = max as f64 / 1e6;
         let at = |q: f64| (hist.quantile(q) as f64 / 1000.0).min(max);
@@ -149,7 +151,7 @@ impl Spread {
 }
 
 impl Spread {
-    /// The percentiles in a line, with their unit.
+    /// Returns the percentiles in one line, with their unit.
     fn text(&self) -> String {
         let [p50, p90, p95, p99, max] =
             [self.p50, self.p90, self.p95, self.p99, self.max].map(digits);
@@ -193,7 +195,7 @@ impl Summary {
         }
     }
 
-    /// Adds what the run's course says: connections over time.
+    /// Adds figures over time from the timeline: connections and TLS handshakes.
     pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
         self.connections = Connections::new(totals, timeline, self.duration_ms);
         self.tls =
@@ -202,13 +204,13 @@ impl Summary {
         self
     }
 
-    /// Adds the figures of assertions of a plan that has some, also where none ran.
+    /// Adds the figures of assertions, if the plan has assertions, even if none ran.
     pub fn of_assertions(mut self, totals: &Totals, has_assertions: bool) -> Self {
         self.checks = Answers::new(totals, &totals.requests(), has_assertions);
         self
     }
 
-    /// Adds the series of those names and sources, by their place.
+    /// Adds the series by their index. `names` are pairs of name and source.
     pub fn with_series<'n>(
         mut self,
         totals: &Totals,
@@ -224,12 +226,12 @@ impl Summary {
         serde_json::to_string_pretty(self)
     }
 
-    /// Several short blocks, separated by empty lines.
+    /// Returns the summary as short blocks, separated by empty lines.
     pub fn text(&self) -> String {
         self.text_within(None)
     }
 
-    /// The same for a terminal of so many columns: tables leave out what does not fit.
+    /// Returns the text for a terminal with `width` columns; tables omit what does not fit.
     pub fn text_within(&self, width: Option<usize>) -> String {
         let mut out = self.aggregate.text(width);
         if self.transactions > 0 {
@@ -357,7 +359,7 @@ impl Generator {
     }
 }
 
-/// The sum of a figure of all transactions.
+/// Returns the sum of a figure over all transactions.
 fn of_transactions(totals: &Totals, figure: impl Fn(&Tally) -> u64) -> u64 {
     totals.rows().iter().filter(|row| row.transaction).map(|row| figure(&row.tally)).sum()
 }
@@ -367,7 +369,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// The most frequent first.
+/// Returns the errors by cause, the most frequent first.
 fn error_lines(totals: &Totals) -> Vec<ErrorLine> {
     let all: u64 = totals.causes().iter().map(|cause| cause.count).sum();
     let mut lines: Vec<ErrorLine> = totals
@@ -387,7 +389,7 @@ fn error_lines(totals: &Totals) -> Vec<ErrorLine> {
     lines
 }
 
-/// Three significant digits.
+/// Formats a value with three significant digits.
 fn digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),

@@ -1,4 +1,4 @@
-//! Sums of one label: everything about a set of samples that needs no distribution.
+//! The sums of one label: all figures of a set of samples that need no distribution.
 //!
 //! Merging is commutative and associative; the empty tally is its neutral element.
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,20 @@ use crate::sample::{Outcome, Sample};
 pub struct Tally {
     pub count: u64,
     pub errors: u64,
-    /// Samples in flight at the end of the run; in none of the other figures.
+    /// Number of samples in flight at the end of the run; included in no other figure.
     pub cut: u64,
     /// Sum of elapsed, milliseconds.
     pub sum_ms: u64,
-    /// Smallest and largest elapsed, milliseconds; `u64::MAX` and 0 when there are none.
+    /// Smallest and largest elapsed in milliseconds; `u64::MAX` and 0 without samples.
     pub min_ms: u64,
     pub max_ms: u64,
-    /// Epoch milliseconds; `i64::MAX` and 0 when there are none.
+    /// First start and last end in epoch milliseconds; `i64::MAX` and 0 without samples.
     pub first_start_ms: i64,
     pub last_end_ms: i64,
-    /// Bytes.
+    /// Number of bytes.
     pub sent: u64,
     pub received: u64,
-    /// Nanoseconds.
+    /// Sums and maxima in nanoseconds.
     pub sum_elapsed: u64,
     pub sum_latency: u64,
     pub sum_connect: u64,
@@ -32,7 +32,7 @@ pub struct Tally {
     pub max_elapsed: u64,
     pub max_response: u64,
     pub max_lag: u64,
-    /// Sums.
+    /// Sums over all samples.
     pub phases: Phases,
     pub checks: Checks,
 }
@@ -60,7 +60,7 @@ impl Tally {
         checks: Checks { checked: 0, unexpected: 0, failed: 0 },
     };
 
-    /// Adds a sample that has ended then. `value_ms` is the elapsed of each of the samples it stands for.
+    /// Adds a sample that ended at `end_ms`. `value_ms` is the mean elapsed time of the samples that it stands for.
     #[inline]
     pub(crate) fn add(&mut self, sample: &Sample, (elapsed_ms, value_ms): (u64, u64), end_ms: i64) {
         if sample.outcome == Outcome::CutByEnd {

@@ -1,7 +1,8 @@
-//! The course of a run in a few numbers: peaks, sums and longest series over its seconds.
+//! The course of a run in a few numbers: peaks, sums and longest sequences over its seconds.
 //!
-//! Fed with every second as it ends; keeps no list of them, so its size does not depend on how
-//! long the run is. Figures of the machine are those of the whole machine, not of this process alone.
+//! It is updated at the end of each second and stores no list of seconds, so its size does not depend on the length of
+//! the
+//! run. Machine figures cover the whole machine, not only this process.
 use std::collections::VecDeque;
 
 use serde::Serialize;
@@ -9,46 +10,48 @@ use serde::Serialize;
 use crate::counter::Counter;
 use crate::snapshot_file::{Retransmits, Second};
 
-/// Seconds a rate must be sustained for to count as the best.
+/// Number of seconds over which the best rate is computed.
 const SUSTAINED: usize = 10;
-/// Shorter pieces of a second, as at the end of a run, say nothing about processors.
+/// Shortest interval whose processor usage counts. The last interval of a run may be a shorter part of a second.
 const LEAST_MS: i64 = 500;
-/// Share of the processors from which on they count as full.
+/// Share of the processors from which they count as full.
 const FULL: f64 = 0.95;
-/// Destinations with figures of their own.
+/// Maximum number of destinations with their own figures.
 const MOST_DESTINATIONS: usize = 64;
-/// Unread bytes of a socket below which growth is ignored.
+/// Number of unread bytes per socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Processors this run's threads can fill.
+    /// Number of processors that this run's threads can use.
     pub processors: f64,
     /// End of the last second, epoch ms.
     #[serde(skip)]
     pub(crate) at_ms: i64,
-    /// Seconds looked at, without the short ones.
+    /// Number of evaluated seconds, without shorter intervals.
     pub seconds: u64,
-    /// Those in which the run's own processes filled their processors, and the largest share.
+    /// Number of seconds in which the run's own processes filled their processors, and the largest share.
     pub full_seconds: u64,
     pub cpu_peak: f64,
-    /// Those in which all processors of the machine were full, though the run did not fill them.
+    /// Number of seconds in which all processors of the machine were full although the run did not fill them.
     pub machine_full_seconds: u64,
     pub held_peak: u64,
     pub held_last: u64,
     pub opened: u64,
-    /// Time during which connections were being opened, ms.
+    /// Time in which connections were being opened, ms.
     pub opening_ms: u64,
-    /// Most opened per second over ten seconds in a row, in each of which some were; 0 without them.
+    /// Largest rate of opened connections over ten consecutive seconds with openings, per second; 0 without such
+    /// seconds.
     pub opened_best: f64,
     #[serde(skip)]
     pub(crate) recent: VecDeque<(u64, i64)>,
-    /// Most TLS handshakes in a second, of all kinds.
+    /// Maximum number of TLS handshakes of all kinds in a second.
     pub handshakes_best: f64,
     pub inbox_peak: u64,
     pub not_read_peak: u64,
     pub not_read_last: u64,
-    /// Unread bytes of a socket: most in a second, and the most seconds in a row in which they grew.
+    /// Unread bytes per socket: the maximum in a second, and the largest number of consecutive seconds in which they
+    /// grew.
     pub unread_peak: u64,
     pub unread_grew: u64,
     #[serde(skip)]
@@ -61,35 +64,36 @@ pub struct Timeline {
     pub memory_pressures: u64,
     pub time_wait_peak: u64,
     pub load_peak: f64,
-    /// Resident memory of the run's processes over time: bytes times seconds.
+    /// Resident memory of the run's processes over time, in bytes times seconds.
     #[serde(skip)]
     pub memory_byte_s: f64,
-    /// Least bytes available, and all there are; 0 where that is not known.
+    /// Smallest number of available bytes, and total memory in bytes; 0 if unknown.
     pub memory_least: u64,
     pub memory_total: u64,
-    /// Times a core of the generator stalled, the longest such time, ms, and how long after the start that was, ms.
+    /// Number of stalls of the generator's cores, the longest stall in ms, and its time after the start in ms.
     pub stalls: u64,
     pub stall_longest_ms: u64,
     pub stall_at_ms: u64,
-    /// Samples that were in flight, or were to start, in a stall.
+    /// Number of samples that were in flight, or were due to start, during a stall.
     pub stalled_samples: u64,
     #[serde(skip)]
     pub(crate) start_ms: i64,
-    /// Most rows that waited for the writer, and seconds spent in writing.
+    /// Maximum number of rows that waited for the writer thread, and seconds spent writing.
     pub rows_waiting_peak: u64,
     pub write_s: f64,
-    /// Of the Java machine: most of the heap in use, collections, time in them and most of it in a second, ms.
+    /// Figures of the Java machine, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
-    /// Segments sent again by destination, the most first; without where the kernel does not say.
+    /// Retransmitted segments by destination, the most first; `None` if the kernel does not provide them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<Vec<Retransmits>>,
-    /// Ports that can be had and fewest left; `None` where that was not counted.
+    /// Number of ports that are available, and the smallest number left; `None` if they were not counted.
     pub ports: Option<u64>,
     pub ports_least: Option<u64>,
 }
 
-/// The Java machine over a run.
+/// The Java machine over a run: heap in bytes, number of collections, and their total and longest time per second in
+/// ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Java {
     pub heap_peak: u64,
@@ -100,13 +104,15 @@ pub struct Java {
 }
 
 impl Timeline {
-    /// `threads` run users, on a machine with so many processors; `start_ms` is the run's start.
+    /// `threads` is the number of threads that run users, on a machine with `processors` processors. `start_ms` is the
+    /// start of
+    /// the run.
     pub fn new(threads: u32, processors: u32, start_ms: i64) -> Self {
         let processors = f64::from(threads.min(processors.max(1)).max(1));
         Self { processors, at_ms: start_ms, start_ms, ..Self::default() }
     }
 
-    /// The number of threads changed: workers came or went.
+    /// Updates the number of threads after workers joined or left.
     pub fn set_threads(&mut self, threads: u32, processors: u32) {
         self.processors = f64::from(threads.min(processors.max(1)).max(1));
     }
@@ -195,7 +201,8 @@ impl Timeline {
         sums.sort_by(|a, b| (b.data + b.syn).cmp(&(a.data + a.syn)).then_with(|| a.to.cmp(&b.to)));
     }
 
-    /// Of stalls that ended in the same second the length is their mean: several cores stand still together.
+    /// For several stalls that ended in the same second their mean length is used, because cores usually stall
+    /// together.
     fn add_stalls(&mut self, second: &Second) {
         let stalls = second.counters.get(Counter::Stalls);
         let Some(each) = second.counters.get(Counter::StallTime).checked_div(stalls) else {
@@ -232,7 +239,7 @@ impl Timeline {
         self.unread_grew = self.unread_grew.max(grew);
     }
 
-    /// Connections opened per second while any were.
+    /// Returns the number of connections opened per second in the seconds with openings.
     pub fn opened_mean(&self) -> f64 {
         if self.opening_ms == 0 {
             0.0

@@ -1,8 +1,8 @@
-//! Everything measured in a run: the snapshots of all cores, added up.
+//! All measurements of a run: the merged snapshots of all cores.
 //!
-//! Per label and per kind (request, transaction) a tally, exact milliseconds for JMeter's
-//! formulas, and histograms in µs. Adding a snapshot costs its bins; memory follows the spread
-//! of values, a few tens of KB per label.
+//! Each label and kind (request, transaction) has a tally, exact milliseconds for JMeter's formulas, and histograms in
+//! µs.
+//! Adding a snapshot costs its bins. Memory depends on the spread of values and is a few tens of KB per label.
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ pub struct Row {
     pub transaction: bool,
     pub tally: Tally,
     pub ms: Exact,
-    /// µs from the actual start.
+    /// Service times, from the actual start, µs.
     pub service: Hist,
-    /// µs from the intended start.
+    /// Response times, from the intended start, µs.
     pub response: Hist,
-    /// µs spent in this process.
+    /// Time spent in this process, µs.
     pub lag: Hist,
-    /// µs that samples in flight at the end had waited by then; in none of the others.
+    /// Waiting time of samples in flight at the end of the run, µs; included in no other figure.
     pub unanswered: Hist,
 }
 
@@ -101,8 +101,7 @@ impl Totals {
         }
     }
 
-    /// Labels in the order of their first appearance; a name that was both a request and a
-    /// transaction is there twice.
+    /// Returns the labels in order of first appearance. A name of both a request and a transaction appears twice.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -111,28 +110,30 @@ impl Totals {
         self.causes.list()
     }
 
-    /// A span's times in µs.
+    /// Returns a span's times in µs.
     pub fn span(&self, span: Span) -> &Hist {
         &self.spans[span as usize]
     }
 
-    /// Connections that ended, each way once, in the order of their first appearance.
+    /// Returns ended connections, one entry per pair of cause and code, in order of first appearance.
     pub fn closed(&self) -> &[Closed] {
         &self.closed
     }
 
-    /// Numbers in answers, by place of the series; those without a value may be missing.
+    /// Returns numbers from responses, indexed by the number of the series. Series without values may be missing at the
+    /// end.
     pub fn numbers(&self) -> &[Number] {
         &self.numbers
     }
 
-    /// All samples under one name, as JMeter's TOTAL row counts them: with transactions.
+    /// Returns all samples under one name including transactions, as JMeter's TOTAL row counts them.
     pub fn total(&self, name: &str) -> Row {
         self.sum(name, |_| true)
     }
 
-    /// The start of the first request and the end of the last one, epoch ms by the clock of the run: the time that rates
-    /// are by. `None` without requests.
+    /// Returns the start of the first request and the end of the last one, epoch ms by the run's clock. Rates refer to
+    /// this
+    /// time. `None` without requests.
     pub fn span_ms(&self) -> Option<(i64, i64)> {
         let tallies = || self.rows.iter().filter(|row| !row.transaction).map(|row| &row.tally);
         let first = tallies().map(|tally| tally.first_start_ms).min()?;
@@ -140,12 +141,12 @@ impl Totals {
         (last >= first).then_some((first, last))
     }
 
-    /// All requests, without transactions.
+    /// Returns all requests, without transactions.
     pub fn requests(&self) -> Row {
         self.sum("", |row| !row.transaction)
     }
 
-    /// All samples of that name: those of a sampler, and of a transaction. Tables show them in one line, too.
+    /// Returns all samples with that name, of a sampler and of a transaction. Tables also show them in one line.
     pub fn of_name(&self, name: &str) -> Row {
         self.sum(name, |row| *row.name == *name)
     }

@@ -10,7 +10,7 @@ fn drained(recorder: &mut Recorder) -> Snapshot {
     snapshot
 }
 
-/// One call of the recorder.
+/// One call to the recorder.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Span(Span, u64),
@@ -30,7 +30,7 @@ fn snapshot_of(happenings: &[Happening]) -> Snapshot {
     drained(&mut recorder)
 }
 
-/// All that a snapshot says, in an order that does not depend on who came first.
+/// Returns the content of a snapshot in an order that does not depend on the order of merging.
 fn canonical(snapshot: &Snapshot) -> String {
     let mut closes = snapshot.closes.clone();
     closes.sort_by_key(|close| (close.cause, close.code));

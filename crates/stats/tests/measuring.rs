@@ -37,7 +37,7 @@ fn totals_of<'s>(snapshots: impl IntoIterator<Item = &'s Snapshot>) -> Totals {
     totals
 }
 
-/// All that a snapshot says, in an order that does not depend on who came first.
+/// Returns the content of a snapshot in an order that does not depend on the order of merging.
 fn canonical(snapshot: &Snapshot) -> String {
     let mut labels = snapshot.labels.clone();
     labels.sort_by(|a, b| (&a.name, a.transaction).cmp(&(&b.name, b.transaction)));
@@ -49,7 +49,7 @@ fn canonical(snapshot: &Snapshot) -> String {
 fn sample() -> impl Strategy<Value = Sample> {
     let times = (0u64..40_000_000_000, 0u64..5_000_000, 0u64..100_000_000);
     let kind = (0u32..4, any::<bool>(), any::<bool>(), 0u8..20);
-    // Starts differ, so that the first example of an error is the same in every order.
+    // Starts are distinct, so that the first example of an error does not depend on the order.
     (times, kind, 0i64..1 << 40).prop_map(|((elapsed, lag, wait), (label, ok, tx, end), start)| {
         Sample {
             elapsed,
@@ -350,7 +350,7 @@ fn ten_thousand_labels_take_little_memory() {
     });
     let each = used.bytes_max / 10_000;
     println!("{each} bytes a label");
-    // A core's part and the run's; before, tables alone took 12 KB of a core.
+    // A core's part plus the run's part. In an earlier design, tables alone took 12 KB per core.
     assert!(each < 8_000, "{each} bytes a label");
 }
 

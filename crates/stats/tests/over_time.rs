@@ -1,4 +1,4 @@
-//! Held connections over the seconds of a run: what a second says, and what becomes of it in the summary.
+//! Held connections over the seconds of a run: the figures of a second, and their effect on the summary.
 use stats::aggregate::Percentages;
 use stats::flow::Flow;
 use stats::machine::Machine;
@@ -9,7 +9,7 @@ use stats::{CloseCause, Counter, Recorder, Sample, Snapshot, Span, Timeline, Tot
 
 const MS: u64 = 1_000_000;
 
-/// A run that is made second by second, as a coordinator makes one.
+/// Builds a run second by second, as a coordinator does.
 struct Made {
     recorder: Recorder,
     totals: Totals,
@@ -42,7 +42,7 @@ impl Made {
         (0..n).for_each(|_| self.recorder.closed(cause, code, idle_ms));
     }
 
-    /// Ends a second of a machine in this state.
+    /// Ends a second in which the machine has this state.
     fn second(&mut self, machine: Machine) -> Second {
         let mut snapshot = Snapshot::new();
         self.recorder.drain(&mut snapshot);
@@ -148,7 +148,7 @@ fn processors_count_as_full_by_the_length_of_the_second() {
     let second = |at_ms, cpu_s| Second { at_ms, cpu_s, ..Second::default() };
     timeline.add(&second(1000, 1.99));
     timeline.add(&second(3000, 1.99));
-    // A piece of a second at the end says nothing.
+    // The last part of a second is too short to count.
     timeline.add(&second(3100, 1.0));
     assert_eq!((timeline.seconds, timeline.full_seconds), (2, 1));
     assert!((timeline.cpu_peak - 0.995).abs() < 1e-9);

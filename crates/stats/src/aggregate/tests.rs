@@ -1,8 +1,8 @@
-//! Expected values: what JMeter 5.6.3's own classes print for the same samples.
+//! The expected values were printed by JMeter 5.6.3's own classes for the same samples.
 use super::*;
 use crate::{Recorder, Sample, Snapshot};
 
-/// A fixed pseudo-random sequence, the one the expected values were made with.
+/// A fixed pseudo-random sequence. The expected values were computed with the same sequence.
 struct Sequence(u64);
 
 impl Sequence {
@@ -33,7 +33,7 @@ fn thousand_samples() -> Totals {
             errors: u32::from(!success),
             received,
             sent,
-            // Every other one as a transaction: JMeter's report does not tell them apart.
+            // Every second sample is a transaction; JMeter's report does not distinguish them.
             transaction: n % 2 == 0,
             ..Sample::new(label, 1_700_000_000_000 + n * 7)
         });
@@ -151,7 +151,7 @@ fn a_narrow_table_leaves_columns_out_and_no_line_is_longer_than_asked_for() {
     assert_eq!(report.text(Some(1000)), report.text(None));
 }
 
-/// A character of Chinese or Japanese takes two columns of a terminal, an accent of its own none.
+/// A Chinese or Japanese character is two terminal columns wide, a combining accent has no width.
 #[test]
 fn columns_are_those_of_a_terminal() {
     let mut recorder = Recorder::new();

@@ -6,22 +6,22 @@ use lang::java::double_to_string;
 
 use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
 
-/// The label of all samples together, and the name it is sent under.
+/// JMeter's label for the total of all samples, and the name under which it is sent.
 const TOTAL: &str = "__cumulated__";
 const ALL: &str = "all";
 
-/// One figure.
+/// One metric: a name and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
     pub name: String,
     pub value: String,
 }
 
-/// Figures of the current interval, and their text.
+/// Collects the figures of the current interval and writes their text.
 #[derive(Debug)]
 pub struct Graphite {
     prefix: String,
-    /// As part of a name, and as a number.
+    /// Each percentile as part of a metric's name, and as a number.
     percentiles: Vec<(String, f64)>,
     pub metrics: Metrics,
 }
@@ -37,12 +37,12 @@ impl Graphite {
         Self { prefix: prefix.to_owned(), percentiles: named, metrics: Metrics::new(windows) }
     }
 
-    /// Adds a sample; with its label if that is sent separately.
+    /// Adds a sample. `label` is set if its label is sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(TOTAL, label, taken);
     }
 
-    /// The metrics of the interval; the next one begins.
+    /// Returns the metrics of the interval and starts the next interval.
     pub fn end_interval(&mut self) -> Vec<Metric> {
         let mut found = Vec::new();
         for (label, metric) in &self.metrics.samplers {
@@ -116,7 +116,7 @@ impl Metric {
     }
 }
 
-/// A part of a name: blanks and backslashes become `-`, dots `_`.
+/// Cleans a part of a name: spaces and backslashes become `-`, dots become `_`.
 fn clean(text: &str) -> String {
     let replaced = |c| match c {
         '\\' | ' ' => '-',

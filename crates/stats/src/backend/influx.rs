@@ -7,23 +7,23 @@ use lang::java::double_to_string;
 use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
 use super::window::Window;
 
-/// The label of all samples together.
+/// The label for the total of all samples.
 const ALL: &str = "all";
 
-/// The run's tags and texts in the lines.
+/// The measurement, tags and texts of a run's lines.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     pub measurement: String,
     pub application: String,
     pub title: String,
-    /// Tags of events.
+    /// Tags of event lines.
     pub event_tags: String,
-    /// Further tags: name and value.
+    /// Additional tags: name and value.
     pub tags: Vec<(String, String)>,
     pub percentiles: Vec<f32>,
 }
 
-/// The text of lines: their measurement and tags, and how figures become fields.
+/// Writes lines: knows the measurement, the tags, and the conversion of figures to fields.
 #[derive(Clone, Debug)]
 pub struct LineFormat {
     measurement: String,
@@ -34,10 +34,10 @@ pub struct LineFormat {
     percentiles: Vec<f32>,
 }
 
-/// The figures of a label and a status in an interval, as fields. Times are ms; what is no number is left out.
+/// The fields for one label and status in an interval. Times are in ms; NaN values are omitted.
 pub struct Fields<'a> {
     pub count: u64,
-    /// Only the line of all labels together has it.
+    /// Only set for the line of all labels.
     pub count_error: Option<u64>,
     pub avg: f64,
     pub min: f64,
@@ -45,11 +45,11 @@ pub struct Fields<'a> {
     pub hits: u64,
     pub sent: u64,
     pub received: u64,
-    /// The value below which that many percent lie.
+    /// Returns the value for a percentage, below which that percentage of the values lies.
     pub percentile: &'a dyn Fn(f64) -> f64,
 }
 
-/// Users: least, most and mean number of active ones in an interval; started and ended so far.
+/// Users: minimum, maximum and mean number of active users in an interval; number of users started and ended so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserFields {
     pub active: [i64; 3],
@@ -65,7 +65,7 @@ impl LineFormat {
         }
         let mut percentiles: Vec<f32> = Vec::new();
         for percent in &target.percentiles {
-            // Those that look the same in two digits are one, and the last of them counts.
+            // Percentages with the same two-digit text count as one; the last of them is kept.
             percentiles.retain(|other| short(*other) != short(*percent));
             percentiles.push(*percent);
         }
@@ -79,7 +79,7 @@ impl LineFormat {
         }
     }
 
-    /// Appends the line that marks a moment of the run: `started`, `ended`.
+    /// Appends the line of a run event: `started` or `ended`.
     pub fn event(&self, word: &str, now_ms: i64, out: &mut String) {
         let text = escape_field(&format!("{} {word}", self.title));
         let _ = write!(
@@ -93,7 +93,7 @@ impl LineFormat {
         let _ = writeln!(out, " text=\"{text}\" {now_ms}000000");
     }
 
-    /// Appends the line of a label with a status: `all`, `ok` or `ko`.
+    /// Appends the line of a label with one status: `all`, `ok` or `ko`.
     pub fn figures(
         &self,
         transaction: &str,
@@ -119,7 +119,7 @@ impl LineFormat {
         let _ = writeln!(out, " {now_ms}000000");
     }
 
-    /// Appends the line of a label's errors of one code and message.
+    /// Appends the line that counts a label's errors with one code and message.
     pub fn error(
         &self,
         transaction: &str,
@@ -137,7 +137,7 @@ impl LineFormat {
         );
     }
 
-    /// Appends the line of users.
+    /// Appends the line with the numbers of users.
     pub fn users(&self, users: UserFields, now_ms: i64, out: &mut String) {
         let UserFields { active: [min, max, mean], started, ended } = users;
         self.head("internal", out);
@@ -155,7 +155,7 @@ impl LineFormat {
     }
 }
 
-/// Figures of the current interval, and their text.
+/// Collects the figures of the current interval and writes their text.
 #[derive(Debug)]
 pub struct Influx {
     format: LineFormat,
@@ -167,17 +167,17 @@ impl Influx {
         Self { format: LineFormat::new(target), metrics: Metrics::new(windows) }
     }
 
-    /// Adds a sample; with its label if that is sent separately.
+    /// Adds a sample. `label` is set if its label is sent separately.
     pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
         self.metrics.add(ALL, label, taken);
     }
 
-    /// Appends the line that marks the start or the end of the run.
+    /// Appends the line for the start or the end of the run.
     pub fn event(&self, started: bool, now_ms: i64, out: &mut String) {
         self.format.event(if started { "started" } else { "ended" }, now_ms, out);
     }
 
-    /// Appends the lines of the interval and begins the next one.
+    /// Appends the lines of the interval and starts the next interval.
     pub fn end_interval(&mut self, now_ms: i64, out: &mut String) {
         for (label, metric) in &self.metrics.samplers {
             if label == ALL {
@@ -212,7 +212,7 @@ impl Influx {
         }
     }
 
-    /// All labels together: the figures are those of samples that passed.
+    /// Appends the line of all labels. As in JMeter, its times are those of passed samples only.
     fn total(&self, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
         if metric.total() == 0 {
             return;
@@ -250,7 +250,7 @@ fn fields<'a>(
     }
 }
 
-/// A name or value of a tag: blanks, commas and equal signs are escaped.
+/// Escapes spaces, commas and equal signs in the name or value of a tag.
 pub fn escape_tag(text: &str) -> String {
     let text = text.trim_matches(|c: char| c <= ' ');
     let mut out = String::with_capacity(text.len());
@@ -264,12 +264,12 @@ pub fn escape_tag(text: &str) -> String {
     out
 }
 
-/// Text of a field, which stands in quotes.
+/// Escapes the text of a field for its quotes.
 pub fn escape_field(text: &str) -> String {
     text.trim_matches(|c: char| c <= ' ').replace('"', "\\\"")
 }
 
-/// Appends the line of one sample, as InfluxDBRawBackendListenerClient has it. Times are ms.
+/// Appends the line of one sample in the format of InfluxDBRawBackendListenerClient. Times are in ms.
 pub fn raw_line(
     measurement: &str,
     label: &str,

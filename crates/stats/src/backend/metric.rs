@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::window::{Estimator, Window};
 use crate::recorder::{MAX_LABELS, OTHER_LABELS};
 
-/// A finished sample as Backend Listeners take it.
+/// A finished sample with the values that Backend Listeners use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// Elapsed time, ms.
     pub elapsed_ms: u64,
     pub success: bool,
-    /// Number of samples, and how many of them failed.
+    /// Number of samples, and number of failed ones among them.
     pub count: u32,
     pub errors: u32,
     pub sent: u64,
     pub received: u64,
-    /// Requests made for it, its sub-results' included.
+    /// Number of requests of the sample including its sub-results.
     pub hits: u32,
-    /// It is a transaction without a sample of its own: its requests were counted before.
+    /// True for a transaction that is only the sum of its samples: its requests were counted before.
     pub of_parts: bool,
-    /// Users running.
+    /// Number of running users.
     pub active: u32,
-    /// Of a failed one: response code and message, or the assertion's message.
+    /// For a failed sample: response code and message, or the assertion's message.
     pub error: Option<Box<(String, String)>>,
 }
 
@@ -36,7 +36,7 @@ pub struct Windows {
     pub size: usize,
     /// `backend_metrics_large_window`.
     pub large: usize,
-    /// `backend_metrics_window_mode` is `timed`: each interval begins anew.
+    /// True if `backend_metrics_window_mode` is `timed`: the windows are cleared for each interval.
     pub timed: bool,
     /// `backend_metrics_percentile_estimator`.
     pub estimator: Estimator,
@@ -54,14 +54,14 @@ pub(super) struct SamplerMetric {
     pub(super) ok: Window,
     pub(super) ko: Window,
     pub(super) all: Window,
-    /// Source of the percentiles of all samples; kept across intervals.
+    /// Source of the percentiles over all samples. It is not cleared between intervals.
     pub(super) recent: Window,
     pub(super) successes: u32,
     pub(super) failures: u32,
     pub(super) hits: u32,
     pub(super) sent: u64,
     pub(super) received: u64,
-    /// By code and message in small letters: as they came first, and how often.
+    /// Errors by code and message in lower case. The value has their original spelling and the count.
     pub(super) errors: BTreeMap<(String, String), (String, String, u32)>,
 }
 
@@ -123,13 +123,13 @@ impl SamplerMetric {
     }
 }
 
-/// All labels, and the users.
+/// The figures of all labels and of the users.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     pub(super) windows: Windows,
     pub(super) samplers: BTreeMap<String, SamplerMetric>,
     users: Window,
-    /// Users started and ended so far.
+    /// Number of users started and ended so far.
     pub started: u32,
     pub finished: u32,
 }
@@ -140,7 +140,7 @@ impl Metrics {
         Self { windows, samplers: BTreeMap::new(), users, started: 0, finished: 0 }
     }
 
-    /// Adds a sample to the sums under `total`, and to those of its label if there is one.
+    /// Adds a sample to the figures under `total`, and to those of its label if there is one.
     pub(super) fn add(&mut self, total: &str, label: Option<&str>, taken: &Taken) {
         self.users.push(f64::from(taken.active));
         if let Some(label) = label {
@@ -149,7 +149,7 @@ impl Metrics {
         self.of(total).add(taken, true);
     }
 
-    /// The sums of a label; beyond so many, labels share those of one name.
+    /// Returns the figures of a label. Above the limit of labels, further labels share one entry.
     fn of(&mut self, label: &str) -> &mut SamplerMetric {
         if !self.samplers.contains_key(label) {
             if self.samplers.len() >= MAX_LABELS && label != OTHER_LABELS {
@@ -160,9 +160,9 @@ impl Metrics {
         self.samplers.get_mut(label).expect("it was put there")
     }
 
-    /// Least, most and mean of active users, in whole numbers.
+    /// Returns minimum, maximum and mean of the active users as whole numbers.
     pub(super) fn active(&self) -> [i64; 3] {
-        // As Java casts NaN.
+        // Like a cast in Java, this turns NaN into 0.
         [self.users.min(), self.users.max(), self.users.mean()].map(|value| value as i64)
     }
 
@@ -174,7 +174,7 @@ impl Metrics {
     }
 }
 
-/// A percentage as names of figures have it: the pattern `0.##`.
+/// Formats a percentage for names of figures, with the pattern `0.##`.
 pub(super) fn short(percent: f32) -> String {
     let mut out = String::new();
     DecimalFormat::up_to(2).write_double(percent.into(), &mut out);

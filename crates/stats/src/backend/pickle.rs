@@ -1,16 +1,16 @@
-//! Graphite's pickle protocol: a list of nested tuples in Python's protocol 0, with its length in front.
+//! Graphite's pickle protocol: a list of nested tuples in Python's pickle protocol 0, with a length prefix.
 
 use super::graphite::Metric;
 
-/// The message for some metrics at a time in seconds.
+/// Returns the message for metrics at a time in seconds.
 pub fn pickle(metrics: &[Metric], seconds: i64) -> Vec<u8> {
     let mut list = String::from("(l");
     for Metric { name, value } in metrics {
-        // A tuple of the name and a tuple of time and value, both texts of Python but the time.
+        // A tuple of the name and a tuple of time and value. Name and value are Python strings.
         list.push_str(&format!("(S'{name}'\n(L{seconds}L\nS'{value}'\ntta"));
     }
     list.push('.');
-    // JMeter counts characters, not bytes.
+    // The length prefix counts UTF-16 characters and not bytes, as JMeter's does.
     let length = list.encode_utf16().count() as u32;
     let mut message = length.to_be_bytes().to_vec();
     message.extend_from_slice(list.as_bytes());

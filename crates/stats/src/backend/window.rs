@@ -1,8 +1,8 @@
-//! The last values of a series, with the formulas of commons-math.
+//! A sliding window over the last values of a series, with the formulas of commons-math.
 
 use std::collections::VecDeque;
 
-/// Estimation of a percentile from sorted values: the names and formulas are commons-math's.
+/// A method to estimate a percentile from sorted values. Names and formulas are those of commons-math.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimator {
     #[default]
@@ -19,7 +19,7 @@ pub enum Estimator {
 }
 
 impl Estimator {
-    /// The estimator of that name; `None` if there is none.
+    /// Returns the estimator with that name, or `None`.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "LEGACY" => Self::Legacy,
@@ -36,7 +36,7 @@ impl Estimator {
         })
     }
 
-    /// The place among `length` sorted values, from 1, of the part `p` of them.
+    /// Returns the position, counted from 1, of the quantile `p` among `n` sorted values.
     fn place(self, p: f64, n: f64) -> f64 {
         let between = |least: f64, most: f64, inside: f64| {
             if p < least {
@@ -68,7 +68,7 @@ impl Estimator {
         }
     }
 
-    /// The percentile of values in ascending order; no number if there is no value.
+    /// Returns the percentile of values in ascending order; NaN without values.
     pub fn percentile(self, sorted: &[f64], percent: f64) -> f64 {
         match sorted {
             [] => f64::NAN,
@@ -122,7 +122,7 @@ impl Window {
         self.values.clear();
     }
 
-    /// The least; no number if there is no value, as with all that follow.
+    /// Returns the minimum. Without values, all following functions return NaN.
     pub(super) fn min(&self) -> f64 {
         self.values.iter().copied().fold(f64::NAN, f64::min)
     }
@@ -131,14 +131,14 @@ impl Window {
         self.values.iter().copied().fold(f64::NAN, f64::max)
     }
 
-    /// The mean, corrected by the mean of what is left over.
+    /// Returns the mean. As in commons-math, a second pass adds the mean of the remaining differences.
     pub(super) fn mean(&self) -> f64 {
         let n = self.values.len() as f64;
         let mean = self.values.iter().sum::<f64>() / n;
         mean + self.values.iter().map(|value| value - mean).sum::<f64>() / n
     }
 
-    /// The value below which `percent` of the values lie.
+    /// Returns the value below which `percent` of the values lie.
     pub(super) fn percentile(&self, percent: f64, estimator: Estimator) -> f64 {
         let mut sorted: Vec<f64> = self.values.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);

@@ -1,27 +1,29 @@
-//! Closed connections in plain words, a line each.
+//! Describes closed connections in plain words, one line per cause.
 //!
-//! A line whose connections had all been silent for the same time says so in the sentence: that is
-//! the mark of a time limit, ours, the server's or that of something between.
+//! If all connections of a line had been idle for the same time, the line states that time. It indicates a timeout:
+//! ours,
+//! the server's, or that of a device on the path.
 use crate::grouped::{count, seconds};
 use crate::hist::Hist;
 
 use super::{CloseCause, OTHER_CODES};
 
-/// Idle ages as close together as this count as one: a share of the median, or ms.
+/// Idle times within this distance count as equal: a share of the median, or ms.
 const TOGETHER: f64 = 0.05;
 const TOGETHER_MS: u64 = 1000;
-/// Shorter silence is no mark of a time limit, ms.
+/// Shortest idle time that indicates a timeout, in ms.
 const LEAST_IDLE_MS: u64 = 5000;
 
-/// The idle age that these connections have in common, ms: the median, if a tenth and nine tenths
-/// of them lie close to it.
+/// Returns the idle time in ms that these connections have in common: the median, if the 10th and 90th percentile are
+/// close to each other.
 pub fn common_idle_ms(idle_ms: &Hist) -> Option<u64> {
     let [low, middle, high] = idle_ms.quantiles([0.1, 0.5, 0.9]);
     let close = high - low <= TOGETHER_MS || (high - low) as f64 <= TOGETHER * middle as f64;
     (middle >= LEAST_IDLE_MS && close).then_some(middle)
 }
 
-/// `20 000 cut by the peer's FIN after 180 s without data`, or with the spread of idle ages.
+/// Returns a line like `20 000 cut by the peer's FIN after 180 s without data`, or a line with percentiles of idle
+/// times.
 pub fn line(cause: CloseCause, code: u16, idle_ms: &Hist) -> String {
     let n = count(idle_ms.total());
     let what = what(cause, code);
@@ -37,7 +39,7 @@ pub fn line(cause: CloseCause, code: u16, idle_ms: &Hist) -> String {
     }
 }
 
-/// Advice about a cause of closing, if there is any.
+/// Returns advice about a cause of closing, if there is any.
 pub fn hint(cause: CloseCause, idle_ms: &Hist) -> Option<String> {
     let by_peer =
         matches!(cause, CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset);
@@ -79,7 +81,7 @@ fn what(cause: CloseCause, code: u16) -> String {
     format!("{before}{code}{after}")
 }
 
-/// The name of a close code in RFC 6455, section 7.4.1, and IANA's registry.
+/// Returns the name of a close code by RFC 6455, section 7.4.1, and IANA's registry.
 pub fn meaning(code: u16) -> &'static str {
     match code {
         1000 => "normal closure",
@@ -135,7 +137,7 @@ mod tests {
         );
         assert_eq!(common_idle_ms(&ages(&[(4_000, 100)])), None);
         assert_eq!(common_idle_ms(&ages(&[])), None);
-        // Within 5 % of a long time, and within a second of a short one.
+        // Idle times within 5 % of a long median, and within a second of a short median.
         assert!(common_idle_ms(&ages(&[(900_000, 50), (940_000, 50)])).is_some());
         assert!(common_idle_ms(&ages(&[(6_000, 50), (6_900, 50)])).is_some());
         assert_eq!(common_idle_ms(&ages(&[(6_000, 50), (7_200, 50)])), None);

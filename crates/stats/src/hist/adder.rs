@@ -1,7 +1,10 @@
-//! Adds up many lists of bins.
+//! Sums many lists of bins.
 //!
-//! To merge a list with a sum costs the length of the sum; here a bin costs one addition, however long the sum is. All bins
-//! have their place in one array of 220 KB, which is emptied by a take and used again; a bit for each says which have
+//! Merging a list into a sorted sum costs the length of the sum. Here each bin costs one addition, however long the sum
+//! is.
+//! The counts are in one array of 220 KB, which is emptied by `take` and reused. A bitmap marks the bins with counts,
+//! so
+//! that reading a short sum costs little.
 //! counts, so that a short sum costs little.
 use super::{Bins, layout};
 
@@ -12,7 +15,7 @@ const WORD: usize = u64::BITS as usize;
 pub struct Adder {
     /// Empty until the first bin.
     counts: Vec<u64>,
-    /// Bits of the bins that have counts.
+    /// One bit per bin, set if the bin has counts.
     touched: Vec<u64>,
 }
 
@@ -36,7 +39,7 @@ impl Adder {
         }
     }
 
-    /// Adds what another one has.
+    /// Adds the counts of another adder.
     pub fn add_sum(&mut self, other: &Self) {
         let words = other.touched.iter().enumerate().filter(|(_, word)| **word > 0);
         let bins = words.flat_map(|(at, _)| at * WORD..((at + 1) * WORD).min(BINS));
@@ -48,7 +51,7 @@ impl Adder {
         self.touched.iter().all(|word| *word == 0)
     }
 
-    /// The sum, packed. Nothing is left.
+    /// Returns the sum as a packed list and empties the adder.
     pub fn take(&mut self) -> Bins {
         let length: u32 = self.touched.iter().map(|word| word.count_ones()).sum();
         let counts = &mut self.counts;
@@ -57,7 +60,7 @@ impl Adder {
             let mut word = std::mem::take(word);
             std::iter::from_fn(move || {
                 let bit = word.trailing_zeros() as usize;
-                // Clears the lowest bit.
+                // Clears the lowest set bit.
                 (word > 0).then(|| word &= word - 1)?;
                 Some(at * WORD + bit)
             })

@@ -1,10 +1,12 @@
 //! A sorted, sparse list of (bin, count).
 //!
-//! Bins are strictly ascending and counts above zero, so equality is equality of the counts.
-//! Merging two lists is linear; clearing keeps the memory. A list that was read from elsewhere is
-//! refused if it breaks this. One that is kept for long is packed by [`Bins::shrink`]: a bin takes
-//! two bytes then, as a rule, instead of 16, and costs a few instructions more to read. One to
-//! which many others are added puts them in order from time to time, or by [`Bins::settle`].
+//! Bins are strictly ascending and counts are above zero, so equal lists have equal counts. Merging two lists is
+//! linear;
+//! clearing keeps the memory. A list that is read from outside is rejected if it is not in this form. [`Bins::shrink`]
+//! packs
+//! a list that is kept for long: a bin then usually takes 2 bytes instead of 16, and a few more instructions to read. A
+//! list
+//! to which many lists are added queues additions; they are sorted in from time to time, or by [`Bins::settle`].
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
@@ -13,14 +15,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::growing::{Growing, MANY, add_to, insert_new};
 use super::{Adder, layout};
 
-/// A list is few bins beside one that has more than so many times as many, or will have.
+/// A list counts as short compared with a list that has more than this many times as many bins.
 const FEW_OF: usize = 8;
-/// Bins of a list from which on what is few waits behind it. Up to there it finds its place at once.
+/// Minimum length of a list that queues short additions. In shorter lists they are inserted at once.
 const LONG: usize = 8;
-/// Bins that a list is given room for before they have come: what announces them may be wrong.
+/// Maximum capacity that is reserved for an announced length, because the announced length may be wrong.
 const ROOM: usize = 64;
 
-/// The error of a list that is none.
+/// Error text for an invalid list.
 const ODD: &str = "the bins of a histogram are not in order";
 
 #[derive(Clone, Default)]
@@ -29,8 +31,9 @@ pub struct Bins(Form);
 #[derive(Clone)]
 enum Form {
     List(Vec<(u32, u64)>),
-    /// Numbers of 7 bits a byte, the lowest first: how many bins there are; then of each the
-    /// distance from the one before, doubled, and one more if a count other than 1 follows.
+    /// Numbers with 7 bits per byte, the lowest bits first. The first number is the number of bins. Each bin follows as
+    /// its
+    /// distance from the previous bin, doubled, plus one if its count follows. Without a count, the count is 1.
     Packed(Box<[u8]>),
     Growing(Growing),
 }
@@ -41,7 +44,7 @@ impl Default for Form {
     }
 }
 
-/// Its bins, whatever the form.
+/// Lists the bins, whatever the form.
 impl fmt::Debug for Bins {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.debug_list().entries(self.iter()).finish()
@@ -86,7 +89,7 @@ impl<'de> Deserialize<'de> for Bins {
     }
 }
 
-/// Reads bins into a list that keeps its memory.
+/// Deserializes bins into a list that keeps its memory.
 pub(crate) struct Read<'a>(pub(crate) &'a mut Bins);
 
 impl<'de> DeserializeSeed<'de> for Read<'_> {
@@ -111,7 +114,7 @@ impl<'de> Visitor<'de> for Read<'_> {
             Form::Growing(growing) => growing.list(),
             Form::Packed(_) => return Err(A::Error::custom(ODD)),
         };
-        // What is announced may never come.
+        // The announced number of bins may be wrong.
         list.reserve(bins.size_hint().unwrap_or(0).min(ROOM));
         while let Some((bin, count)) = bins.next_element::<(u32, u64)>()? {
             if count == 0 || list.last().is_some_and(|last| last.0 >= bin) {
@@ -124,7 +127,7 @@ impl<'de> Visitor<'de> for Read<'_> {
 }
 
 impl Bins {
-    /// Appends a bin; it must lie above all others, and its count must not be zero.
+    /// Appends a bin. It must lie above all others, and its count must not be zero.
     #[inline]
     pub(crate) fn push(&mut self, bin: u32, count: u64) {
         self.change(|list| {
@@ -133,7 +136,7 @@ impl Bins {
         });
     }
 
-    /// Counts a value's bin `count` times more, wherever it lies.
+    /// Adds `count` to the count of a bin.
     pub fn add(&mut self, bin: u32, count: u64) {
         if count == 0 {
             return;
@@ -165,8 +168,8 @@ impl Bins {
         self.iter().fold(0, |sum, bin| bin.1.saturating_add(sum))
     }
 
-    /// The value in µs that `quantile` (0 to 1) of all values do not exceed, as [`super::Hist::quantile`] gives it,
-    /// without a histogram made for one list.
+    /// Returns the value in µs that a share `quantile` (0 to 1) of all values does not exceed. The result is that of
+    /// [`super::Hist::quantile`], but needs no histogram.
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total() as f64).ceil() as u64).max(1);
         let mut seen = 0_u64;
@@ -181,7 +184,7 @@ impl Bins {
         match &self.0 {
             Form::List(list) => list.is_empty(),
             Form::Growing(growing) => growing.len() == 0,
-            // Only bins are packed.
+            // An empty list is never packed.
             Form::Packed(_) => false,
         }
     }
@@ -194,21 +197,21 @@ impl Bins {
         }
     }
 
-    /// Puts in order what was added: it is read without being copied from then on.
+    /// Sorts queued additions into the list, so that later reads need no copy.
     pub fn settle(&mut self) {
         if let Form::Growing(growing) = &mut self.0 {
             growing.settle();
         }
     }
 
-    /// Gives back the memory that it can do without. What is added later makes a list of it again.
+    /// Releases spare memory by packing the list. A later addition unpacks it.
     pub fn shrink(&mut self) {
         self.settle();
         let Some(list) = self.list() else { return };
         *self = Self::of_ascending(list.len(), list.iter().copied());
     }
 
-    /// Packs so many bins that ascend; their counts are above zero.
+    /// Packs `length` bins in ascending order with counts above zero.
     pub(super) fn of_ascending(length: usize, bins: impl Iterator<Item = (u32, u64)>) -> Self {
         if length == 0 {
             return Self::default();
@@ -226,8 +229,11 @@ impl Bins {
         Self(Form::Packed(bytes.into_boxed_slice()))
     }
 
-    /// The packed form, if the list has it: the number of bins; then of each the distance from the one before, doubled, and
-    /// one more if a count other than 1 follows. Numbers have 7 bits a byte, the lowest first.
+    /// Returns the packed form, if the list has that form: numbers with 7 bits per byte, the lowest bits first. The
+    /// first
+    /// number is the number of bins. Each bin follows as its distance from the previous bin, doubled, plus one if its
+    /// count
+    /// follows. Without a count, the count is 1.
     pub fn packed(&self) -> Option<&[u8]> {
         match &self.0 {
             Form::Packed(bytes) => Some(bytes),
@@ -235,15 +241,15 @@ impl Bins {
         }
     }
 
-    /// Takes a list in the packed form from the beginning of `bytes`, without unpacking it. `None`: what was there, and has
-    /// been passed over, is no list.
+    /// Reads a packed list from the front of `bytes` without unpacking it. Returns `None` if the bytes are not a valid
+    /// list; they are consumed in that case too.
     pub fn take_packed(bytes: &mut &[u8]) -> Option<Self> {
         let taken = Self::pass_packed(bytes)?;
         let is_empty = number(&mut &*taken) == 0;
         Some(if is_empty { Self::default() } else { Self(Form::Packed(taken.into())) })
     }
 
-    /// Passes over a list in the packed form, and returns its bytes; `None`: they are no list.
+    /// Skips a packed list and returns its bytes; `None` if they are not a valid list.
     pub fn pass_packed<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
         let whole = *bytes;
         let mut is_whole = true;
@@ -270,7 +276,7 @@ impl Bins {
         Some(&whole[..whole.len() - bytes.len()])
     }
 
-    /// Adds a list in the packed form, which has been checked, to a sum, and passes over it.
+    /// Adds a valid packed list to a sum and consumes its bytes.
     pub fn add_packed(bytes: &mut &[u8], sum: &mut Adder) {
         let mut rest = *bytes;
         let left = number(&mut rest) as usize;
@@ -281,19 +287,21 @@ impl Bins {
         }
     }
 
-    /// Adds another list. Memory is allocated only where there are more bins than ever before, and for a moment where what
-    /// waits is put in order.
+    /// Merges another list. Allocates only if the list grows beyond its earlier capacity, and temporarily to sort
+    /// queued
+    /// additions.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
         }
         let theirs = other.len();
         match &mut self.0 {
-            // Nothing is there, not even room: a copy of what is packed stays packed.
+            // The list is empty and has no capacity: a copy of a packed list stays packed.
             Form::List(list) if list.capacity() == 0 && other.packed().is_some() => {
                 return self.clone_from(other);
             }
-            // To a list that grew before, what is few is added by its thousands again.
+            // A list in the growing form will get many short additions again, even if it was cleared, so it keeps that
+            // form.
             Form::Growing(growing) if theirs < growing.len().max(MANY) / FEW_OF => {
                 return grow(growing, other);
             }
@@ -314,7 +322,7 @@ impl Bins {
         });
     }
 
-    /// The list, where all bins are in one.
+    /// Returns the list if it is unpacked and has no queued additions.
     #[inline]
     fn list(&self) -> Option<&[(u32, u64)]> {
         match &self.0 {
@@ -324,7 +332,7 @@ impl Bins {
         }
     }
 
-    /// Changes the list; what had another form is one again.
+    /// Changes the list. A list in another form is first converted to a plain list.
     #[inline]
     fn change(&mut self, with: impl FnOnce(&mut Vec<(u32, u64)>)) {
         match &mut self.0 {
@@ -339,7 +347,7 @@ impl Bins {
     }
 }
 
-/// Adds a list to one that grows.
+/// Adds a list to a list in the growing form.
 fn grow(growing: &mut Growing, other: &Bins) {
     match other.list() {
         Some(list) => growing.add(list.iter().copied()),
@@ -347,8 +355,8 @@ fn grow(growing: &mut Growing, other: &Bins) {
     }
 }
 
-/// Adds the bins of `other`, which has some, to a sorted list: counts of bins that both have first, then the others from
-/// behind into their places.
+/// Merges the non-empty list `other` into a sorted list: first adds the counts of common bins, then inserts the other
+/// bins from the end.
 fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
     if list.is_empty() {
         return list.extend(other.iter());
@@ -360,7 +368,7 @@ fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
     }
 }
 
-/// Adds the counts of bins that a list has. Returns the number of the others.
+/// Adds the counts of bins that the list already contains. Returns the number of the other bins.
 fn count_common(list: &mut [(u32, u64)], theirs: impl Iterator<Item = (u32, u64)>) -> usize {
     let (mut at, mut new) = (0, 0);
     for (bin, count) in theirs {
@@ -375,7 +383,7 @@ fn count_common(list: &mut [(u32, u64)], theirs: impl Iterator<Item = (u32, u64)
     new
 }
 
-/// The bins of any form.
+/// Iterator over the bins of any form.
 enum Iter<'a> {
     List(std::slice::Iter<'a, (u32, u64)>),
     Settled(std::vec::IntoIter<(u32, u64)>),
@@ -420,7 +428,7 @@ fn push_number(bytes: &mut Vec<u8>, mut n: u64) {
     bytes.push(n as u8);
 }
 
-/// Takes the number at the beginning of bytes that nobody has checked; `None`: it does not end, or is too long.
+/// Reads a number from the front of unchecked bytes; `None` if it does not end or is too long.
 #[inline]
 fn checked_number(rest: &mut &[u8]) -> Option<u64> {
     if let [byte @ ..0x80, after @ ..] = *rest {
@@ -439,7 +447,7 @@ fn checked_number(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes the number at the beginning.
+/// Reads a number from the front of bytes that were checked before.
 #[inline]
 fn number(rest: &mut &[u8]) -> u64 {
     if let [byte @ ..0x80, after @ ..] = *rest {

@@ -1,13 +1,13 @@
 //! Exact counts of whole milliseconds, for JMeter's formulas.
 //!
-//! JMeter keeps a sorted map from value to count; so does this, and once there are many values it is
-//! dense below 16 384 ms. Percentiles walk it as JMeter's StatCalculator does.
+//! Like JMeter, this keeps a sorted map from value to count. With many values, those below 16 384 ms move to an array.
+//! Percentiles are computed as in JMeter's StatCalculator.
 use std::collections::BTreeMap;
 
 use super::Bins;
 
 const DENSE: u32 = 16_384;
-/// Values up to which all are in the map.
+/// Maximum number of values that are kept in the map alone.
 const FEW: usize = 32;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Exact {
         Self::default()
     }
 
-    /// Adds `n` times a value in ms.
+    /// Adds a value in ms `n` times.
     pub fn record(&mut self, ms: u32, n: u64) {
         if ms < DENSE && !self.low.is_empty() {
             self.record_low(ms, n);
@@ -43,7 +43,7 @@ impl Exact {
         self.low[at] += n;
     }
 
-    /// Moves small values out of the map.
+    /// Moves small values from the map to the array.
     #[cold]
     fn grow_dense(&mut self) {
         self.low.resize(FEW, 0);
@@ -70,15 +70,17 @@ impl Exact {
         self.total
     }
 
-    /// Values with their counts, ascending.
+    /// Returns values with their counts in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let low = self.low.iter().enumerate().filter(|v| *v.1 > 0).map(|(ms, n)| (ms as u32, *n));
         low.chain(self.high.iter().map(|(ms, n)| (*ms, *n)))
     }
 
-    /// JMeter's percent point (StatCalculator.getPercentPoint): the rank is `percent` times the
-    /// count rounded half up, and the answer the first value at which that many are passed; the
-    /// largest value from 1.0 on, 0 without values. `percent` is a share of 1.
+    /// JMeter's percent point (StatCalculator.getPercentPoint). The rank is `percent` times the count, rounded half up;
+    /// the
+    /// result is the value at that rank. Returns the largest value for 1.0 or more, and 0 without values. `percent` is
+    /// a share
+    /// of 1.
     pub fn percent_point(&self, percent: f64) -> u64 {
         if self.total == 0 {
             return 0;

@@ -1,13 +1,13 @@
-//! A list of bins to which many others are added: what comes waits behind the list, and is put in order from time to time.
+//! A list of bins to which many lists are added: additions are queued, and sorted into the list from time to time.
 //!
-//! An addition fetches the end of what waits, not the list, which is in no processor's cache where there are thousands of
-//! them.
+//! An addition touches only the end of the queue. The list itself is usually not in a processor cache if there are
+//! thousands of lists.
 
-/// So much waits at least before it is put in order: its end alone is looked at by each addition, the list by none.
+/// Minimum number of queued bins before they are sorted into the list.
 pub(super) const MANY: usize = 512;
 
-/// A list, and bins that are to be added to it, in any order: the bin above its count. Each addition would move half of a
-/// long list otherwise.
+/// A list, and the queue of bins to add, in any order. A queued bin is packed into 64 bits: the bin above its count.
+/// Without a queue, each addition would move half of a long list on average.
 #[derive(Clone, Default)]
 pub(super) struct Growing {
     list: Vec<(u32, u64)>,
@@ -15,29 +15,29 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// A list that is in order.
+    /// Wraps a sorted list.
     pub(super) fn of(list: Vec<(u32, u64)>) -> Self {
         Self { list, more: Vec::new() }
     }
 
-    /// The list, if nothing waits.
+    /// Returns the list if no bins are queued.
     pub(super) fn settled(&self) -> Option<&[(u32, u64)]> {
         self.more.is_empty().then_some(&self.list)
     }
 
-    /// The list, when nothing waits.
+    /// Sorts queued bins in and returns the list.
     pub(super) fn list(&mut self) -> &mut Vec<(u32, u64)> {
         self.settle();
         &mut self.list
     }
 
-    /// Empties it and keeps its memory.
+    /// Empties list and queue but keeps their memory.
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.more.clear();
     }
 
-    /// Takes more bins.
+    /// Queues bins.
     pub(super) fn add(&mut self, bins: impl Iterator<Item = (u32, u64)>) {
         bins.for_each(|bin| self.push(bin));
         if self.more.len() >= self.list.len().max(MANY) {
@@ -53,14 +53,14 @@ impl Growing {
         }
     }
 
-    /// Adds what waits to the list.
+    /// Sorts the queued bins into the list.
     pub(super) fn settle(&mut self) {
         let Self { list, more } = self;
         if more.is_empty() {
             return;
         }
         sort(more);
-        // What the list does not have stays, each bin once.
+        // Bins that the list does not contain stay in `more`, each bin once.
         let (mut at, mut new) = (0, 0_usize);
         for next in 0..more.len() {
             let (bin, count) = unpacked(more[next]);
@@ -87,13 +87,13 @@ impl Growing {
         more.clear();
     }
 
-    /// Bins of the list, and of what waits.
+    /// Returns the number of bins in the list plus the number of queued bins.
     pub(super) fn len(&self) -> usize {
         self.list.len() + self.more.len()
     }
 }
 
-/// A bin above its count, if that is not too large.
+/// Packs a bin above its count; `None` if the count exceeds 32 bits.
 #[inline]
 fn packed(bin: u32, count: u64) -> Option<u64> {
     Some(u64::from(bin) << 32 | u64::from(u32::try_from(count).ok()?))
@@ -104,7 +104,8 @@ fn unpacked(packed: u64) -> (u32, u64) {
     ((packed >> 32) as u32, packed & u64::from(u32::MAX))
 }
 
-/// Puts packed bins in order: below 2^16, as most are, by their two bytes, which compares nothing.
+/// Sorts packed bins. Bins below 2^16, the usual case, are sorted by radix with two byte passes and without
+/// comparisons.
 pub(super) fn sort(bins: &mut [u64]) {
     const FROM: usize = 64;
     let most = bins.iter().fold(0, |most, bin| most | bin >> 32);
@@ -135,7 +136,7 @@ pub(super) fn sort(bins: &mut [u64]) {
     deal(1, &by_low, bins);
 }
 
-/// Counts a bin of a sorted list `count` times more.
+/// Adds `count` to a bin of a sorted list.
 pub(super) fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
     match list.binary_search_by_key(&bin, |entry| entry.0) {
         Ok(at) => list[at].1 = list[at].1.saturating_add(count),
@@ -143,7 +144,9 @@ pub(super) fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
     }
 }
 
-/// Moves the bins of a list apart, so that the `new` ones of `theirs` which it does not have find their places.
+/// Inserts into a sorted list those bins of `theirs` that it does not contain; `new` is their number. Works from the
+/// end, so
+/// each bin moves at most once.
 pub(super) fn insert_new(
     list: &mut Vec<(u32, u64)>,
     mut new: usize,

@@ -1,18 +1,18 @@
 //! The bins of a histogram of microseconds with three significant digits.
 //!
-//! The layout of HdrHistogram with lowest value 1 and 3 digits: below 2 048 every value has its
-//! own bin, above it each doubling is cut into 1 024 bins, so a bin is never wider than 1/1 024
-//! of its value. Both directions are a few shifts.
+//! The layout of HdrHistogram with lowest value 1 and 3 digits. Below 2 048 every value has its own bin. Above, each
+//! doubling is divided into 1 024 bins, so a bin is never wider than 1/1 024 of its value. Both directions cost a few
+//! shifts.
 
 const SUB_BITS: u32 = 11;
 const HALF: u64 = 1 << (SUB_BITS - 1);
 
-/// Values above are counted as this one: 2^36 - 1 µs, about 19 hours.
+/// Maximum value: 2^36 - 1 µs, about 19 hours. Larger values are counted as this value.
 pub const MAX_VALUE: u64 = (1 << 36) - 1;
 /// Number of bins.
 pub const BINS: u32 = index_of(MAX_VALUE) + 1;
 
-/// The bin of a value.
+/// Returns the bin of a value.
 #[inline]
 pub const fn index_of(value: u64) -> u32 {
     let value = if value > MAX_VALUE { MAX_VALUE } else { value };
@@ -26,18 +26,18 @@ const fn shift_of(index: u32) -> u32 {
     if octave == 0 { 0 } else { octave - 1 }
 }
 
-/// The smallest value in a bin.
+/// Returns the smallest value in a bin.
 pub const fn lowest_of(index: u32) -> u64 {
     let shift = shift_of(index);
     (index as u64 - shift as u64 * HALF) << shift
 }
 
-/// The largest value in a bin.
+/// Returns the largest value in a bin.
 pub const fn highest_of(index: u32) -> u64 {
     lowest_of(index) + (1 << shift_of(index)) - 1
 }
 
-/// The middle of a bin, for means.
+/// Returns the middle of a bin, used for means.
 pub const fn middle_of(index: u32) -> u64 {
     lowest_of(index) + ((1 << shift_of(index)) >> 1)
 }

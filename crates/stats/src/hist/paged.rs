@@ -1,20 +1,22 @@
-//! A histogram of microseconds in pages of 64 bins, allocated when first touched.
+//! A histogram of microseconds in pages of 64 bins. Pages are allocated at their first use.
 //!
-//! Adding a snapshot's bins costs one addition per bin; memory is 512 bytes per touched page, a
-//! few tens of KB for a typical spread of response times. With few bins it is a sorted list of
-//! them: a run may have ten thousand labels with some samples each.
+//! Adding a snapshot's bins costs one addition per bin. Memory is 512 bytes per used page, a few tens of KB for a
+//! typical
+//! spread of response times. A histogram with few bins is a sorted list, because a run may have ten thousand labels
+//! with a
+//! few samples each.
 use serde::{Deserialize, Serialize};
 
 use super::{Bins, layout};
 
 const PAGE: usize = 64;
-/// Bins up to which they are a list.
+/// Maximum number of bins that are kept as a list.
 const FEW: usize = 64;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<(u32, u64)>", into = "Vec<(u32, u64)>")]
 pub struct Hist {
-    /// All bins, as long as there are no pages.
+    /// All bins while there are no pages.
     few: Bins,
     pages: Vec<Option<Box<[u64; PAGE]>>>,
     total: u64,
@@ -39,7 +41,7 @@ impl Hist {
         Self::default()
     }
 
-    /// Adds `n` times a value in µs.
+    /// Adds a value in µs `n` times.
     pub fn record(&mut self, value: u64, n: u64) {
         self.add_bin(layout::index_of(value), n);
     }
@@ -48,13 +50,13 @@ impl Hist {
         self.add_each(bins.iter());
     }
 
-    /// Adds bins with their counts. In order they take less time where there are many.
+    /// Adds bins with their counts. For many bins, ascending order is faster.
     fn add_each(&mut self, mut bins: impl Iterator<Item = (u32, u64)>) {
         while self.pages.is_empty() {
             let Some((bin, n)) = bins.next() else { return };
             self.add_bin(bin, n);
         }
-        // The page of one is that of the next, as a rule.
+        // Consecutive bins usually lie in the same page, so the page is looked up only when it changes.
         let Some(mut next) = bins.next() else { return };
         loop {
             let number = next.0.min(layout::BINS - 1) as usize / PAGE;
@@ -72,7 +74,7 @@ impl Hist {
         }
     }
 
-    /// Takes bins away that were added before.
+    /// Subtracts bins that were added before.
     pub fn subtract(&mut self, bins: &Bins) {
         let few = std::mem::take(&mut self.few);
         few.iter().for_each(|(bin, n)| self.add_to_page(bin as usize, n));
@@ -92,13 +94,14 @@ impl Hist {
         }
     }
 
-    /// Number of recorded values.
+    /// Returns the number of recorded values.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The value in µs that `quantile` (0 to 1) of all values do not exceed, to three significant
-    /// digits; nearest rank, as HdrHistogram: the rank is the quantile times the count, rounded up.
+    /// Returns the value in µs that a share `quantile` (0 to 1) of all values does not exceed, to three significant
+    /// digits.
+    /// Nearest rank as in HdrHistogram: the rank is the quantile times the count, rounded up.
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -125,7 +128,7 @@ impl Hist {
         0
     }
 
-    /// Several quantiles at once.
+    /// Returns several quantiles.
     pub fn quantiles<const K: usize>(&self, quantiles: [f64; K]) -> [u64; K] {
         quantiles.map(|q| self.quantile(q))
     }
@@ -146,7 +149,7 @@ impl Hist {
         self.total = 0;
     }
 
-    /// Touched bins in ascending order.
+    /// Returns the bins that have counts in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let pages = self.pages.iter().enumerate().flat_map(|(p, page)| {
             page.iter().flat_map(move |page| {
@@ -176,7 +179,7 @@ impl Hist {
         *count = count.saturating_add(n);
     }
 
-    /// A page, and the number of values.
+    /// Returns a page, and the field for the total number of values.
     fn page(&mut self, number: usize) -> (&mut [u64; PAGE], &mut u64) {
         if number >= self.pages.len() {
             self.pages.resize(number + 1, None);

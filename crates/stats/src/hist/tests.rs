@@ -14,7 +14,7 @@ fn bins(values: &[u64]) -> Bins {
     bins
 }
 
-/// Values over all magnitudes.
+/// Generates values of all magnitudes.
 fn value() -> impl Strategy<Value = u64> {
     (0u32..36, any::<u64>()).prop_map(|(bits, raw)| raw & ((2 << bits) - 1))
 }
@@ -101,7 +101,7 @@ proptest! {
             merged.merge(&bins(&one));
             all.extend(one);
             if at == read_at {
-                // Unsettled it is read as it will be.
+                // An unsettled list must read the same as after settling.
                 prop_assert_eq!(&merged, &bins(&all));
                 prop_assert_eq!(merged.len(), bins(&all).len());
             }
@@ -142,7 +142,7 @@ proptest! {
         prop_assert_eq!((packed.len(), packed.total()), (list.len(), list.total()));
         prop_assert_eq!(packed.is_empty(), list.is_empty());
         prop_assert_eq!(serde_json::to_string(&packed).unwrap(), serde_json::to_string(&list).unwrap());
-        // What is added makes a list of it again, and it can be added to others.
+        // An addition unpacks the list, and a packed list can be merged into others.
         let mut sum = bins(&b);
         sum.merge(&packed);
         packed.merge(&bins(&b));
@@ -190,7 +190,7 @@ fn percent_point_at_the_edges() {
         exact.record(ms, 1);
     }
     assert_eq!(exact.percent_point(0.0), 10);
-    // Rank 4 x 0.625 + 0.5 = 3: half is rounded up.
+    // Rank 4 × 0.625 + 0.5 = 3: half is rounded up.
     assert_eq!(exact.percent_point(0.625), 30);
     assert_eq!(exact.percent_point(1.0), 20_000);
 }
@@ -232,7 +232,7 @@ fn what_is_no_packed_form_is_passed_over() {
     let endless = [[1].as_slice(), &[0xff; 11]].concat();
     for (bytes, left) in [
         (&[][..], 0),
-        // The same bin twice; a count of 0; fewer bins than announced; no end of a number.
+        // The same bin twice; a count of 0; fewer bins than announced; a number without an end.
         (&[2, 10, 0, 7], 1),
         (&[1, 11, 0, 7], 1),
         (&[9, 10], 0),

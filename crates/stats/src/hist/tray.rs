@@ -1,8 +1,9 @@
-//! A histogram that is filled for an interval and then emptied into bins.
+//! A histogram that is filled during an interval and then drained into bins.
 //!
-//! Counts live in pages of 32 bins taken when first touched and given back at the drain, so
-//! memory follows what one interval touches. Once as many pages were in use as ever are, recording
-//! and draining allocate nothing.
+//! Counts live in pages of 32 bins, which are allocated at their first use and released by the drain. So memory depends
+//! on
+//! the values of one interval. After the largest number of pages has been in use once, recording and draining allocate
+//! nothing.
 use super::{Bins, layout};
 
 const PAGE: usize = 32;
@@ -10,17 +11,17 @@ const SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tray {
-    /// Slot to number of its page plus one; empty until the first value.
+    /// Maps a slot to the number of its page plus one; empty before the first value.
     table: Box<[u16]>,
     pages: Vec<[u32; PAGE]>,
-    /// For each page, its slot.
+    /// The slot of each page.
     slots: Vec<u16>,
-    /// Pages in the order of their slots, while draining.
+    /// Pages sorted by slot, used while draining.
     order: Vec<(u16, u16)>,
 }
 
 impl Tray {
-    /// Counts a value; the unit is the owner's.
+    /// Counts a value. The owner of the tray defines the unit.
     #[inline]
     pub(crate) fn record(&mut self, value: u64) {
         let bin = layout::index_of(value) as usize;
@@ -37,7 +38,7 @@ impl Tray {
         self.pages[page as usize - 1][bin % PAGE] += 1;
     }
 
-    /// Moves all counts behind `into`, which must be empty.
+    /// Appends all counts to `into`, which must be empty, and resets the tray.
     pub(crate) fn drain(&mut self, into: &mut Bins) {
         self.order.extend((0u16..).zip(&self.slots).map(|(page, slot)| (*slot, page)));
         self.order.sort_unstable();

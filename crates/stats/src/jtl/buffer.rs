@@ -1,10 +1,11 @@
-//! A window on the text of a file, for readers that need a whole row or tag at once.
+//! A sliding window over the text of a file, for readers that need a whole row or tag at once.
 //!
-//! The window grows while a row needs more, up to [`MOST_ROW`]; consumed bytes make room for others. Cost: each byte is
-//! copied once, and once more where a row crosses the end of the window.
+//! The window grows while a row does not fit, up to [`MOST_ROW`]. Consumed bytes make room for new ones. Cost: each
+//! byte is
+//! copied once, and a second time if its row crosses the end of the window.
 use std::io::{ErrorKind, Read, Result};
 
-/// Longest row or tag, bytes.
+/// Maximum length of a row or tag in bytes.
 pub(super) const MOST_ROW: usize = 16 << 20;
 const FIRST: usize = 128 << 10;
 
@@ -14,11 +15,11 @@ pub(super) struct Buffer<R> {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// The file has no more bytes.
+    /// True if the end of the file was reached.
     pub(super) ended: bool,
-    /// Bytes consumed.
+    /// Number of consumed bytes.
     pub(super) offset: u64,
-    /// Line of the first byte, from 1.
+    /// Line number of the first unconsumed byte, from 1.
     pub(super) line: u64,
 }
 
@@ -28,17 +29,17 @@ impl<R: Read> Buffer<R> {
         Self { from, bytes, start: 0, end: 0, ended: false, offset: 0, line: 1 }
     }
 
-    /// Bytes that were read and not consumed.
+    /// Returns the bytes that were read but not consumed.
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Whether the window holds as much as a row may have.
+    /// True if the window holds as many bytes as the longest row may have.
     pub(super) fn is_full(&self) -> bool {
         self.end - self.start >= MOST_ROW
     }
 
-    /// Reads more bytes; sets `ended` where there are none.
+    /// Reads more bytes. Sets `ended` at the end of the file.
     pub(super) fn more(&mut self) -> Result<()> {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
@@ -60,19 +61,19 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// Gives back bytes that were consumed last, in which so many lines end.
+    /// Puts back the last consumed `bytes`, which contain `lines` line ends.
     pub(super) fn give_back(&mut self, bytes: usize, lines: u64) {
         self.start -= bytes;
         self.offset -= bytes as u64;
         self.line -= lines;
     }
 
-    /// The bytes that were consumed last.
+    /// Returns the last consumed `bytes`.
     pub(super) fn before(&self, bytes: usize) -> &[u8] {
         &self.bytes[self.start - bytes..self.start]
     }
 
-    /// Takes bytes from the front, in which so many lines end.
+    /// Consumes `bytes` from the front, which contain `lines` line ends.
     pub(super) fn consume(&mut self, bytes: usize, lines: u64) {
         self.start += bytes;
         self.offset += bytes as u64;

@@ -1,11 +1,13 @@
-//! The columns of a result file, and their form.
+//! The columns of a result file, and their formats.
 //!
-//! Defaults, property names and the way a listener's own settings replace them are those of
-//! SampleSaveConfiguration in JMeter 5.6.3: properties set the defaults, a listener's saved
-//! settings start from "all off" and keep only delimiter and time stamp format.
+//! Defaults, property names and the precedence of a listener's own settings are those of SampleSaveConfiguration in
+//! JMeter
+//! 5.6.3. Properties set the defaults. A listener's saved settings start with all columns off, and inherit only
+//! delimiter
+//! and timestamp format.
 use super::pattern::Pattern;
 
-/// Which assertion results XML files contain.
+/// The assertion results that XML files contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assertions {
     None,
@@ -13,19 +15,20 @@ pub enum Assertions {
     All,
 }
 
-/// The form of the time stamp.
+/// The format of the timestamp.
 #[derive(Clone, Debug)]
 pub enum TimestampFormat {
     /// Milliseconds since the epoch.
     Millis,
-    /// As text in local time.
+    /// Text in local time.
     Text(Pattern),
-    /// The column has a heading, but nothing is written: what JMeter does with a format it does
-    /// not understand, and when a listener wants time stamps that the properties turned off.
+    /// The column has a heading but no values. JMeter does this for a format that it does not understand, and for a
+    /// listener
+    /// with timestamps if the properties turn them off.
     Nothing,
 }
 
-/// The property `jmeter.save.saveservice.default_delimiter` is not usable.
+/// The value of the property `jmeter.save.saveservice.default_delimiter` is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelimiterError(pub String);
 
@@ -49,12 +52,12 @@ macro_rules! switches {
         pub struct Columns {
             $($(#[$doc])* pub $field: bool,)*
             pub timestamp: bool,
-            /// XML was asked for instead of CSV.
+            /// True for XML, false for CSV.
             pub xml: bool,
             pub delimiter: u8,
             pub timestamp_format: TimestampFormat,
             pub assertion_results: Assertions,
-            /// A processing instruction for the second line of XML files; empty for none.
+            /// A processing instruction for the second line of XML files, or empty.
             pub xml_pi: String,
         }
 
@@ -73,8 +76,8 @@ macro_rules! switches {
         }
 
         impl Columns {
-            /// Turns one setting on or off by its name in a listener's `saveConfig`. False if
-            /// the name is not known.
+            /// Turns one setting on or off by its name in a listener's `saveConfig`. Returns false if the name is
+            /// unknown.
             pub fn set(&mut self, saved_name: &str, on: bool) -> bool {
                 match saved_name {
                     $($saved => self.$field = on,)*
@@ -97,7 +100,7 @@ macro_rules! switches {
                 self.xml = false;
             }
 
-            /// Names of the properties this type honours.
+            /// Names of the properties that this type supports.
             pub const PROPERTIES: &'static [&'static str] = &[
                 $(concat!("jmeter.save.saveservice.", $property),)*
                 "jmeter.save.saveservice.timestamp_format",
@@ -130,10 +133,10 @@ switches! {
     hostname: "hostname", "hostname", false;
     idle: "idle_time", "idleTime", true;
     connect: "connect_time", "connectTime", true;
-    /// The heading line.
+    /// True if a CSV file gets a heading line.
     field_names: "print_field_names", "fieldNames", true;
     subresults: "subresults", "subresults", true;
-    /// From here on: XML files only.
+    /// The settings from here on apply to XML files only.
     assertions: "assertions", "assertions", true;
     response_data: "response_data", "responseData", false;
     response_data_on_error: "response_data.on_error", "responseDataOnError", false;
@@ -143,7 +146,7 @@ switches! {
 }
 
 impl Columns {
-    /// The columns JMeter writes with these properties set.
+    /// Returns the columns that JMeter writes with these properties.
     pub fn from_properties(
         property: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DelimiterError> {
@@ -173,8 +176,9 @@ impl Columns {
         Ok(columns)
     }
 
-    /// The columns of a listener with saved settings of its own, as (name, value) of the children
-    /// of its `saveConfig`: what is not named is off. Unknown names are ignored.
+    /// Returns the columns of a listener with its own settings, passed as (name, value) of the children of its
+    /// `saveConfig`.
+    /// Columns without a setting are off. Unknown names are ignored.
     pub fn with_save_config<'a>(
         &self,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,

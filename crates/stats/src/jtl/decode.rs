@@ -1,7 +1,7 @@
-//! From the bytes of a result file to its text in UTF-8: unpacks gzip, decodes UTF-16 and declared encodings, strips the
-//! byte-order mark, and refuses what is plainly of another kind.
+//! Converts the bytes of a result file to UTF-8 text: unpacks gzip, decodes UTF-16 and declared encodings, strips the
+//! byte-order mark, and rejects files that clearly have another format.
 //!
-//! Everything is found in the first bytes, so that a pipe can be read as well as a file.
+//! Only the first bytes are examined, so that pipes can be read like files.
 use std::cell::Cell;
 use std::io::{BufReader, Cursor, ErrorKind, Read, Result};
 use std::rc::Rc;
@@ -12,24 +12,24 @@ use flate2::read::MultiGzDecoder;
 use super::foreign;
 use super::read::ReadError;
 
-/// First bytes that are looked at.
+/// Number of bytes that are examined.
 const HEAD: usize = 4096;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const BLOCK: usize = 64 << 10;
 
-/// The text of a file.
+/// The decoded text of a file.
 pub(super) struct Text<'r> {
     pub(super) read: Box<dyn Read + 'r>,
     pub(super) is_xml: bool,
-    /// Set where a compressed file is damaged or ends early.
+    /// Set if a compressed file is damaged or truncated.
     pub(super) damaged: Rc<Cell<bool>>,
 }
 
-/// Finds out what the bytes are.
+/// Detects compression, encoding and format, and returns the decoded text.
 pub(super) fn text<'r>(from: impl Read + 'r) -> std::result::Result<Text<'r>, ReadError> {
     let damaged = Rc::new(Cell::new(false));
     let (mut head, mut read) = peek(Box::new(from)).map_err(ReadError::Io)?;
-    // A file may have been packed twice.
+    // A file may be compressed twice.
     for _ in 0..2 {
         if head.starts_with(GZIP) {
             let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BLOCK, read));
@@ -56,14 +56,14 @@ pub(super) fn text<'r>(from: impl Read + 'r) -> std::result::Result<Text<'r>, Re
     Ok(Text { read, is_xml, damaged })
 }
 
-/// The first bytes, and a reader that gives them again.
+/// Reads the first bytes. Returns them, and a reader that returns them once more.
 fn peek<'r>(mut from: Box<dyn Read + 'r>) -> Result<(Vec<u8>, Box<dyn Read + 'r>)> {
     let mut head = Vec::with_capacity(HEAD);
     (&mut from).take(HEAD as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(from))))
 }
 
-/// The encoding to decode from; `None`: the text is UTF-8 without a byte-order mark, or bytes like it.
+/// Returns the encoding to decode from; `None` if the text is UTF-8 without a byte-order mark or a superset of ASCII.
 fn encoding(head: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(head) {
         return Some(encoding);
@@ -76,7 +76,7 @@ fn encoding(head: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding that the first line of a document names.
+/// Returns the encoding that an XML declaration names.
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
     let line = &head[..memchr::memchr(b'>', head)?];
     let at = memchr::memmem::find(line, b"encoding=")? + "encoding=".len();
@@ -85,7 +85,7 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&name[..memchr::memchr(quote, name)?])
 }
 
-/// Ends where the compressed bytes cannot be unpacked any further.
+/// Ends the text where decompression fails.
 struct Unpacked<R> {
     from: MultiGzDecoder<R>,
     damaged: Rc<Cell<bool>>,
@@ -106,12 +106,12 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Decodes into UTF-8; what cannot be decoded becomes a replacement character.
+/// Decodes to UTF-8. Undecodable bytes become a replacement character.
 struct Decoded<R> {
     from: R,
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// Text that was decoded, and how much of it was given.
+    /// Decoded text, and the number of bytes of it that were already returned.
     text: Vec<u8>,
     given: usize,
     finished: bool,
@@ -148,7 +148,7 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-/// Lines that end with a carriage return alone.
+/// Converts line ends that are a single carriage return to line feeds.
 struct CarriageReturns<R>(R);
 
 impl<R: Read> Read for CarriageReturns<R> {

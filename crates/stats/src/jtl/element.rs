@@ -12,15 +12,15 @@ pub const END: &[u8] = b"\n</testResults>\n";
 /// Content of an XML element that a CSV row does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Detail<'a> {
-    /// Samples of HTTP are elements of their own kind.
+    /// Set for HTTP samples, which have their own kind of element.
     pub http: Option<Http<'a>>,
-    /// The encoding that the result itself names.
+    /// The encoding that the result itself specifies.
     pub own_encoding: &'a str,
     pub response_headers: &'a str,
     pub request_headers: &'a str,
-    /// The body as text.
+    /// The response body as text.
     pub response: &'a str,
-    /// Of samples that are not HTTP.
+    /// Only for samples that are not HTTP.
     pub sampler_data: Option<&'a str>,
 }
 
@@ -28,7 +28,7 @@ pub struct Detail<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Http<'a> {
     pub cookies: &'a str,
-    /// None: the sample failed before it had one.
+    /// `None` if the sample failed before its method was known.
     pub method: Option<&'a str>,
     pub query_string: &'a str,
     pub redirect_location: Option<&'a str>,
@@ -50,7 +50,7 @@ impl Detail<'_> {
 }
 
 impl Columns {
-    /// The beginning of a new file.
+    /// Writes the beginning of a new file.
     pub fn document_start(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         if !self.xml_pi.is_empty() {
@@ -60,7 +60,7 @@ impl Columns {
         out.extend_from_slice(b"<testResults version=\"1.2\">\n");
     }
 
-    /// Begins the element of a result. `variables` are the names of the row's variables.
+    /// Starts the element of a result. `variables` are the names of the row's variables.
     pub fn begin(
         &self,
         printer: &mut Printer<'_>,
@@ -112,7 +112,7 @@ impl Columns {
         }
     }
 
-    /// Writes what an assertion found.
+    /// Writes the result of an assertion.
     pub fn finding(&self, printer: &mut Printer<'_>, finding: &Finding<'_>) {
         let truth = |is: bool| if is { "true" } else { "false" };
         printer.start("assertionResult");
@@ -131,7 +131,7 @@ impl Columns {
         printer.end("assertionResult");
     }
 
-    /// Writes what stands behind assertions and sub-results, and ends the element.
+    /// Writes the children that follow assertions and sub-results, and ends the element.
     pub fn finish(&self, printer: &mut Printer<'_>, row: &Row<'_>, detail: &Detail<'_>) {
         if self.response_headers {
             string(printer, "responseHeader", detail.response_headers);

@@ -1,45 +1,48 @@
-//! The samples of an XML result file, one by one, without the samples inside of them.
+//! Reads the samples of an XML result file one by one, without their sub-results.
 //!
-//! The samples inside of a transaction are requests of their own: they are given, and then the transaction.
+//! The samples inside of a transaction are separate requests: they are returned before the transaction.
 //!
-//! Tags are found by themselves: indented or all in one line, with attributes of plug-ins in any order. A sample that was
-//! not written whole is seen by what follows it: the beginning of a document, a sample in a place where none can be, or
-//! one as far to the left as the first. Only it is lost. Nothing is allocated per tag once warm.
+//! Tags are recognized independently of layout: indented or all in one line, with attributes of plug-ins in any order.
+//! A
+//! torn sample is recognized by what follows it: the start of a document, a sample where none is allowed, or a sample
+//! with
+//! the indentation of the first one. Only the torn sample is lost. Nothing is allocated per tag after the first
+//! samples.
 use std::io::Read;
 
 use super::buffer::Buffer;
 use super::foreign;
 use super::read::ReadError;
 
-/// Longest text of a child that is kept, bytes.
+/// Maximum stored length of a child's text in bytes.
 const MOST_TEXT: usize = 64 << 10;
-/// Children whose text is kept, the columns that they are, and their depth below the outside of the sample.
+/// Children whose text is stored, the columns that they correspond to, and their depth relative to the sample's parent.
 const TEXTS: [(&[u8], &str, usize); 2] =
     [(b"failureMessage", "failureMessage", 3), (b"java.net.URL", "URL", 2)];
 
-/// Depth of an assertion's result below the outside of the sample, and of what is in it.
+/// Depth of an assertion result relative to the sample's parent, and depth of the children of an assertion result.
 const ASSERTION: usize = 2;
 const FINDING: usize = 3;
 
-/// The message of a transaction begins so.
+/// Prefix of a transaction's message.
 const TRANSACTION: &str = "Number of samples in transaction : ";
 
-/// A sample: its attributes, and the texts of its children.
+/// A sample: its attributes and the texts of its children.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     tag: Vec<u8>,
     texts: [Vec<u8>; TEXTS.len()],
-    /// Whether it has results of assertions, and whether one of them is a failure or an error.
+    /// True if the sample has assertion results, and true if one of them is a failure or an error.
     pub(super) assertions: (bool, bool),
-    /// Line of its start tag, from 1.
+    /// Line of the start tag, from 1.
     pub(super) line: u64,
     offset: u64,
-    /// Elements around it.
+    /// Number of elements around the sample.
     depth: usize,
 }
 
 impl Sample {
-    /// The value of an attribute, its references resolved.
+    /// Returns the value of an attribute with resolved references.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let mut rest = &self.tag[..];
         loop {
@@ -59,19 +62,19 @@ impl Sample {
         self.attribute("rm").is_some_and(|message| message.starts_with(TRANSACTION))
     }
 
-    /// The text of a child by its column, if it is one that is kept.
+    /// Returns the text of a child by its column, if it is stored.
     pub(super) fn text(&self, column: &str) -> Option<String> {
         let at = TEXTS.iter().position(|text| text.1 == column)?;
         (!self.texts[at].is_empty()).then(|| resolved(&self.texts[at]))
     }
 }
 
-/// The element behind the last sample.
+/// The result of reading up to the next sample.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A whole sample; [`Elements::sample`] has it.
+    /// A complete sample; it is in [`Elements::sample`].
     Whole,
-    /// A sample that was not written whole, and its line.
+    /// A sample that was not written completely, with its line.
     Torn(u64),
     End,
 }
@@ -79,30 +82,30 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct Elements<R> {
     buffer: Buffer<R>,
-    /// Names of the open elements, one behind the other, and where each begins.
+    /// Concatenated names of the open elements, and the start of each name.
     names: Vec<u8>,
     open: Vec<usize>,
     pub(super) sample: Sample,
     is_open: bool,
     /// Open transactions around the sample, the outermost first.
     around: Vec<Sample>,
-    /// Blanks before the first sample, where it begins a line.
+    /// Indentation of the first sample, if its tag starts a line.
     indent: Option<usize>,
-    /// Blanks before the tag at the front, where it begins a line.
+    /// Indentation of the current tag, if it starts a line.
     blanks: Option<usize>,
     some: bool,
     has_root: bool,
-    /// The root has ended, and lines of text behind it.
+    /// True if the root element has ended. Then text after it is counted in `stray`.
     is_behind: bool,
     pub(super) stray: Stray,
 }
 
-/// Lines of text behind the document, such as rows of CSV that were appended to it.
+/// Lines of text after the end of the document, such as appended rows of CSV.
 #[derive(Debug, Default)]
 pub(super) struct Stray {
     pub(super) lines: u64,
     pub(super) first_line: u64,
-    /// The last of them goes on.
+    /// True if the last line continues in the next piece of text.
     is_open: bool,
 }
 
@@ -140,18 +143,18 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    /// Bytes of a sample that the end of the file cut.
+    /// Returns the number of bytes of a sample that the end of the file cut off.
     pub(super) fn torn(&self) -> u64 {
         let open = self.open_sample().map(|sample| sample.offset);
         open.map_or(0, |offset| self.buffer.offset - offset)
     }
 
-    /// The innermost sample that has begun and not ended.
+    /// Returns the innermost sample that has started but not ended.
     fn open_sample(&self) -> Option<&Sample> {
         if self.is_open { Some(&self.sample) } else { self.around.last() }
     }
 
-    /// Goes on to the end of the next sample.
+    /// Reads up to the end of the next sample.
     pub(super) fn next(&mut self) -> Result<Next, ReadError> {
         loop {
             if !self.skip_text()? {
@@ -160,7 +163,7 @@ impl<R: Read> Elements<R> {
             let Some(length) = self.tag_length()? else { return Ok(Next::End) };
             let tag = &self.buffer.text()[..length];
             if !tag.ends_with(b">") {
-                // A tag within a tag: the first was not written whole.
+                // A tag inside a tag: the outer tag was not written completely.
                 let open = self.open_sample().map(|sample| sample.line);
                 let lost = open.is_some() || may_be_sample(name(&tag[1..]));
                 let line = open.unwrap_or(self.buffer.line);
@@ -177,7 +180,8 @@ impl<R: Read> Elements<R> {
                 b'/' => self.end_tag(length),
                 _ => self.start_tag(length)?,
             };
-            // A sample that was torn by another one is given before that one is taken.
+            // If a new sample shows that the open one is torn, the torn one is reported first and the new tag is not
+            // consumed yet.
             if !matches!(next, Some(Next::Torn(_))) {
                 self.consume(length);
             }
@@ -187,7 +191,7 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    /// Gives up the open sample, if there is one, and the transactions around it.
+    /// Drops the open sample, if there is one, and the transactions around it. Returns it as torn.
     fn torn_sample(&mut self) -> Option<Next> {
         let line = self.open_sample().map(|sample| sample.line);
         self.close_all();
@@ -206,7 +210,9 @@ impl<R: Read> Elements<R> {
         self.buffer.consume(length, lines as u64);
     }
 
-    /// Skips to the next `<`, and counts the blanks before it if they begin its line. False: the file ends.
+    /// Skips to the next `<`, and counts the indentation before it if the tag starts its line. Returns false at the end
+    /// of the
+    /// file.
     fn skip_text(&mut self) -> Result<bool, ReadError> {
         let (kept, is_finding) = (self.kept_text(), self.is_finding());
         let mut blanks = None;
@@ -219,7 +225,7 @@ impl<R: Read> Elements<R> {
                 let room = MOST_TEXT.saturating_sub(self.sample.texts[at].len());
                 self.sample.texts[at].extend_from_slice(&text[..text.len().min(room)]);
             }
-            // A finding is `true` or `false`.
+            // The text is `true` or `false`; only `true` contains a `t`.
             self.sample.assertions.1 |= is_finding && text.contains(&b't');
             if self.is_behind {
                 self.stray.add(text, self.buffer.line);
@@ -241,7 +247,7 @@ impl<R: Read> Elements<R> {
         }
     }
 
-    /// The text that is to be kept, if the open element is one of those and the first of its kind.
+    /// Returns the index of the text to store, if the open element is the first of a stored kind.
     fn kept_text(&self) -> Option<usize> {
         let last = &self.names[*self.open.last()?..];
         let at = TEXTS.iter().position(|text| text.0 == last)?;
@@ -250,15 +256,16 @@ impl<R: Read> Elements<R> {
         (self.is_open && is_new).then_some(at)
     }
 
-    /// Whether the open element says if an assertion holds.
+    /// True if the open element contains the result of an assertion.
     fn is_finding(&self) -> bool {
         let Some(last) = self.open.last() else { return false };
         let depth = self.open.len().saturating_sub(self.sample.depth);
         self.is_open && depth == FINDING && matches!(&self.names[*last..], b"failure" | b"error")
     }
 
-    /// Length of the tag, comment or instruction at the front, which ends with `>`; where another tag begins within
-    /// it, the length up to that. `None`: the file ends in it.
+    /// Returns the length of the tag, comment or instruction at the front including its `>`. If another tag starts
+    /// inside,
+    /// returns the length up to that tag. `None`: the file ends inside the tag.
     fn tag_length(&mut self) -> Result<Option<usize>, ReadError> {
         loop {
             let text = self.buffer.text();
@@ -322,7 +329,7 @@ impl<R: Read> Elements<R> {
         Ok(None)
     }
 
-    /// Whether a sample that begins while another is open cannot be a part of it.
+    /// True if a sample that starts inside an open sample cannot be a part of it.
     fn is_outermost(&self, indent: Option<usize>) -> bool {
         let parent = self.open.last().map_or(&[][..], |last| &self.names[*last..]);
         !is_sample(parent) || indent.is_some() && indent == self.indent
@@ -369,18 +376,18 @@ fn is_sample(name: &[u8]) -> bool {
     name == b"httpSample" || name == b"sample"
 }
 
-/// Whether a name that was cut can be one of a sample.
+/// True if a truncated name can be the beginning of a sample's name.
 fn may_be_sample(name: &[u8]) -> bool {
     !name.is_empty() && (b"httpSample".starts_with(name) || b"sample".starts_with(name))
 }
 
-/// The name at the beginning of a tag.
+/// Returns the name at the beginning of a tag.
 fn name(tag: &[u8]) -> &[u8] {
     let end = tag.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'));
     &tag[..end.unwrap_or(tag.len())]
 }
 
-/// The end of the tag, comment or instruction that a text begins with.
+/// Returns the end of the tag, comment or instruction at the start of a text.
 fn tag_end(text: &[u8]) -> Option<usize> {
     let behind = |end: &[u8]| memchr::memmem::find(text, end).map(|at| at + end.len());
     if text.starts_with(b"<!--") {
@@ -402,7 +409,7 @@ fn tag_end(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Resolves references; those that are unknown stay as they are.
+/// Resolves references. Unknown references stay unchanged.
 fn resolved(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut rest = &*text;

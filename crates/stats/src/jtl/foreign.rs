@@ -1,6 +1,6 @@
-//! Files that are not result files, by their first bytes.
+//! Recognizes files that are not result files by their first bytes.
 
-/// Formats by the bytes that they begin with.
+/// Binary formats by their first bytes.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "a zip archive, as spreadsheets (.xlsx) are"),
     (
@@ -19,7 +19,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"PAR1", "a Parquet file"),
 ];
 
-/// Beginnings of texts.
+/// Text formats by their beginnings.
 const TEXTS: &[(&str, &str)] = &[
     ("{", "JSON, as k6 and others write it"),
     ("[", "JSON, as k6 and others write it"),
@@ -37,14 +37,14 @@ const TEXTS: &[(&str, &str)] = &[
     ("summary:", "the output of oha or hey"),
 ];
 
-/// The kind of bytes that are no text; `None`: they may be text.
+/// Returns the kind of a file that is not text; `None` if it may be text.
 pub(super) fn packed(head: &[u8]) -> Option<&'static str> {
     let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|known| known.1);
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     known.or_else(|| line.contains(&0).then_some("binary data"))
 }
 
-/// The kind of a text that is no result file; `None`: it may be one.
+/// Returns the kind of a text that is not a result file; `None` if it may be a result file.
 pub(super) fn text(head: &[u8]) -> Option<&'static str> {
     let begin = head.trim_ascii_start();
     let begins = |text: &str| {
@@ -55,7 +55,7 @@ pub(super) fn text(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| wrk().then_some("the output of wrk"))
 }
 
-/// The kind of an XML document by its root element.
+/// Returns the kind of an XML document for its root element.
 pub(super) fn document(root: &[u8]) -> String {
     match root {
         b"jmeterTestPlan" => "a test plan of JMeter: `throng run` runs it".into(),

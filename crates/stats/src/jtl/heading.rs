@@ -1,4 +1,4 @@
-//! The heading line of a CSV file: names of columns in any order, with further ones.
+//! The heading line of a CSV file: column names in any order, including unknown ones.
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -7,21 +7,21 @@ use super::columns::Columns;
 use super::read::{COLUMNS, LONGEST_HEADING};
 use super::rows::split;
 
-/// Delimiters that are tried where the properties name another one.
+/// Delimiters that are tried in addition to the one in the properties.
 pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// Names and delimiter of a heading.
+/// Names and delimiter of a heading line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
     pub(super) names: Vec<String>,
     pub(super) delimiter: u8,
 }
 
-/// The place of each known column; `None`: the file does not have it.
+/// The position of each known column; `None` if the file does not contain it.
 pub(super) type Places = [Option<u32>; COLUMNS.len()];
 
 impl Heading {
-    /// Reads a line; `None`: it is no heading.
+    /// Parses a line; `None` if it is not a heading.
     pub(super) fn of(line: &[u8], preferred: u8) -> Option<Self> {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         let is_name =
@@ -32,7 +32,7 @@ impl Heading {
             let cells = split(line, delimiter)?;
             Some((known(cells.iter().map(Vec::as_slice))?, Self::made(&cells, delimiter)))
         });
-        // Of several delimiters the first one with the most names.
+        // The delimiter with the most known names wins, and the first one among equals.
         found.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|best| best.1)
     }
 
@@ -41,7 +41,7 @@ impl Heading {
         Self { names: cells.iter().map(name).collect(), delimiter }
     }
 
-    /// The heading that the properties would have made.
+    /// Returns the heading that a file with the configured properties would have.
     pub(super) fn expected(columns: &Columns) -> Self {
         let mut line = Vec::new();
         columns.header(&[], &mut line);
@@ -51,10 +51,10 @@ impl Heading {
         Self { names, delimiter: columns.delimiter }
     }
 
-    /// The same for a file that begins with a row, with the delimiter that divides it.
+    /// Returns the same for a file that begins with a row. The delimiter is the one that divides this row best.
     pub(super) fn without(line: &[u8], columns: &Columns) -> Self {
         let made = Self::expected(columns);
-        // The line may end within quotes.
+        // The line may end inside quotes.
         let count = |delimiter: u8| {
             let outside = line.split(|byte| *byte == b'"').step_by(2);
             outside.map(|part| memchr::memchr_iter(delimiter, part).count()).sum::<usize>()
@@ -66,7 +66,7 @@ impl Heading {
         Self { delimiter: delimiter.unwrap_or(made.delimiter), ..made }
     }
 
-    /// Reads the first line of a file. `None`: it is no heading.
+    /// Reads the first line of a file; `None` if it is not a heading.
     fn of_file(path: &Path, preferred: u8) -> Option<Self> {
         let mut line = Vec::new();
         let file = File::open(path).ok()?.take(LONGEST_HEADING as u64);
@@ -79,8 +79,9 @@ impl Heading {
     }
 }
 
-/// Says what a result file to which rows are appended has in its heading, where rows with these columns and variables are
-/// others: rows get no heading of their own, as in JMeter.
+/// Describes how the heading of an existing result file differs from rows with these columns and variables; `None` if
+/// it
+/// matches. As in JMeter, rows that are appended to a file get no new heading.
 pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option<String> {
     if columns.xml || !path.is_file() {
         return None;
@@ -111,7 +112,7 @@ pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option
     Some(format!("the heading of the file has other columns: {words}"))
 }
 
-/// Finds the columns by name. A variable may have the name of a column: the first one counts.
+/// Finds the columns by name. If a variable has the name of a column, the first of both is used.
 pub(super) fn places(names: &[String]) -> Places {
     COLUMNS.map(|column| {
         let at = names.iter().position(|name| name.eq_ignore_ascii_case(column))?;
@@ -119,7 +120,9 @@ pub(super) fn places(names: &[String]) -> Places {
     })
 }
 
-/// Number of known names in the cells of a heading; `None`: it is no heading. A row has a number in it, a heading none.
+/// Returns the number of known names in the cells of a line; `None` if it is not a heading. Unlike a heading, a row has
+/// a
+/// cell that starts with a digit.
 pub(super) fn known<'c>(cells: impl Iterator<Item = &'c [u8]>) -> Option<usize> {
     let (mut known, mut all) = (0, 0);
     for cell in cells {

@@ -1,7 +1,8 @@
-//! Time stamps by a Java SimpleDateFormat pattern, in the local time zone, in English.
+//! Timestamps in a Java SimpleDateFormat pattern, in the local time zone and in English.
 //!
-//! Parsed once; formatting walks the parts. The letters are those of commons-lang3's
-//! FastDateFormat, which JMeter formats with; week years are not among those understood.
+//! A pattern is parsed once; formatting walks its parts. The supported letters are those of commons-lang3's
+//! FastDateFormat,
+//! which JMeter formats with, except week years.
 mod read;
 mod zones;
 
@@ -17,12 +18,12 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    /// A pattern letter and how often it stood there.
+    /// A pattern letter and its number of repetitions.
     Field(char, usize),
 }
 
 impl Pattern {
-    /// `None` if the pattern has a letter that is not understood or an open quote.
+    /// Parses a pattern; `None` if it contains an unsupported letter or an unclosed quote.
     pub fn new(pattern: &str) -> Option<Self> {
         Self::in_zone(pattern, TimeZone::system())
     }
@@ -98,8 +99,9 @@ fn field(out: &mut String, at: &Zoned, letter: char, n: usize) {
         'm' => i64::from(at.minute()),
         's' => i64::from(at.second()),
         'S' => i64::from(at.millisecond()),
-        // Weeks as in the United States, Java's default there: they begin on Sunday, and the
-        // first week is the one with the first of January (or of the month).
+        // Weeks as in the United States, Java's default for English: they begin on Sunday, and the first week contains
+        // the
+        // first day of the year (or month).
         'w' => match i64::from(at.days_in_year() - at.day_of_year()) {
             left if left < 6 - i64::from(at.weekday().to_sunday_zero_offset()) => 1,
             _ => week(i64::from(at.day_of_year()), at),

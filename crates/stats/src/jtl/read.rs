@@ -1,8 +1,8 @@
 //! Reads result files: CSV with or without a heading line, with any delimiter, and the samples of XML.
 //!
-//! Reads the whole file into a table: meant for comparing files and for reports of moderate
-//! size. Fields are found by column name; variables are columns of their own. What a killed writer leaves can be read:
-//! the row or element that it was writing is left out.
+//! Reads the whole file into a table; meant for comparing files and for reports of moderate size. Fields are found by
+//! column name; variables are additional columns. Files of a killed writer can be read: their incomplete last row or
+//! element is omitted.
 use std::io::Read;
 
 use super::columns::Columns;
@@ -37,7 +37,7 @@ pub const COLUMNS: [&str; 22] = [
     "Connect",
 ];
 
-/// Bytes in which a heading line ends.
+/// Maximum length of a heading line in bytes.
 pub(super) const LONGEST_HEADING: usize = 1 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,13 +49,13 @@ pub struct Table {
 #[derive(Debug)]
 pub enum ReadError {
     Io(std::io::Error),
-    /// Line (from 1) and what is wrong there.
+    /// Line (from 1) and description of the error.
     Shape(u64, String),
-    /// Line of a row that is longer than a row may be.
+    /// Line of a row that exceeds the maximum length of a row.
     Long(u64),
-    /// The file is of another kind, which is named.
+    /// The file has another format, which is named.
     Foreign(String),
-    /// Columns that are needed, and that the heading does not name.
+    /// Required columns that the heading does not contain.
     Missing(Vec<&'static str>),
 }
 
@@ -89,8 +89,9 @@ impl std::fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl Table {
-    /// Reads a file. Without a recognisable heading line the columns are `expected`'s, as in
-    /// JMeter. A row with too few fields is an error, but for a last one without line end: a killed writer left that.
+    /// Reads a file. Without a recognizable heading line the columns are those of `expected`, as in JMeter. A row with
+    /// too few
+    /// fields is an error, except for a last row without line end, which a killed writer leaves.
     pub fn read(from: impl Read, expected: &Columns) -> Result<Self, ReadError> {
         let text = decode::text(from)?;
         if text.is_xml {
@@ -108,7 +109,7 @@ impl Table {
                 continue;
             }
             if row.len() < table.columns.len() {
-                // An open quote, or a missing line end: it is the end of the file if nothing follows.
+                // An unclosed quote or a missing line end: acceptable only if it is the end of the file.
                 let may_be_last = !row.is_whole || !row.is_ended;
                 let what =
                     format!("{} fields where {} are expected", row.len(), table.columns.len());
@@ -128,7 +129,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The samples of an XML file, without what is inside of them. The end tag may be missing.
+    /// Reads the samples of an XML file without their sub-results. The end tag may be missing.
     fn of_document(from: impl Read) -> Result<Self, ReadError> {
         let columns = ATTRIBUTES.iter().map(|(_, column)| (*column).to_owned()).collect();
         let mut table = Self { columns, rows: Vec::new() };
@@ -145,19 +146,19 @@ impl Table {
         }
     }
 
-    /// The place of a column.
+    /// Returns the position of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The fields of one column, top down; empty if there is no such column.
+    /// Returns the fields of one column in file order; empty if there is no such column.
     pub fn values<'t>(&'t self, name: &str) -> impl Iterator<Item = &'t str> + 't {
         let at = self.column(name);
         self.rows.iter().filter_map(move |row| row.get(at?).map(String::as_str))
     }
 }
 
-/// Attributes of samples, and the columns that they are.
+/// Attributes of XML samples, and the columns that they correspond to.
 const ATTRIBUTES: [(&str, &str); 19] = [
     ("ts", "timeStamp"),
     ("t", "elapsed"),
@@ -180,7 +181,7 @@ const ATTRIBUTES: [(&str, &str); 19] = [
     ("ct", "Connect"),
 ];
 
-/// The field of a sample that a column is; `None`: the sample does not have it.
+/// Returns the field of a sample for a column; `None` if the sample does not have it.
 pub(super) fn field(sample: &Sample, column: &str) -> Option<String> {
     match ATTRIBUTES.iter().find(|pair| pair.1 == column) {
         Some((name, _)) => sample.attribute(name),

@@ -1,11 +1,10 @@
 //! One line of a CSV result file.
 //!
-//! Order of columns, quoting and the literal `null` are those of JMeter's CSVSaveService. A field
-//! is quoted only if it holds the delimiter, a quote, CR or LF; quotes inside are doubled.
-//! Nothing is allocated but the growth of the buffer.
+//! Order of columns, quoting and the literal `null` are those of JMeter's CSVSaveService. A field is quoted only if it
+//! contains the delimiter, a quote, CR or LF; inner quotes are doubled. Only the growth of the buffer allocates.
 use super::columns::{Columns, TimestampFormat};
 
-/// All fields that a row can have; `Columns` decides which of them are written.
+/// All fields that a row can have. `Columns` determines which of them are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row<'a> {
     pub timestamp_ms: i64,
@@ -17,13 +16,13 @@ pub struct Row<'a> {
     /// `text`, `bin` or empty.
     pub data_type: &'a str,
     pub success: bool,
-    /// Of the first assertion that failed.
+    /// Message of the first failed assertion.
     pub failure_message: Option<&'a str>,
     pub bytes: u64,
     pub sent_bytes: u64,
     pub grp_threads: u32,
     pub all_threads: u32,
-    /// Written as `null` when there is none.
+    /// Written as `null` if it is `None`.
     pub url: Option<&'a str>,
     pub filename: &'a str,
     pub latency_ms: u64,
@@ -33,12 +32,12 @@ pub struct Row<'a> {
     pub hostname: &'a str,
     pub idle_ms: i64,
     pub connect_ms: u64,
-    /// Values of `sample_variables`; one not defined is written as `null`.
+    /// Values of `sample_variables`; an undefined variable is written as `null`.
     pub variables: &'a [Option<&'a str>],
 }
 
 impl Columns {
-    /// The heading line with its line end. `variables` are the names of `sample_variables`.
+    /// Writes the heading line with its line end. `variables` are the names of `sample_variables`.
     pub fn header(&self, variables: &[&str], out: &mut Vec<u8>) {
         let start = out.len();
         let columns = [
@@ -80,7 +79,7 @@ impl Columns {
         out.push(b'\n');
     }
 
-    /// One row with its line end.
+    /// Writes one row with its line end.
     pub fn row(&self, row: &Row, out: &mut Vec<u8>) {
         let mut line = Line { start: out.len(), delimiter: self.delimiter, out };
         self.push_outcome(row, &mut line);
@@ -91,7 +90,7 @@ impl Columns {
         line.end();
     }
 
-    /// Time stamp to failure message: which sample it was, and how it ended.
+    /// Writes the fields from timestamp to failure message.
     #[inline]
     fn push_outcome(&self, row: &Row, line: &mut Line<'_>) {
         if self.timestamp {
@@ -129,7 +128,7 @@ impl Columns {
         }
     }
 
-    /// Bytes to connect time.
+    /// Writes the fields from bytes to connect time.
     #[inline]
     fn push_measurements(&self, row: &Row, line: &mut Line<'_>) {
         if self.bytes {
@@ -170,7 +169,7 @@ impl Columns {
     }
 }
 
-/// Every field is followed by the delimiter; the last one becomes the line end.
+/// Writes a line. Every field is followed by the delimiter; the last delimiter is replaced by the line end.
 struct Line<'o> {
     start: usize,
     delimiter: u8,
@@ -195,7 +194,7 @@ impl Line<'_> {
         let delimiter = self.delimiter;
         let is = |b: u8, what: u8| u8::from(b == what);
         let special = |b| is(b, delimiter) | is(b, b'"') | is(b, b'\r') | is(b, b'\n');
-        // Without a branch per byte, so that it is done sixteen bytes at a time.
+        // No branch per byte, so that the compiler can process sixteen bytes at a time.
         if text.bytes().fold(0, |any, b| any | special(b)) != 0 {
             self.quoted(text);
         } else {

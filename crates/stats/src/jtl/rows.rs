@@ -1,7 +1,9 @@
-//! The rows of a CSV file, one by one.
+//! Reads the rows of a CSV file one by one.
 //!
-//! Quotes, doubled quotes and line ends within quotes are JMeter's. A row whose quotes do not fit is torn: its first line is
-//! given as torn, and reading goes on with the line after it, so that one lost quote costs one row. Nothing is allocated
+//! Quotes, doubled quotes and line ends inside quotes follow JMeter. A row with unbalanced quotes is torn: its first
+//! line
+//! is returned as torn, and reading continues with the next line. So one missing quote costs one row. Nothing is
+//! allocated
 //! per row; rows without a quote are not copied.
 use std::io::Read;
 use std::ops::Range;
@@ -14,12 +16,12 @@ use super::read::ReadError;
 pub(super) struct Row<'a> {
     text: &'a [u8],
     fields: &'a [Range<u32>],
-    /// Line of its first byte, from 1, and number of bytes before it.
+    /// Line number of the first byte, from 1, and number of bytes before it.
     pub(super) line: u64,
     pub(super) offset: u64,
-    /// Its quotes fit.
+    /// True if the quotes are balanced.
     pub(super) is_whole: bool,
-    /// A line end follows.
+    /// True if a line end follows.
     pub(super) is_ended: bool,
 }
 
@@ -28,12 +30,12 @@ impl<'a> Row<'a> {
         self.fields.len()
     }
 
-    /// Bytes 0 are what a disk or file system leaves where data were lost.
+    /// True if the row contains NUL bytes, which disks or file systems leave where data were lost.
     pub(super) fn has_nul(&self) -> bool {
         memchr::memchr(0, self.text).is_some()
     }
 
-    /// Number of rows that its bytes may have been, by the mean length of the lines before it.
+    /// Estimates how many rows the bytes contained, by the mean length of the previous lines.
     pub(super) fn rows_worth(&self) -> u64 {
         let mean = self.offset / self.line.saturating_sub(1).max(1);
         (self.text.len() as u64).checked_div(mean).map_or(1, |rows| rows.max(1))
@@ -49,13 +51,13 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reads rows.
+/// Reader of rows.
 #[derive(Debug)]
 pub(super) struct Rows<R> {
     buffer: Buffer<R>,
     pub(super) delimiter: u8,
     split: Split,
-    /// Bytes of the row that was given last.
+    /// Length of the last returned row in bytes.
     last: usize,
 }
 
@@ -64,7 +66,7 @@ impl<R: Read> Rows<R> {
         Self { buffer: Buffer::new(from), delimiter: b',', split: Split::default(), last: 0 }
     }
 
-    /// The first line that is not empty, without its end; nothing is consumed but the empty ones. A long line is cut.
+    /// Returns the first non-empty line without its end, cut to `most` bytes. Consumes only the empty lines before it.
     pub(super) fn first_line(&mut self, most: usize) -> Result<&[u8], ReadError> {
         loop {
             let text = self.buffer.text();
@@ -84,7 +86,7 @@ impl<R: Read> Rows<R> {
         Ok(text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]))
     }
 
-    /// The next row that is not empty.
+    /// Returns the next non-empty row.
     pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ReadError> {
         let found = loop {
             let text = self.buffer.text();
@@ -94,7 +96,7 @@ impl<R: Read> Rows<R> {
             match self.split.row(text, self.delimiter, self.buffer.ended) {
                 Found::Empty(bytes) => self.buffer.consume(bytes, 1),
                 Found::More { quoted } if self.buffer.is_full() => {
-                    // An open quote that nothing closes.
+                    // A quote that is never closed.
                     match memchr::memchr(b'\n', text).filter(|_| quoted) {
                         Some(end) => break Found::Torn(end + 1),
                         None => return Err(ReadError::Long(self.buffer.line)),
@@ -113,7 +115,7 @@ impl<R: Read> Rows<R> {
         let text = &self.buffer.text()[..bytes];
         let is_ended = text.ends_with(b"\n");
         let lines = memchr::memchr_iter(b'\n', text).count() as u64;
-        // The bytes stay where they are until more are read.
+        // The bytes stay in the window until more bytes are read.
         self.buffer.consume(bytes, lines);
         self.last = bytes;
         let text = if self.split.copied { &self.split.copy[..] } else { self.buffer.before(bytes) };
@@ -121,8 +123,9 @@ impl<R: Read> Rows<R> {
         Ok(Some(Row { text, fields, line, offset, is_whole, is_ended }))
     }
 
-    /// Goes back to the second line of the row that was given last, if it has one. Quotes of several torn rows may look
-    /// like those of one long row.
+    /// Moves back to the second line of the last returned row, if it has one. The quotes of several torn rows may look
+    /// like
+    /// those of one long row.
     pub(super) fn back_to_second_line(&mut self) {
         let text = self.buffer.before(self.last);
         let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
@@ -131,43 +134,43 @@ impl<R: Read> Rows<R> {
         self.buffer.give_back(bytes, lines);
     }
 
-    /// Goes back to the start of the row that was given last.
+    /// Moves back to the start of the last returned row.
     pub(super) fn back(&mut self) {
         let text = self.buffer.before(self.last);
         let (bytes, lines) = (text.len(), memchr::memchr_iter(b'\n', text).count() as u64);
         self.buffer.give_back(bytes, lines);
     }
 
-    /// Number of bytes of the rows given.
+    /// Returns the number of bytes read so far.
     pub(super) fn offset(&self) -> u64 {
         self.buffer.offset
     }
 }
 
-/// The fields of one row, as they were found last.
+/// The fields of the row that was split last.
 #[derive(Debug, Default)]
 struct Split {
     fields: Vec<Range<u32>>,
-    /// The row has quotes: its fields are in `copy`.
+    /// True if the row has quotes; then its fields are in `copy`.
     copied: bool,
     copy: Vec<u8>,
 }
 
-/// The beginning of a text, with its number of bytes.
+/// The kind of the row at the beginning of a text, with its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Row(usize),
     Empty(usize),
-    /// A line of a row whose quotes do not fit.
+    /// The first line of a row with unbalanced quotes.
     Torn(usize),
-    /// The row does not end in the text.
+    /// The text does not contain the end of the row.
     More {
         quoted: bool,
     },
 }
 
 impl Split {
-    /// Finds the row at the beginning of a text. `ended`: nothing follows.
+    /// Splits the row at the beginning of a text. `ended` is true if the text is the rest of the file.
     fn row(&mut self, text: &[u8], delimiter: u8, ended: bool) -> Found {
         self.fields.clear();
         let found = memchr::memchr2(b'\n', b'"', text);
@@ -239,7 +242,7 @@ impl Split {
         Field::Last(end + 1)
     }
 
-    /// `at`: behind the opening quote.
+    /// Reads a quoted field; `at` is the position after the opening quote.
     fn quoted_field(&mut self, text: &[u8], mut at: usize, delimiter: u8, ended: bool) -> Field {
         loop {
             let Some(n) = memchr::memchr(b'"', &text[at..]) else {
@@ -264,7 +267,7 @@ impl Split {
     }
 }
 
-/// The end of a field, with the place behind it.
+/// How a field ends, with the position after its end.
 enum Field {
     Next(usize),
     Last(usize),
@@ -272,7 +275,7 @@ enum Field {
     Torn,
 }
 
-/// The fields of one line.
+/// Returns the fields of one line.
 pub(super) fn split(line: &[u8], delimiter: u8) -> Option<Vec<Vec<u8>>> {
     let mut split = Split::default();
     let Found::Row(_) = split.row(line, delimiter, true) else { return None };
@@ -281,5 +284,5 @@ pub(super) fn split(line: &[u8], delimiter: u8) -> Option<Vec<Vec<u8>>> {
     Some(split.fields.iter().map(field).collect())
 }
 
-/// Rows longer than this are refused: fields are found by numbers of 32 bits.
+/// Field positions have 32 bits, so rows must be shorter than 4 GiB.
 const _: () = assert!(2 * MOST_ROW < u32::MAX as usize);

@@ -1,6 +1,6 @@
-//! Opens result files, pipes and standard input, and refuses by name what cannot be one.
+//! Opens result files, pipes and standard input, and rejects other kinds of paths with a message.
 //!
-//! A file is opened once: what was read to see its kind is given again.
+//! A file is opened only once: bytes that were read to detect its format are returned once more.
 use std::fs::{self, File};
 use std::io::{Cursor, Error, ErrorKind, IsTerminal, Read, Result};
 use std::os::unix::fs::FileTypeExt;
@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The name of standard input.
+/// The path that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
-/// Time in which a named pipe must find a writer.
+/// Time limit for a writer to open a named pipe.
 const WRITER: Duration = Duration::from_secs(10);
 
 /// The bytes of a result file.
@@ -23,7 +23,7 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// Opens a file, a pipe, or standard input where the path is `-`.
+    /// Opens a file, a pipe, or standard input if the path is `-`.
     pub fn open(path: &Path) -> Result<Self> {
         if path == Path::new(STANDARD_INPUT) {
             let input = std::io::stdin();
@@ -49,7 +49,7 @@ impl Source {
         }))
     }
 
-    /// Reads the first bytes without taking them.
+    /// Returns the first bytes without consuming them.
     pub fn peek(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut head = Vec::with_capacity(bytes);
         (&mut self.0).take(bytes as u64).read_to_end(&mut head)?;
@@ -65,13 +65,13 @@ impl Read for Source {
     }
 }
 
-/// Whether a path names something that can be read once only: standard input or a pipe.
+/// True if the path can be read only once, because it is standard input or a pipe.
 pub fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
         || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
 }
 
-/// Opens a named pipe, which waits for a writer.
+/// Opens a named pipe. Opening waits for a writer.
 fn pipe(path: &Path) -> Result<File> {
     let (send, receive) = mpsc::channel();
     let owned = path.to_owned();

@@ -1,7 +1,7 @@
-//! Reads result files row by row, in little memory however long they are.
+//! Reads result files row by row; the memory use does not depend on their length.
 //!
-//! Rows that are not whole, or of another form, are counted, and reading goes on behind them. A heading that is repeated,
-//! as in appended files, counts from there on. Of XML, samples are read without what is inside of them.
+//! Incomplete or malformed rows are counted and skipped. A repeated heading, as in concatenated files, applies from its
+//! line on. Of XML files, samples are read without their sub-results.
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use super::read::{COLUMNS, LONGEST_HEADING, ReadError, field};
 use super::rows::{Row, Rows, split};
 use super::times::Times;
 
-/// Columns without which a row is none.
+/// Columns that every row must have.
 const NEEDED: [Column; 2] = [Column::TimeStamp, Column::Elapsed];
 
 /// A column of a result file, in JMeter's order.
@@ -44,13 +44,13 @@ pub enum Column {
 }
 
 impl Column {
-    /// The name in a heading.
+    /// Returns the name of the column in a heading.
     pub fn name(self) -> &'static str {
         COLUMNS[self as usize]
     }
 }
 
-/// A row: fields by their column.
+/// The fields of a row by column.
 #[derive(Debug)]
 pub struct Fields<'a> {
     kind: Kind<'a>,
@@ -63,57 +63,57 @@ enum Kind<'a> {
     Sample(&'a Sample),
 }
 
-/// The rows that were not given.
+/// The rows that were skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Bytes of a last row that is not whole.
+    /// Length of an incomplete last row in bytes.
     pub torn: u64,
-    /// Rows that could not be read, and the line of the first (from 1).
+    /// Number of unreadable rows, and the line of the first one (from 1).
     pub odd: u64,
     pub first_line: u64,
-    /// The reason of the first.
+    /// The reason for the first unreadable row.
     pub why: Option<Why>,
-    /// The compressed file is damaged or ends early.
+    /// True if the compressed file is damaged or truncated.
     pub is_damaged: bool,
-    /// Time stamps are seconds, not milliseconds; they were read as such.
+    /// True if timestamps are seconds instead of milliseconds; they were read as seconds.
     pub in_seconds: bool,
 }
 
-/// Elapsed times from here on are none that a sample had, ms: more than 24 days, and the greatest 32-bit number, which programs write
-/// for a time that they do not know.
+/// Elapsed times from this limit on are invalid, in ms: more than 24 days, and the largest 32-bit number, which some
+/// programs write for an unknown time.
 pub const LONGEST_MS: i64 = i32::MAX as i64;
 
-/// The reason why a row could not be read.
+/// The reason for which a row could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It has so many fields, and the heading so many names.
+    /// The number of fields in the row differs from the number of names in the heading.
     Fields(usize, usize),
-    /// Its quotes or tags do not fit: it was not written whole.
+    /// Quotes or tags are unbalanced: the row was not written completely.
     Torn,
-    /// It has bytes 0: data were lost where they are.
+    /// The row contains NUL bytes: data were lost there.
     Damaged,
-    /// The time stamp is no number, and no date of a known format.
+    /// The timestamp is neither a number nor a date in a known format.
     Value,
-    /// The time stamp, or the end of the sample, is a number that no clock shows.
+    /// The timestamp, or the end of the sample, is outside the range of valid times.
     Beyond,
-    /// The time stamp does not have the format that the property names.
+    /// The timestamp does not have the format that the property specifies.
     OtherFormat,
-    /// The property names a format that cannot be read.
+    /// The property specifies a format that is not supported.
     UnreadFormat,
-    /// The time stamp is a number with an exponent: its last digits are lost.
+    /// The timestamp is a number with an exponent, so its last digits are lost.
     Rounded,
-    /// It is text behind the end of an XML document.
+    /// Text after the end of an XML document.
     Stray,
-    /// The elapsed time is below 0, or no number, or longer than any sample takes.
+    /// The elapsed time is below 0.
     Negative,
     Elapsed,
-    /// The elapsed time is longer than that of any sample.
+    /// The elapsed time exceeds [`LONGEST_MS`].
     TooLong,
-    /// A number of bytes is no number.
+    /// A field for a number of bytes is not a number.
     Bytes,
-    /// It is a figure of a host, written by the plug-in PerfMon.
+    /// The row is a figure of a host, written by the plug-in PerfMon.
     PerfMon,
-    /// It says neither `true` nor `false` in the column success.
+    /// The column success contains neither `true` nor `false`.
     Success,
 }
 
@@ -157,7 +157,7 @@ impl std::fmt::Display for Why {
 }
 
 impl Left {
-    /// Counts a row that is not what a row should be.
+    /// Counts an unreadable row.
     pub fn add(&mut self, line: u64, why: Why) {
         self.odd += 1;
         if self.odd == 1 {
@@ -167,7 +167,7 @@ impl Left {
 }
 
 impl Fields<'_> {
-    /// The field of a column; `None` where the file does not have it.
+    /// Returns the field of a column; `None` if the file does not contain it.
     pub fn get(&self, column: Column) -> Option<Cow<'_, str>> {
         match &self.kind {
             Kind::Row { row, places, .. } => {
@@ -177,7 +177,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Whether assertions ran on the sample, and whether one of them did not hold; `None`: only XML says it.
+    /// Returns whether assertions ran on the sample, and whether one of them failed; `None` for CSV, which does not
+    /// contain this.
     pub fn assertions(&self) -> Option<(bool, bool)> {
         match &self.kind {
             Kind::Row { .. } => None,
@@ -185,7 +186,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The line of the row in its file, from 1.
+    /// Returns the line of the row in its file, from 1.
     pub fn line(&self) -> u64 {
         match &self.kind {
             Kind::Row { row, .. } => row.line,
@@ -193,12 +194,12 @@ impl Fields<'_> {
         }
     }
 
-    /// Whether the names of the columns come from the properties: the file has no heading.
+    /// True if the file has no heading, so that the column names come from the properties.
     pub fn is_without_heading(&self) -> bool {
         matches!(self.kind, Kind::Row { has_heading: false, .. })
     }
 
-    /// A field that is a whole number. Programs that keep tables as floating-point numbers write `12.0`.
+    /// Returns a field as an integer. Accepts `12.0`, which programs write that store tables as floating-point numbers.
     pub fn number(&self, column: Column) -> Option<i64> {
         let text = self.get(column)?;
         let text = text.trim();
@@ -208,7 +209,7 @@ impl Fields<'_> {
         text.parse().ok().or_else(|| text.split_once('.').and_then(whole))
     }
 
-    /// Whether the sample succeeded: true or false, or nothing at all. `None`: the field says something else.
+    /// Returns whether the sample succeeded; `Some(None)` if the field is empty or missing, `None` if it is invalid.
     pub fn is_success(&self) -> Option<Option<bool>> {
         let Some(text) = self.get(Column::Success) else { return Some(None) };
         match text.trim() {
@@ -219,7 +220,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Whether the time stamp is written like `1.7644E+12`.
+    /// True if the timestamp is written like `1.7644E+12`.
     fn is_rounded(&self) -> bool {
         self.get(Column::TimeStamp).is_some_and(|text| {
             let digits = text.trim().split_once(['E', 'e']);
@@ -230,7 +231,7 @@ impl Fields<'_> {
         })
     }
 
-    /// The reason why a row with the right number of fields could not be read.
+    /// Returns the reason for which a row with the right number of fields could not be read.
     pub fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) if self.is_rounded() => Why::Rounded,
@@ -246,7 +247,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Whether a field is a whole number, however large.
+    /// True if a field is an integer of any size.
     fn has_digits(&self, column: Column) -> bool {
         self.get(column).is_some_and(|text| {
             let text = text.trim().trim_start_matches('-');
@@ -260,8 +261,9 @@ impl Fields<'_> {
             .any(|column| self.get(column).is_some() && self.number(column).is_none())
     }
 
-    /// Whether the columns that are known can be those of a sample, in a row that has another number of fields than the
-    /// heading has names: runs with other variables were appended to the file.
+    /// True if the row can be a sample although its number of fields differs from the heading, because its known
+    /// columns
+    /// are plausible. This happens if runs with other variables were appended to the file.
     fn fits_all_the_same(&self) -> bool {
         let is_empty = |column| self.get(column).is_none_or(|text| text.trim().is_empty());
         let is_number = |column, most: i64| {
@@ -293,11 +295,12 @@ impl Fields<'_> {
             && [Column::Bytes, Column::SentBytes].into_iter().all(|one| is_number(one, 1 << 40))
     }
 
-    /// Whether the line ends with a whole row, before which another one was torn. `names`: fields of a row.
+    /// True if the line ends with a complete row that follows a torn one. `names` is the number of fields in a complete
+    /// row.
     fn ends_with_another(&self, names: usize) -> bool {
         let Kind::Row { row, places, .. } = &self.kind else { return false };
         let Some(torn) = row.len().checked_sub(names) else { return false };
-        // The first field of the second row is one with the last of the first.
+        // The last field of the torn row and the first field of the next row are joined.
         let of = |column: Column| {
             let at = places[column as usize].filter(|at| *at > 0)? as usize;
             row.get(at + torn).map(String::from_utf8_lossy)
@@ -312,7 +315,7 @@ impl Fields<'_> {
             && of(Column::Success).is_none_or(is_bool)
     }
 
-    /// Whether the row is one of the plug-in PerfMon: no thread and no code, and a label like `host CPU`.
+    /// True if the plug-in PerfMon wrote the row: no thread, no response code, and a label like `host CPU`.
     fn is_of_perfmon(&self) -> bool {
         const METRICS: [&str; 9] =
             ["CPU", "Memory", "Swap", "Disks I/O", "Network I/O", "TCP", "JMX", "EXEC", "TAIL"];
@@ -327,7 +330,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Gives the row to `each`. Returns the reason where it could not be read.
+    /// Passes the row to `each`. Returns the reason if it could not be read.
     fn give(&self, each: &mut impl FnMut(&Fields<'_>) -> bool) -> Option<Why> {
         if self.is_of_perfmon() {
             return Some(Why::PerfMon);
@@ -335,14 +338,14 @@ impl Fields<'_> {
         (!each(self)).then(|| self.why())
     }
 
-    /// The time stamp, ms since 1970. It may be a text of the format that the properties name, or of one that JMeter knows.
+    /// Returns the timestamp in ms since 1970. Its format is that of the properties or one that JMeter knows.
     pub fn time_ms(&self) -> Option<i64> {
         self.times.read(&self.get(Column::TimeStamp)?)
     }
 }
 
-/// Gives each row to `each`, which says whether it could be read. Without a recognisable heading line the columns are
-/// `expected`'s, as in JMeter.
+/// Passes each row to `each`, which returns true if it could read the row. Without a recognizable heading line the
+/// columns are those of `expected`, as in JMeter.
 pub fn each(
     from: impl Read,
     expected: &Columns,
@@ -389,11 +392,11 @@ fn each_sample(
     }
 }
 
-/// The form of the rows from a heading on.
+/// The format of the rows that follow a heading.
 struct Form {
     names: usize,
     places: Places,
-    /// False until the first row where the file has no heading: there may be variables behind the columns.
+    /// False before the first row of a file without a heading: further columns may be variables.
     has_heading: bool,
 }
 
@@ -406,19 +409,19 @@ impl Form {
         row.len() == self.names || !self.has_heading && row.len() > self.names
     }
 
-    /// Whether the row has all known columns, and more or fewer variables behind them than the heading says.
+    /// True if the row contains all known columns and only its number of variables differs from the heading.
     fn may_fit(&self, row: &Row<'_>) -> bool {
         let last = self.places.iter().flatten().max().map_or(0, |last| *last as usize);
         row.is_ended && row.len() > last && row.len() < 2 * self.names - 1
     }
 }
 
-/// A loss that is the end of the file if no row follows.
+/// An unreadable row that counts as the torn end of the file if no further row follows.
 #[derive(Clone, Copy)]
 struct Open {
     offset: u64,
     before: Left,
-    /// A row with a time follows: the loss is more than one row that is not whole.
+    /// True if a row with a time follows: then more was lost than one incomplete row.
     has_rows: bool,
 }
 
@@ -436,7 +439,7 @@ fn first_form(rows: &mut Rows<impl Read>, expected: &Columns) -> Result<Form, Re
 }
 
 impl Open {
-    /// Notes a row that is lost; `before`: what was lost before it.
+    /// Records a lost row. `before` counts the losses before it.
     fn note(open: &mut Option<Self>, row: &Row<'_>, fields: &Fields<'_>, before: Left) {
         if !row.is_whole || !row.is_ended {
             open.get_or_insert(Self { offset: row.offset, before, has_rows: false });
@@ -455,7 +458,7 @@ fn each_row(
     let mut form = first_form(&mut rows, expected)?;
     let has_heading = form.has_heading;
     let (mut left, mut open, mut is_heading) = (Left::default(), None, has_heading);
-    // The row at which the delimiter changed last: at a row it changes once.
+    // Offset of the row at which the delimiter changed last. It changes at most once per row.
     let mut switched = None;
     while let Some(row) = rows.next()? {
         if std::mem::replace(&mut is_heading, false) {
@@ -481,7 +484,7 @@ fn each_row(
         let wrong = if fits { fields.give(&mut each) } else { None };
         if fits && wrong.is_none() {
             if !form.has_heading {
-                // The first row says how many variables there are.
+                // The number of variables follows from the first row.
                 (form.names, form.has_heading) = (row.len(), true);
             }
             open = None;
@@ -513,7 +516,8 @@ fn each_row(
     Ok(left)
 }
 
-/// The delimiter of a row, or of a heading, that another one divides than those before: runs with other properties append to
+/// Returns another delimiter if it divides the row, or divides it as a heading. Runs with other properties may append
+/// to
 /// the same file.
 fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     let line = row.get(0).filter(|_| row.len() == 1 && names > 1)?;
@@ -524,7 +528,7 @@ fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     })
 }
 
-/// The form that a heading inside of a file gives.
+/// Returns the format that a heading inside of the file defines.
 fn repeated(row: &Row<'_>) -> Option<Form> {
     heading::known(row.fields())?;
     let name = |cell| {

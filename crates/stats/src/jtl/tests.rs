@@ -1,4 +1,4 @@
-//! Expected rows: what JMeter 5.6.3's own CSVSaveService prints for the same samples.
+//! The expected rows were printed by JMeter 5.6.3's own CSVSaveService for the same samples.
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
@@ -137,7 +137,7 @@ fn properties_turn_columns_on_and_off() {
     );
     assert_eq!(columns.assertion_results, Assertions::First);
     assert!(columns.xml);
-    // A listener that wants time stamps still gets none: the format stays that of the properties.
+    // A listener that enables timestamps gets only the heading: the format remains that of the properties.
     let listener = columns.with_save_config([("timestamp", "true"), ("label", "true")]);
     assert_eq!(header(&listener, &[]), "timeStamp\tlabel\n");
     assert_eq!(line(&listener, &Row { label: "x", ..SAMPLE }), "x\n");
@@ -261,7 +261,7 @@ fn a_document_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Labels of the rows that could be read, and what was left.
+/// Returns the labels of the readable rows, and the counts of skipped rows.
 fn labels(text: &str) -> (String, Left) {
     let mut labels = String::new();
     let read = |fields: &Fields<'_>| {
@@ -328,7 +328,7 @@ fn rows_with_other_variables_than_the_heading_are_read() {
     for (heading, rows, read) in [
         (HEADING.to_owned(), format!("{row}\n{row},x,y\n{row},1700000000000,\n"), "aaa"),
         (format!("{HEADING},\"x\",\"y\""), format!("{row},1,2\n{row}\n"), "aa"),
-        // Files without a heading: the first row says how many variables there are.
+        // Files without a heading: the first row determines the number of variables.
         ("timeStamp,elapsed,success".to_owned(), "1,2,true\n1,2,true,v\n".to_owned(), ""),
     ] {
         let (labels, left) = labels(&format!("{heading}\n{rows}"));
@@ -339,12 +339,12 @@ fn rows_with_other_variables_than_the_heading_are_read() {
 #[test]
 fn rows_that_are_torn_or_divided_otherwise_are_no_rows_with_variables() {
     let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
-    // Every place at which a kill may have left a row, with the next one behind it.
+    // A row that a kill cut off at any position, followed directly by the next row.
     for cut in "1700000000000,".len()..=row.len() {
         let (read, left) = labels(&format!("{HEADING}\n{row}\n{}{row}\n{row}\n", &row[..cut]));
         assert_eq!((&*read, left.odd), ("aa", 1), "{}", &row[..cut]);
     }
-    // With texts and variables at the end.
+    // The same with texts and variables at the end.
     let row = "1700000000000,12,true,a,http://h/,1,2";
     for cut in "1700000000000,".len()..=row.len() {
         let text =
@@ -353,7 +353,7 @@ fn rows_that_are_torn_or_divided_otherwise_are_no_rows_with_variables() {
         assert_eq!((&*read, left.odd), ("a", 1), "{}", &row[..cut]);
     }
     let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
-    // A delimiter in a label without quotes, and other rows.
+    // Rows that must not be taken for a torn row: a delimiter in an unquoted label, and other errors.
     for odd in [
         "1700000000000,12,a,b,200,T 1-1,true,10,http://h/,5,0,1",
         "1700000000000,12,a,200,T 1-1,maybe,10,http://h/,5,0,1,x",
@@ -478,7 +478,7 @@ fn element(columns: &Columns, row: &Row, detail: &Detail) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Expected: what JMeter 5.6.3 writes for such samples (`tests/parity/cases/jtl_xml*`).
+/// The expected text is what JMeter 5.6.3 writes for such samples (`tests/parity/cases/jtl_xml*`).
 #[test]
 fn elements_close_themselves_and_escape_as_xstream_does() {
     let columns = properties(&[

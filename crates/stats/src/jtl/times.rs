@@ -1,6 +1,6 @@
-//! The time stamps of a file's rows: milliseconds, the format that a property names, or one of those that JMeter knows.
+//! Parses the timestamps of a file's rows: milliseconds, the format in a property, or a format that JMeter knows.
 //!
-//! The format that was found last is tried first, so that a row costs one attempt.
+//! The format that matched last is tried first, so that a row usually costs one attempt.
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::columns::{Columns, TimestampFormat};
 use super::pattern::Pattern;
 use super::stream::Why;
 
-/// Formats that are read without being asked for. The first five are those of JMeter's own reader.
+/// Formats that are recognized without a property. The first five are those of JMeter's own reader.
 const KNOWN: [&str; 9] = [
     "%Y/%m/%d %H:%M:%S%.f",
     "%Y/%m/%d %H:%M:%S",
@@ -23,28 +23,28 @@ const KNOWN: [&str; 9] = [
     "%Y-%m-%dT%H:%M:%S%.fZ",
     "%Y-%m-%dT%H:%M:%S%.f%z",
 ];
-/// Formats that begin with a zone are at this place and behind.
+/// Index of the first format that contains a time zone.
 const ZONED: usize = 6;
 const UTC: usize = 7;
-/// From here on a number of milliseconds lies beyond the year 2286: it is a date in digits.
+/// Numbers from here on would be milliseconds after the year 2286; they are read as the digits of a date.
 const LEAST_DATE: i64 = 10_000_000_000_000;
 
-/// Seconds from 1990 to 2100: read as milliseconds they would be days of the year 1970.
+/// Seconds from 1990 to 2100. As milliseconds, these numbers would be days of the year 1970.
 const SECONDS: Range<i64> = 631_152_000..4_102_444_800;
 
-/// Microseconds and nanoseconds from 1990 to 2100 as milliseconds.
+/// Converts microseconds or nanoseconds between 1990 and 2100 to milliseconds.
 fn finer(number: i64) -> Option<i64> {
     let of = |each: i64| SECONDS.contains(&(number / (1000 * each))).then_some(number / each);
     of(1000).or_else(|| of(1_000_000))
 }
 
-/// Reads time stamps.
+/// A parser of timestamps.
 #[derive(Debug)]
 pub(super) struct Times {
     given: Option<Pattern>,
-    /// The format that the property names is none that is understood.
+    /// True if the property specifies a format that is not supported.
     is_unread: bool,
-    /// The format in `KNOWN` that was found last.
+    /// Index of the format in `KNOWN` that matched last.
     last: Cell<usize>,
     zone: TimeZone,
     in_seconds: Cell<bool>,
@@ -62,7 +62,7 @@ impl Times {
         Self { given, is_unread, last: Cell::new(0), zone, in_seconds: Cell::new(false) }
     }
 
-    /// The reason why a time stamp cannot be read.
+    /// Returns the reason for which a timestamp cannot be read.
     pub(super) fn why(&self) -> Why {
         match &self.given {
             Some(_) => Why::OtherFormat,
@@ -71,7 +71,7 @@ impl Times {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the time in ms since 1970.
     pub(super) fn read(&self, text: &str) -> Option<i64> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if let Some(at) = self.given.as_ref().and_then(|given| given.read(text)) {
@@ -85,7 +85,7 @@ impl Times {
         }
     }
 
-    /// Whether some time stamp was a number of seconds.
+    /// True if a timestamp was a number of seconds.
     pub(super) fn in_seconds(&self) -> bool {
         self.in_seconds.get()
     }
@@ -95,7 +95,7 @@ impl Times {
         Some(seconds * 1000 + ms)
     }
 
-    /// A number with a point: seconds with decimals, or milliseconds of which the decimals do not count.
+    /// Parses a number with a decimal point: seconds with decimals, or milliseconds whose decimals are ignored.
     fn decimal(&self, text: &str) -> Option<i64> {
         let (whole, decimals) = text.split_once('.')?;
         let whole: i64 = whole.parse().ok()?;
@@ -131,7 +131,7 @@ impl Times {
         Some(time.as_millisecond())
     }
 
-    /// A date and time of 14 digits, or of 17 with milliseconds.
+    /// Parses a date and time of 14 digits, or 17 digits with milliseconds.
     fn digits(&self, text: &str) -> Option<i64> {
         let ms = match text.len() {
             14 => 0,

@@ -1,15 +1,15 @@
-//! Code points below U+10000 that Java 17 takes for unassigned: XStream writes them as character references.
+//! Code points below U+10000 that are unassigned in Java 17: XStream writes them as character references.
 //!
-//! Printed by `unassigned/Unassigned.java`.
+//! The table was printed by `unassigned/Unassigned.java`.
 
-/// Whether Java knows no character of that number.
+/// True if the character is unassigned in Java 17.
 pub(super) fn is_unassigned(c: char) -> bool {
     let Ok(unit) = u16::try_from(c as u32) else { return false };
     let at = RANGES.partition_point(|(_, last)| *last < unit);
     RANGES.get(at).is_some_and(|(first, _)| *first <= unit)
 }
 
-/// First and last of each gap.
+/// First and last code point of each unassigned range.
 #[rustfmt::skip]
 const RANGES: &[(u16, u16)] = &[
     (0x0378, 0x0379), (0x0380, 0x0383), (0x038b, 0x038b), (0x038d, 0x038d), (0x03a2, 0x03a2),

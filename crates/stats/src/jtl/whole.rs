@@ -1,14 +1,15 @@
-//! Ends of whole rows in the text of a result file.
+//! Finds the ends of complete rows in the text of a result file.
 //!
-//! The remains of a full disk or a killed process may end anywhere. Rows of CSV end at a line end outside quotes; elements
-//! of XML end at the only lines that begin with their end tag, for inside of them lines are indented and `<` is
-//! escaped. One pass, no allocation.
+//! The file of a full disk or a killed process may end anywhere. Rows of CSV end at a line end outside quotes. Elements
+//! of
+//! XML end at a line that begins with their end tag: inner lines are indented and `<` is escaped. One pass, no
+//! allocation.
 use super::columns::Columns;
 
-/// The format of samples in a file.
+/// The format of the samples in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Rows of CSV.
+    /// CSV rows.
     Rows,
     /// Elements of an XML document.
     Elements,
@@ -19,8 +20,9 @@ impl Form {
         if columns.xml { Self::Elements } else { Self::Rows }
     }
 
-    /// The places behind each whole row of a text that begins where a row begins. A heading is a row; what is before the
-    /// first element of a document belongs to it.
+    /// Returns the position after each complete row of a text that starts at the beginning of a row. A heading counts
+    /// as a
+    /// row; text before the first element of a document belongs to that element.
     pub fn ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -33,7 +35,9 @@ impl Form {
         })
     }
 
-    /// Whether a text that ends so ends with a whole row, as far as its last bytes tell without what is before them.
+    /// True if a text with these last bytes may end with a complete row. The bytes before `tail` are not known, so this
+    /// is no
+    /// proof.
     pub fn may_end(self, tail: &[u8]) -> bool {
         match self {
             Self::Rows => tail.ends_with(b"\n"),
@@ -47,7 +51,7 @@ impl Form {
 
 /// End tags of samples.
 const CLOSING: [&[u8]; 2] = [b"</httpSample>", b"</sample>"];
-/// Beginnings of their start tags.
+/// Beginnings of start tags of samples.
 const OPENING: [&[u8]; 2] = [b"<httpSample ", b"<sample "];
 
 fn row(text: &[u8]) -> Option<usize> {

@@ -1,8 +1,9 @@
-//! XML as XStream's pretty printer lays it out: JMeter's result files are made with it.
+//! Writes XML in the layout of XStream's pretty printer, which JMeter uses for its result files.
 //!
-//! Elements without content close themselves, children are indented by two blanks, text stands on the line of its
-//! element. What no XML can hold is written as a character reference all the same (its mode `XML_QUIRKS`). Nothing is
-//! allocated but the growth of the buffer.
+//! Empty elements are self-closing, children are indented by two spaces, and text is on the line of its element.
+//! Characters that XML does not allow are written as character references nevertheless (XStream's mode `XML_QUIRKS`).
+//! Only
+//! the growth of the buffer allocates.
 use super::unassigned::is_unassigned;
 
 /// Writes elements into a buffer.
@@ -10,11 +11,11 @@ use super::unassigned::is_unassigned;
 pub struct Printer<'o> {
     out: &'o mut Vec<u8>,
     depth: usize,
-    /// The start tag is not closed yet.
+    /// True if the start tag is not closed yet.
     in_tag: bool,
-    /// The next tag begins a new line.
+    /// True if the next tag starts a new line.
     new_line: bool,
-    /// The element has had neither text nor children.
+    /// True if the element has neither text nor children so far.
     empty: bool,
 }
 
@@ -23,7 +24,7 @@ impl<'o> Printer<'o> {
         Self { out, depth: 0, in_tag: false, new_line: false, empty: false }
     }
 
-    /// Begins an element.
+    /// Starts an element.
     pub fn start(&mut self, name: &str) {
         self.empty = false;
         self.finish_tag();
@@ -35,7 +36,7 @@ impl<'o> Printer<'o> {
         self.empty = true;
     }
 
-    /// An attribute of the element just begun.
+    /// Writes an attribute of the element that was just started.
     pub fn attribute(&mut self, name: &str, value: &str) {
         self.out.push(b' ');
         push_name(name, self.out);
@@ -44,7 +45,7 @@ impl<'o> Printer<'o> {
         self.out.push(b'"');
     }
 
-    /// An attribute that is a number.
+    /// Writes an attribute whose value is a number.
     pub fn number(&mut self, name: &str, value: impl itoa::Integer) {
         self.out.push(b' ');
         self.out.extend_from_slice(name.as_bytes());
@@ -53,7 +54,7 @@ impl<'o> Printer<'o> {
         self.out.push(b'"');
     }
 
-    /// Text of the element; the empty text counts as text.
+    /// Writes text of the element. An empty text also counts as text.
     pub fn text(&mut self, text: &str) {
         self.new_line = false;
         self.empty = false;
@@ -61,7 +62,7 @@ impl<'o> Printer<'o> {
         escape(text, false, self.out);
     }
 
-    /// Ends the element of that name, begun last.
+    /// Ends the innermost open element, which must have this name.
     pub fn end(&mut self, name: &str) {
         self.depth = self.depth.saturating_sub(1);
         if self.empty {
@@ -77,7 +78,7 @@ impl<'o> Printer<'o> {
         self.new_line = true;
     }
 
-    /// Ends the line behind the outermost element.
+    /// Ends the line after the outermost element.
     pub fn end_line(self) {
         self.out.push(b'\n');
     }
@@ -96,11 +97,11 @@ impl<'o> Printer<'o> {
     }
 }
 
-/// Appends a text. In attributes tabs and line feeds are references, too.
+/// Appends an escaped text. In attributes, tabs and line feeds are escaped too.
 fn escape(text: &str, attribute: bool, out: &mut Vec<u8>) {
     let special =
         |b: u8| !(b' '..0x7f).contains(&b) | matches!(b, b'&' | b'<' | b'>' | b'"' | b'\'');
-    // Without a branch per byte, so that it is done sixteen bytes at a time.
+    // No branch per byte, so that the compiler can process sixteen bytes at a time.
     if text.bytes().fold(false, |any, b| any | special(b)) {
         escape_slowly(text, attribute, out);
     } else {
@@ -140,7 +141,7 @@ fn escape_slowly(text: &str, attribute: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Without leading zeros, in small letters.
+/// Appends a hexadecimal number without leading zeros, in lower case.
 fn push_hex(number: u32, out: &mut Vec<u8>) {
     let digits = (32 - number.leading_zeros()).div_ceil(4).max(1);
     for at in (0..digits).rev() {
@@ -148,8 +149,9 @@ fn push_hex(number: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a name as XStream writes it: `_` is doubled, `$` becomes `_-`. Once a name has one of these or a letter
-/// beyond ASCII, all that no XML name may hold is replaced by its number; before, it stays.
+/// Appends a name as XStream escapes it: `_` is doubled, `$` becomes `_-`. From the first of these characters or the
+/// first non-ASCII character on, characters that XML names do not allow are replaced by their code; earlier ones are
+/// not.
 fn push_name(name: &str, out: &mut Vec<u8>) {
     let odd = |c: char| c == '$' || c == '_' || c <= '\u{1b}' || c >= '\u{7f}';
     let Some(first) = name.find(odd) else { return out.extend_from_slice(name.as_bytes()) };
@@ -171,7 +173,7 @@ fn push_name(name: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Name characters of XML 1.0, fifth edition, that are one unit of UTF-16.
+/// True for the name characters of XML 1.0, fifth edition, that are one UTF-16 unit.
 fn may_be_in_name(c: char, first: bool) -> bool {
     let start = matches!(c, ':' | '_' | 'A'..='Z' | 'a'..='z'
         | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}' | '\u{370}'..='\u{37d}'

@@ -1,4 +1,5 @@
-//! Samples are kept for each reason whatever there is of the others, and keeping allocates nothing once warm.
+//! Samples are stored for each reason independently of the others, and storing allocates nothing after the first
+//! seconds.
 
 use super::*;
 use crate::sample::LabelId;
@@ -7,7 +8,7 @@ use crate::{Recorder, Snapshot};
 const START: i64 = 1_700_000_000_000 / 60_000 * 60_000;
 const MS: u64 = 1_000_000;
 
-/// A sample that ends so many ms after the start, as cores record it.
+/// Records a sample that ends `end_ms` after the start, as cores do.
 fn take(recorder: &mut Recorder, label: LabelId, (end_ms, ms): (i64, u64), error: Option<&str>) {
     let outcome = error.map_or(Outcome::Ok, |_| Outcome::Status);
     let (success, errors) = (error.is_none(), u32::from(error.is_some()));
@@ -80,7 +81,7 @@ fn each_minute_has_its_slowest_by_the_end_of_samples() {
     assert_eq!(of(&snapshot, Why::Slow), [("one", 20)], "the second minute's took its place");
     take(&mut recorder, label, (60_600, 15), None);
     assert_eq!(of(&second(&mut recorder, 61_500), Why::Slow), []);
-    // The clock is set back.
+    // The system clock is set back.
     recorder.begin(START - 600_000);
     take(&mut recorder, label, (-599_000, 15), None);
     assert_eq!(of(&second(&mut recorder, -598_000), Why::Slow), [("one", 15)]);
@@ -112,7 +113,8 @@ fn what_finds_no_room_is_kept_later() {
     );
 }
 
-/// Of 64 000 samples in a second those at random are a fair choice: as many of the first half as of the second.
+/// Among 64 000 samples in a second the random ones are a fair choice: about as many from the first half as from the
+/// second.
 #[test]
 fn those_at_random_are_not_the_first() {
     let mut recorder = begun();
@@ -123,13 +125,13 @@ fn those_at_random_are_not_the_first() {
     let random = of(&snapshot, Why::Random);
     let first = random.iter().filter(|one| one.0 == "early").count();
     assert_eq!(random.len(), AT_RANDOM);
-    // Binomial with 64 and 1/2: outside of these once in 10^11.
+    // Binomial distribution with n = 64 and p = 1/2: outside of these limits once in 10^11.
     assert!((5..=59).contains(&first), "{first}");
     let texts: Vec<_> = snapshot.kept.iter().filter(|kept| kept.why == Why::Random).collect();
     assert!(texts.iter().all(|kept| kept.code == "200" && kept.response == "head"));
 }
 
-/// The same where numbers are drawn a thousand samples earlier, as they are for samples in flight.
+/// The same if numbers are drawn a thousand samples earlier, as for samples in flight.
 #[test]
 fn those_that_were_drawn_when_they_began_are_a_fair_choice_too() {
     let mut recorder = begun();
@@ -153,7 +155,7 @@ fn those_that_were_drawn_when_they_began_are_a_fair_choice_too() {
     let first = random.iter().filter(|one| one.0 == "early").count();
     assert_eq!(random.len(), AT_RANDOM);
     assert!((5..=59).contains(&first), "{first}");
-    // Few heads are kept in vain.
+    // Only few response heads are kept unnecessarily.
     assert!(small < 4000, "{small}");
 }
 

@@ -1,4 +1,4 @@
-//! One reading of /proc: sums since the machine began, and how things stand.
+//! One reading of /proc: sums since boot, and current states.
 use std::fs::read_to_string;
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use crate::control_group::{Groups, Limit};
 use super::sockets::Sockets;
 use super::text::{self, Headed};
 
-/// The machine at a moment.
+/// The state of the machine at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     pub sockets: Sockets,
@@ -20,7 +20,7 @@ pub struct Reading {
     pub memory_available: u64,
 }
 
-/// TCP's counts since the network namespace began; see [`super::Machine`] for what they mean.
+/// TCP's counts since the network namespace was created; [`super::Machine`] describes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp {
     pub segments_out: u64,
@@ -39,7 +39,7 @@ pub struct Tcp {
     pub resets_sent: u64,
 }
 
-/// Ticks of all processors together since the machine began.
+/// Ticks of all processors together since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
     pub all: u64,
@@ -47,7 +47,7 @@ pub struct Ticks {
     pub stolen: u64,
 }
 
-/// The texts a reading is made from; those that could not be read are empty.
+/// The texts of a reading; unreadable ones are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     pub(super) sockstat: String,
@@ -79,7 +79,7 @@ impl Reading {
         reading.within(Groups::known().memory())
     }
 
-    /// The memory that a control group, as of a container, leaves of the machine's.
+    /// Reduces the memory to the limit of a control group, for example of a container.
     fn within(mut self, limit: Option<Limit>) -> Self {
         if let Some(Limit { most, used }) = limit.filter(|limit| limit.most < self.memory_total) {
             self.memory_total = most;
@@ -122,14 +122,15 @@ impl Reading {
     }
 }
 
-/// The first figure of /proc/loadavg; anything that is no sensible load is 0.
+/// Returns the first value of /proc/loadavg, or 0 if it is no valid load.
 fn load(text: &str) -> f64 {
     let first = text.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
     first.filter(|load: &f64| load.is_finite() && *load >= 0.0).unwrap_or(0.0)
 }
 
-/// The line `cpu` of /proc/stat (user, nice, system, idle, iowait, irq, softirq, steal; what
-/// guests used is within user), and how many lines `cpuN` follow.
+/// Parses the line `cpu` of /proc/stat (user, nice, system, idle, iowait, irq, softirq, steal; time of guests is
+/// included
+/// in user), and counts the following lines `cpuN`.
 fn ticks(stat: &str) -> (Ticks, u32) {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut figures = [0; 8];
@@ -145,8 +146,8 @@ fn ticks(stat: &str) -> (Ticks, u32) {
     (Ticks { all, busy: all.saturating_sub(idle), stolen: figures[7] }, processors)
 }
 
-/// Bytes of a page of memory, in which the kernel counts TCP's memory: the entry `AT_PAGESZ` (6)
-/// of the auxiliary vector, 4096 where it cannot be read.
+/// Returns the size of a memory page in bytes, the unit in which the kernel counts TCP memory. Source: the entry
+/// `AT_PAGESZ` (6) of the auxiliary vector; 4096 if it cannot be read.
 pub fn page_bytes() -> u64 {
     static PAGE: OnceLock<u64> = OnceLock::new();
     *PAGE.get_or_init(|| page_of(&std::fs::read("/proc/self/auxv").unwrap_or_default()))

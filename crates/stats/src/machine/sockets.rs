@@ -1,31 +1,31 @@
-//! TCP sockets of the machine: how many, and in which states.
+//! Number and states of the machine's TCP sockets.
 //!
-//! Sums come from /proc/net/sockstat, which the kernel keeps. The state of each is in a table with
-//! a line per socket; it is read now and then while there are few, and `states_from` says whether it was.
+//! Sums come from /proc/net/sockstat, which the kernel maintains. The states are in a table with a line per socket. It
+//! is
+//! read from time to time while there are few sockets; `states_from` tells if it was read.
 use serde::Serialize;
 
 use super::text;
 
-/// With more sockets than this, those in TIME_WAIT included, the table is not read: a thousand lines cost
-/// about 3 ms.
+/// Above this number of sockets including TIME_WAIT, the table is not read: a thousand lines cost about 3 ms.
 pub const TABLE_LIMIT: u64 = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sockets {
     /// TCP sockets in use, IPv4 and IPv6.
     pub in_use: u64,
-    /// Established ones, those the peer has half closed included.
+    /// Number of established sockets, including those that the peer has half closed.
     pub established: u64,
     pub time_wait: u64,
-    /// No longer held by any process.
+    /// Number of sockets that no process holds any more.
     pub orphans: u64,
-    /// With a structure in the kernel, in whatever state.
+    /// Number of sockets with a kernel structure, in any state.
     pub allocated: u64,
     /// Bytes of unread and unsent data in the kernel.
     pub memory: u64,
-    /// `table` in the seconds in which the table was read, else `sums`: then there are no `states`.
+    /// `table` in seconds in which the table was read. Otherwise `sums`, and `states` is empty.
     pub states_from: &'static str,
-    /// Sockets by state, those there are.
+    /// Number of sockets by state, without states that do not occur.
     pub states: Vec<StateCount>,
 }
 
@@ -35,7 +35,7 @@ pub struct StateCount {
     pub count: u64,
 }
 
-/// Names in the order of the kernel's numbers (include/net/tcp_states.h), from 1.
+/// Names of socket states, in the order of the kernel's numbers from 1 (include/net/tcp_states.h).
 const STATES: [&str; 12] = [
     "ESTABLISHED",
     "SYN_SENT",
@@ -52,8 +52,9 @@ const STATES: [&str; 12] = [
 ];
 
 impl Sockets {
-    /// From the texts of sockstat and sockstat6; orphans, TIME_WAIT, structures and memory are
-    /// counted for both in the first.
+    /// Parses the texts of sockstat and sockstat6. In sockstat, the values for orphans, TIME_WAIT, structures and
+    /// memory
+    /// include IPv6.
     pub(super) fn of(sockstat: &str, sockstat6: &str, page: u64) -> Self {
         let of = |word| text::word(sockstat, "TCP:", word);
         Self {
@@ -68,7 +69,7 @@ impl Sockets {
         }
     }
 
-    /// Adds the states of all sockets, if there are few.
+    /// Reads the states of all sockets, if there are few.
     pub(super) fn look_into_the_table(&mut self) {
         if self.in_use.saturating_add(self.time_wait) > TABLE_LIMIT {
             return;

@@ -4,7 +4,8 @@ use super::reading::{Texts, Ticks, page_of};
 use super::sockets::{Sockets, StateCount};
 use super::*;
 
-/// Recorded on Linux 6.18 with a million connections on loopback; long rows are cut to the columns read and a few
+/// Recorded on Linux 6.18 with a million connections on loopback. Long rows are cut to the columns that are read and a
+/// few
 /// neighbours.
 fn saved() -> Texts {
     Texts {

@@ -1,16 +1,17 @@
-//! The shapes of text in /proc: words behind a name, headed rows, numbers.
+//! Parsers for the text formats in /proc: words after a name, rows with headings, numbers.
 //!
-//! Whatever the text holds, these give a number or 0, and never fail: files differ between
-//! kernels, are missing in containers, and may be cut.
+//! The parsers never fail and return 0 for anything unexpected: files differ between kernels, are missing in
+//! containers,
+//! and may be truncated.
 
-/// The number behind `word` in a line that begins with `line`, as in /proc/net/sockstat.
+/// Returns the number after `word` in a line that begins with `line`, as in /proc/net/sockstat.
 pub(super) fn word(text: &str, line: &str, word: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(line)).unwrap_or_default();
     let mut words = line.split_ascii_whitespace();
     words.find(|w| *w == word).and_then(|_| words.next()).map_or(0, number)
 }
 
-/// Bytes of a line in KiB, as in /proc/meminfo.
+/// Converts the KiB value of a line to bytes, as in /proc/meminfo.
 pub(super) fn kib(text: &str, line: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(line)).unwrap_or_default();
     line.split_ascii_whitespace().next().map_or(0, number).saturating_mul(1024)
@@ -24,7 +25,7 @@ pub(super) struct Headed<'t> {
 }
 
 impl<'t> Headed<'t> {
-    /// The pair whose lines begin with `line`.
+    /// Finds the pair of lines that begin with `line`.
     pub(super) fn new(text: &'t str, line: &str) -> Self {
         let mut lines = text.lines().filter_map(|l| l.strip_prefix(line));
         Self { names: lines.next().unwrap_or_default(), numbers: lines.next().unwrap_or_default() }
@@ -36,12 +37,12 @@ impl<'t> Headed<'t> {
     }
 }
 
-/// A number that is not negative; anything else is 0.
+/// Parses a non-negative number; anything else is 0.
 pub(super) fn number(text: &str) -> u64 {
     text.trim().parse().unwrap_or(0)
 }
 
-/// Number of ports in a range such as `32768  60999`, both ends included.
+/// Returns the number of ports in a range such as `32768  60999`, both ends included.
 pub(super) fn ports(text: &str) -> u64 {
     let mut ends = text.split_ascii_whitespace().map(number);
     match (ends.next(), ends.next()) {

@@ -1,7 +1,8 @@
-//! A snapshot is read into one that was used before: lists keep their memory, and labels their names where these are the
-//! same, as those of machines that run the same plan are.
+//! Deserializes a snapshot into an existing one. Lists keep their memory, and labels keep their names if these are
+//! equal, as
+//! with machines that run the same plan.
 //!
-//! The forms without field names are read, as postcard's is: fields come in their order.
+//! Supports formats without field names, such as postcard: fields are read in order.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,15 +13,16 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use super::{LabelDelta, Snapshot};
 use crate::hist::Read;
 
-/// Reads a snapshot in postcard's form into one, whatever is in it. It is compiled here, with this crate's optimization.
+/// Reads a snapshot in postcard format into `into` and replaces its content. It is compiled in this crate to get this
+/// crate's optimization level.
 pub fn read(bytes: &[u8], into: &mut Snapshot) -> Result<(), postcard::Error> {
     Into(into).deserialize(&mut postcard::Deserializer::from_bytes(bytes))
 }
 
-/// Reads into a snapshot.
+/// Deserializes into a snapshot.
 struct Into<'a>(&'a mut Snapshot);
 
-/// Fields that are read, of a snapshot and of a label.
+/// Field names of a snapshot and of a label, in order.
 const FIELDS: &[&str] = &[
     "at_ms", "began_ms", "core", "seq", "labels", "counters", "causes", "spans", "closes",
     "classes", "kept", "stalled", "numbers",
@@ -38,7 +40,7 @@ const LABEL: &[&str] = &[
     "slots",
 ];
 
-/// The next field.
+/// Reads the next field.
 fn field<'de, A: SeqAccess<'de>, T: serde::Deserialize<'de>>(
     fields: &mut A,
 ) -> Result<T, A::Error> {
@@ -88,7 +90,7 @@ impl<'de> Visitor<'de> for Into<'_> {
     }
 }
 
-/// The labels, and others whose memory can be used.
+/// The labels to fill, and spare labels whose memory can be reused.
 struct Labels<'a>(&'a mut Vec<LabelDelta>, &'a mut Vec<LabelDelta>);
 
 impl<'de> DeserializeSeed<'de> for Labels<'_> {
@@ -188,7 +190,7 @@ mod tests {
     use super::*;
     use crate::{Counter, Recorder, Sample};
 
-    /// A second with these labels, each with so many samples.
+    /// Returns the snapshot of a second with these labels, each with a number of samples.
     fn second(labels: &[(&str, u64)]) -> Snapshot {
         let mut recorder = Recorder::new();
         for (name, samples) in labels {
@@ -219,7 +221,7 @@ mod tests {
             let fresh: Snapshot = postcard::from_bytes(&bytes).expect("a snapshot");
             assert_eq!(into.labels, fresh.labels);
             assert_eq!(postcard::to_stdvec(&into).expect("bytes"), bytes, "all fields");
-            // It is one like any other.
+            // The reused snapshot must merge like any other.
             let (mut merged, mut twice) = (fresh.clone(), into.clone());
             merged.merge(&into);
             twice.merge(&fresh);

@@ -1,7 +1,7 @@
-//! Expected lines: what JMeter 5.6.3's own Summariser prints for the same figures.
+//! The expected lines were printed by JMeter 5.6.3's own Summariser for the same figures.
 use super::*;
 
-/// The line of one set of figures: count, sum, min, max, errors, elapsed ms.
+/// Returns the line for one set of figures: count, sum, min, max, errors, elapsed ms.
 fn line(figures: [u64; 6]) -> String {
     let [count, sum_ms, min, max, errors, elapsed] = figures;
     let sums = Brief { count, errors, sum_ms, min_max_ms: Some((min, max)) };
@@ -56,7 +56,7 @@ const TEN: Brief = Brief { count: 10, errors: 1, sum_ms: 500, min_max_ms: Some((
 
 #[test]
 fn reports_once_in_each_slot_and_totals_from_the_second_on() {
-    // The test starts 20 s into a minute; slots begin at every full half minute.
+    // The test starts 20 s into a minute. Reports are due at every full half minute.
     let start = 1_699_999_980_000 + 20_000;
     let mut summariser = Summariser::new("sum", 30, start);
     let users = Users { active: 3, started: 4, finished: 1 };

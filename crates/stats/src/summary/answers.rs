@@ -1,4 +1,5 @@
-//! Requests that succeeded by themselves beside answers that were as expected; see [`crate::checks`].
+//! The summary's block on requests that succeeded by themselves, and on responses that were as expected; see
+//! [`crate::checks`].
 
 use serde::Serialize;
 
@@ -6,25 +7,26 @@ use crate::checks::Checks;
 use crate::grouped::{count, cut_percent, things};
 use crate::totals::{Row, Totals};
 
-/// Labels in the text; the JSON has all.
+/// Maximum number of labels in the text; the JSON contains all.
 const SHOWN: usize = 5;
 
-/// Both figures of a run with assertions.
+/// Results of requests and of assertions in a run with assertions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answers {
-    /// Requests whose transport and status were good.
+    /// Number of requests whose transport and status were good.
     pub requests_succeeded: u64,
-    /// Answers that assertions checked.
+    /// Number of responses that assertions checked.
     pub checked: u64,
-    /// Of them those for which all assertions held.
+    /// Number of checked responses for which all assertions passed.
     pub as_expected: u64,
-    /// Percent; `None` where no answer was checked.
+    /// Percentage of checked responses that were as expected; `None` if no response was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_percent: Option<f64>,
-    /// Labels with checked answers, the worst share first. Transactions with assertions of their own are among them, and in
-    /// no sum.
+    /// Labels with checked responses, the worst percentage first. They include transactions with assertions of their
+    /// own,
+    /// which are not part of the sums.
     pub labels: Vec<OfLabel>,
-    /// All requests.
+    /// Number of all requests.
     #[serde(skip)]
     requests: u64,
 }
@@ -40,7 +42,7 @@ pub struct OfLabel {
 }
 
 impl Answers {
-    /// `has_assertions`: the plan has some. `None` where it has none, and where none ran.
+    /// `has_assertions` is true if the plan has assertions. Returns `None` if it has none and none ran.
     pub(super) fn new(totals: &Totals, requests: &Row, has_assertions: bool) -> Option<Self> {
         let Checks { checked, failed, .. } = requests.tally.checks;
         let of = |row: &Row| {

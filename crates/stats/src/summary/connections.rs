@@ -1,5 +1,4 @@
-//! The summary's block on connections that are held: how many, how they came to stand, what went
-//! over them, and how they ended.
+//! The summary's block on held connections: their number, how they were opened, their traffic, and how they ended.
 use serde::Serialize;
 
 use crate::close::{CloseCause, words};
@@ -14,14 +13,14 @@ use super::{Spread, digits};
 /// Connections over the run. Times are milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
-    /// Openings begun, connections opened, openings that failed.
+    /// Number of connects started, of connections opened, and of connects that failed.
     pub started: u64,
     pub opened: u64,
     pub failed: u64,
     pub held_peak: u64,
-    /// In the last second.
+    /// Number of held connections in the last second.
     pub held_last: u64,
-    /// Opened per second while any were, and over the best ten seconds in a row.
+    /// Connections opened per second in the seconds with openings, and in the best ten consecutive seconds.
     pub opened_per_s: f64,
     pub opened_per_s_best_10s: f64,
     pub connect: Spread,
@@ -30,7 +29,7 @@ pub struct Connections {
     pub messages_out: u64,
     pub message_bytes_in: u64,
     pub message_bytes_out: u64,
-    /// Over the whole run.
+    /// Rates over the whole run.
     pub messages_in_per_s: f64,
     pub messages_out_per_s: f64,
     pub message: Spread,
@@ -38,7 +37,7 @@ pub struct Connections {
     pub heartbeats_answered: u64,
     pub heartbeats_missed: u64,
     pub heartbeat: Spread,
-    /// Most bytes that waited for their users at once.
+    /// Maximum number of bytes that were queued for users at the same time.
     pub inbox_peak: u64,
     pub inbox_dropped: u64,
     pub reading_stopped: u64,
@@ -49,27 +48,27 @@ pub struct Connections {
     has: [bool; Span::COUNT],
 }
 
-/// Connections that ended in one way.
+/// Connections that ended with the same cause and code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClosedLine {
     pub count: u64,
     pub cause: CloseCause,
-    /// Close status or HTTP status; 0 for none.
+    /// Close code or HTTP status; 0 for none.
     pub code: u16,
-    /// As the text has it.
+    /// The description in the text output.
     pub words: String,
     /// Advice, if there is any.
     pub hint: Option<String>,
-    /// Milliseconds without a byte either way, at the end.
+    /// Milliseconds without a byte in either direction before the end.
     pub idle_p10_ms: u64,
     pub idle_p50_ms: u64,
     pub idle_p90_ms: u64,
-    /// The idle age they have in common, if they do.
+    /// The idle time in ms that the connections have in common, if there is one.
     pub idle_common_ms: Option<u64>,
 }
 
 impl Connections {
-    /// `None` for a run without such connections.
+    /// Returns `None` for a run without WebSocket connections.
     pub(super) fn new(totals: &Totals, timeline: &Timeline, duration_ms: i64) -> Option<Self> {
         let n = |counter| totals.counters.get(counter);
         let (opened, failed) = (n(Counter::WsOpened), n(Counter::WsFailed));
@@ -152,7 +151,7 @@ impl Connections {
         }
     }
 
-    /// Messages, heartbeats, and what waits in inboxes.
+    /// Appends the lines for messages, heartbeats and inboxes.
     fn push_traffic(&self, out: &mut String) {
         if self.messages_in + self.messages_out > 0 {
             let side = |n: u64, size: u64, word: &str| {

@@ -1,4 +1,5 @@
-//! The summary's block on requests that were signed and encrypted for a mobile gateway: what that cost, and what a cache saved.
+//! The summary's block on requests that were signed and encrypted for a mobile gateway: the cost, and the savings by a
+//! cache.
 //!
 //! Costs are processor time of the generator. Absent in runs without such requests.
 use lang::decimal_format::percent;
@@ -15,14 +16,14 @@ use super::digits;
 pub struct Gateway {
     /// Requests that were signed or encrypted.
     pub sealed: u64,
-    /// Processor time of one, microseconds.
+    /// Mean processor time per request in microseconds.
     pub cpu_us: f64,
-    /// All of them, of all the processor time of this process.
+    /// Share of this process's processor time that signing and encryption took.
     pub cpu_share: f64,
-    /// Requests sent again as they were sealed before, and such that were not in the cache.
+    /// Requests that were resent from the cache, and requests that were not in the cache.
     pub cache_hits: u64,
     pub cache_misses: u64,
-    /// Entries that left the cache for want of room.
+    /// Number of entries evicted from the cache for lack of space.
     pub cache_evictions: u64,
     /// Seconds of processor time that the cache saved.
     pub cache_saved_s: f64,

@@ -1,6 +1,10 @@
-//! The summary's block on TLS: how many handshakes of each kind, what they cost here, and which part of the response time they were.
+//! The summary's block on TLS: number of handshakes of each kind, their cost in the generator, and their share of the
+//! response
+//! time.
 //!
-//! Costs are processor time of the threads that shook hands: cryptography and sending, without receiving. Absent in runs without TLS.
+//! Costs are processor time of the threads that performed handshakes: cryptography and sending, without receiving.
+//! Absent in
+//! runs without TLS.
 use lang::decimal_format::percent;
 use serde::Serialize;
 
@@ -18,18 +22,18 @@ pub struct Handshakes {
     pub full: u64,
     pub resumed: u64,
     pub failed: u64,
-    /// Most in a second, of all kinds.
+    /// Maximum number of handshakes of all kinds in a second.
     pub per_s_peak: f64,
-    /// Milliseconds from the end of the TCP handshake to that of the TLS handshake.
+    /// Milliseconds from the end of the TCP handshake to the end of the TLS handshake.
     pub time: Spread,
-    /// Processor time of one, microseconds; 0 where there were none.
+    /// Mean processor time per handshake in microseconds; 0 without handshakes.
     pub full_cpu_us: f64,
     pub resumed_cpu_us: f64,
-    /// All of them, of all the processor time of this process.
+    /// Share of this process's processor time that handshakes took.
     pub cpu_share: f64,
-    /// Time in handshakes, of all the time of the requests.
+    /// Share of the requests' total time that handshakes took.
     pub time_share: f64,
-    /// Time spent in this process, of all the time of the requests; handshakes are in it.
+    /// Share of the requests' total time that was spent in this process, including handshakes.
     pub own_share: f64,
 }
 

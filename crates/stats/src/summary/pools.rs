@@ -1,6 +1,6 @@
-//! The summary's block on pools: how often their users waited for a connection, and how long.
+//! The summary's block on connection pools: how often and how long users waited for a connection.
 //!
-//! A Redis Data Set has no sample, so that these waits are in no response time. Absent in runs without pools.
+//! A Redis Data Set is no sampler, so these waits are not part of any response time. Absent in runs without pools.
 use serde::Serialize;
 
 use crate::counter::Counter;
@@ -10,13 +10,13 @@ use crate::totals::Totals;
 
 use super::{Spread, digits};
 
-/// Requests for a connection of a pool, over the run.
+/// Requests to a pool for a connection, over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PoolWaits {
     pub requests: u64,
-    /// Of these, the ones that found no connection free.
+    /// Number of requests that found no idle connection.
     pub waited: u64,
-    /// Milliseconds until a connection was free, or was waited for no more; of all requests.
+    /// Milliseconds until a connection was free or the wait was given up, over all requests.
     pub time: Spread,
 }
 

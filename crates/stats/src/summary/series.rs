@@ -1,4 +1,4 @@
-//! Numbers that the plan took out of answers, over the run.
+//! The summary's lines on numbers that the plan extracted from responses.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use crate::number::Number;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesLine {
     pub name: String,
-    /// The source of its values, as the user gave it: a variable, `header:NAME` or `timing:METRIC`.
+    /// The source of the values as the user specified it: a variable, `header:NAME` or `timing:METRIC`.
     pub source: String,
-    /// Numbers, and values that were none.
+    /// Number of numeric values, and of other values.
     pub values: u64,
     pub no_numbers: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ impl SeriesLine {
         }
     }
 
-    /// The sentence on a series without a number; `None` where there is one.
+    /// Returns a message about a series without a number; `None` if the series has one.
     pub fn missing(&self) -> Option<String> {
         let Self { name, source, .. } = self;
         match (self.values, self.no_numbers) {
@@ -70,7 +70,7 @@ impl SeriesLine {
     }
 }
 
-/// Three significant digits, and no more decimals than a number has.
+/// Formats a value with three significant digits, but without trailing decimals for whole numbers.
 fn shown(value: f64) -> String {
     if value < 0.0 {
         return format!("-{}", shown(-value));

@@ -1,7 +1,7 @@
-//! Reading time stamps back, as Java's SimpleDateFormat does: leniently, in English.
+//! Parses timestamps as Java's SimpleDateFormat does: leniently, in English.
 //!
-//! A number takes as many digits as there are, or its own width where another number follows without a separator. Values
-//! beyond their range roll over, and text behind the last field is not looked at.
+//! A number extends over all following digits, or only over its field width if another number follows without a
+//! separator. Values beyond their range roll over. Text after the last field is ignored.
 use jiff::civil::Date;
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
@@ -9,7 +9,7 @@ use lang::java_date::{MONTHS, WEEKDAYS};
 
 use super::{Part, Pattern};
 
-/// Fields as they were read.
+/// The parsed fields.
 struct Fields {
     year: i64,
     month: i64,
@@ -23,7 +23,8 @@ struct Fields {
 }
 
 impl Pattern {
-    /// Milliseconds since 1970 of a text; `None` if it does not fit, or the pattern has weeks.
+    /// Returns the time of a text in ms since 1970; `None` if the text does not match, or if the pattern contains
+    /// weeks.
     pub fn read(&self, text: &str) -> Option<i64> {
         let mut fields = Fields {
             year: 1970,
@@ -80,7 +81,7 @@ fn is_number(part: &Part) -> bool {
     matches!(part, Part::Field(letter, n) if "yudHkKhmsSD".contains(*letter) || (*letter == 'M' && *n < 3))
 }
 
-/// Reads one field and gives the text behind it.
+/// Parses one field and returns the remaining text.
 fn field<'t>(
     fields: &mut Fields,
     text: &'t str,
@@ -112,10 +113,10 @@ fn field<'t>(
     let digits = digits.min(width.unwrap_or(digits));
     let value: i64 = text[..digits].parse().ok().filter(|value| *value < 1 << 40)?;
     match letter {
-        // Two digits are the year within 80 years before and 20 years after now.
+        // A two-digit year lies between 80 years before and 20 years after now.
         'y' if n <= 2 && digits == 2 => fields.year = century(value),
         'y' => fields.year = value,
-        // The number of the weekday.
+        // The number of the weekday is ignored.
         'u' => {}
         'M' | 'L' => fields.month = value,
         'd' => fields.day = value,
@@ -138,7 +139,7 @@ fn century(two: i64) -> i64 {
     if year < first { year + 100 } else { year }
 }
 
-/// The place of a name, long or of three letters, in any case.
+/// Finds a name in full or as three letters, in any case. Returns its index and the remaining text.
 fn name<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     let begins =
         |name: &str| text.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
@@ -149,7 +150,7 @@ fn name<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     Some((at, &text[length..]))
 }
 
-/// `Z`, `+01`, `+0100` or `+01:00`.
+/// Parses `Z`, `+01`, `+0100` or `+01:00`.
 pub(super) fn offset(text: &str) -> Option<(Offset, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((Offset::UTC, rest));
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(day.read("2023-02-30"), day.read("2023-03-02"));
         assert_eq!(day.read("1700000000000"), None);
         assert_eq!(day.read("2023-xx-01"), None);
-        // Milliseconds are a number, not a fraction.
+        // Milliseconds are a whole number, not a decimal fraction.
         assert_eq!(pattern("ss.S").read("1.5"), Some(1005));
     }
 }

@@ -1,14 +1,14 @@
-//! Names of time zones in time stamps, as Java writes and reads them in English.
+//! Names of time zones in timestamps, as Java writes and reads them in English.
 //!
-//! A name says an offset: `CET` is one hour in summer, too. Of names that several zones have, like `CST`, the local zone's
-//! own comes first.
+//! A name stands for a fixed offset: `CET` is one hour even in summer. If several zones share a name, like `CST`, the
+//! local zone's meaning is preferred.
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::Pattern;
 use super::read::offset;
 
-/// Short and long names with their minutes east of Greenwich. No short name begins another one that stands behind it.
+/// Short and long names with their minutes east of Greenwich. No short name is a prefix of a later short name.
 const NAMES: &[(&str, &str, i32)] = &[
     ("UTC", "Coordinated Universal Time", 0),
     ("GMT", "Greenwich Mean Time", 0),
@@ -53,12 +53,12 @@ const NAMES: &[(&str, &str, i32)] = &[
     ("AKST", "Alaska Standard Time", -540),
     ("AKDT", "Alaska Daylight Time", -480),
     ("HST", "Hawaii-Aleutian Standard Time", -600),
-    // China has a short name of its own in the local zone alone.
+    // `CST` means China's time only if the local zone is China's. This entry serves the long name.
     ("CST", "China Standard Time", 480),
 ];
 
 impl Pattern {
-    /// Reads the name of a zone, or an offset. Returns the offset and the text behind it.
+    /// Parses a zone name or an offset. Returns the offset and the remaining text.
     pub(super) fn zone_name<'t>(&self, text: &'t str) -> Option<(Offset, &'t str)> {
         let behind = |name: &str| {
             let begin = text.get(..name.len())?;
@@ -86,7 +86,7 @@ impl Pattern {
     }
 }
 
-/// The offset behind `GMT`: as elsewhere, or with hours of one digit.
+/// Parses the offset after `GMT`: like other offsets, or with a one-digit hour.
 fn hours(text: &str) -> Option<(Offset, &str)> {
     let sign = match text.bytes().next()? {
         b'+' => 1,
@@ -104,7 +104,7 @@ fn hours(text: &str) -> Option<(Offset, &str)> {
     })
 }
 
-/// The short names of a zone in winter and in summer of this year.
+/// Returns the zone's short names in winter and in summer of this year.
 fn short_names(zone: &TimeZone) -> [(String, Offset); 2] {
     const HALF_A_YEAR: i64 = 182 * 86_400;
     let now = Timestamp::now().as_second();
