@@ -1,4 +1,4 @@
-//! Alerts that an Alertmanager has while a run lasts, read by its API v2 and nothing else.
+//! Alerts of an Alertmanager that fire during a run. They are polled through its API v2.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
@@ -11,14 +11,14 @@ use ureq::Agent;
 use crate::scrape::{agent, text};
 use crate::{Alert, Teller, is_over};
 
-/// Time between two questions. An Alertmanager groups alerts for seconds itself.
+/// Time between two polls. An Alertmanager itself groups alerts for seconds.
 const PACE: Duration = Duration::from_secs(2);
-/// Alerts of one run, at most: begins and ends.
+/// Maximum number of reported starts and ends of alerts in one run.
 const MOST: usize = 200;
-/// Characters of the words of an alert, and of its name, its labels and its summary.
+/// Maximum number of characters of an alert's text, and of its name, its labels and its summary.
 const LONGEST: usize = 160;
 
-/// An alert in the API's answer, as far as it is read.
+/// An alert in the API's response: only the fields that are used.
 #[derive(Debug, Deserialize)]
 struct Given {
     fingerprint: String,
@@ -30,7 +30,7 @@ struct Given {
     annotations: BTreeMap<String, String>,
 }
 
-/// The address of the active alerts, from that of the Alertmanager.
+/// Returns the URL of the active alerts for the URL of an Alertmanager.
 pub(crate) fn address(url: &str) -> String {
     format!(
         "{}/api/v2/alerts?active=true&silenced=false&inhibited=false",
@@ -54,7 +54,7 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
     }
 }
 
-/// The number of alerts that fire now.
+/// Returns the number of alerts that fire now.
 pub(crate) fn once(url: &str) -> Result<usize, String> {
     ask(&agent(url), &address(url)).map(|given| given.len())
 }
@@ -69,21 +69,21 @@ fn read(text: &str) -> Result<Vec<Given>, String> {
         .map_err(|error| format!("the answer is not that of an Alertmanager's API v2: {error}"))
 }
 
-/// The alerts that fire, by their fingerprint.
+/// The firing alerts by their fingerprint.
 #[derive(Debug, Default)]
 struct Firing {
     now: BTreeMap<String, Held>,
-    /// Epoch ms of the first question.
+    /// Time of the first poll, epoch ms.
     since_ms: i64,
     told: usize,
-    /// Said once when alerts are left out.
+    /// The message about omitted alerts; it is reported once.
     more: Option<String>,
 }
 
-/// An alert that fires.
+/// A firing alert.
 #[derive(Debug)]
 struct Held {
-    /// Its begin, as the API writes it.
+    /// Start of the alert as the API writes it.
     starts_at: String,
     words: String,
     about: record::Alert,
@@ -91,7 +91,7 @@ struct Held {
 
 impl Held {
     fn told(&self, key: &str, at_ms: i64, words: String) -> Alert {
-        // An alert that fires again is another one.
+        // An alert that fires a second time has a new start and counts as a new alert.
         let key = format!("{key} {}", self.starts_at);
         Alert { at_ms, words, about: Some((key, self.about.clone())) }
     }
@@ -104,7 +104,8 @@ impl Firing {
         Self { since_ms, more, ..Self::default() }
     }
 
-    /// Begins and ends since the last answer. An alert that began before the first question has the time of that.
+    /// Returns the starts and ends since the last poll. An alert that started before the first poll gets the time of
+    /// that poll.
     fn add(&mut self, given: Vec<Given>, now_ms: i64) -> Vec<Alert> {
         let mut told = Vec::new();
         let mut next = BTreeMap::new();
@@ -139,7 +140,7 @@ impl Firing {
     }
 }
 
-/// An alert as the record has it.
+/// Returns the alert as the record stores it.
 fn about(alert: &Given, from_ms: i64) -> record::Alert {
     let name = alert.labels.get("alertname").map_or("without a name", String::as_str);
     let others = alert.labels.iter().filter(|(name, _)| *name != "alertname");
@@ -150,7 +151,7 @@ fn about(alert: &Given, from_ms: i64) -> record::Alert {
     record::Alert { name, labels, summary, from_ms, until_ms: None }
 }
 
-/// The name of an alert, its instance, and the first line of its summary.
+/// Returns the name of an alert, its instance, and the first line of its summary.
 fn words(about: &record::Alert, labels: &BTreeMap<String, String>) -> String {
     let mut words = about.name.clone();
     if let Some(instance) = labels.get("instance") {
@@ -162,7 +163,7 @@ fn words(about: &record::Alert, labels: &BTreeMap<String, String>) -> String {
     plain(&words)
 }
 
-/// A text of bounded length without control characters.
+/// Returns a text of limited length without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
 }

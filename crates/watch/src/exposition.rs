@@ -1,27 +1,27 @@
-//! The text that Prometheus exporters give: a sample a line, `name{label="value",…} value [timestamp]`.
+//! Parser for the text format of Prometheus exporters: one sample per line, `name{label="value",…} value [timestamp]`.
 //!
-//! Lines that do not fit are left out; whatever the text holds, reading it takes one pass and no memory.
+//! Lines that do not match the format are skipped. Parsing takes one pass and allocates no memory, whatever the input.
 
 use std::borrow::Cow;
 
-/// Samples read of one text at most; the rest is left out.
+/// Maximum number of samples read from one text; further samples are ignored.
 pub const MOST_SAMPLES: usize = 200_000;
 
-/// A line of the text.
+/// A sample, parsed from one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<'t> {
     pub name: &'t str,
     pub labels: Labels<'t>,
     pub value: f64,
-    /// Epoch ms, as the exporter says; most do not.
+    /// Epoch ms, as the exporter states it. Most exporters state no time.
     pub at_ms: Option<i64>,
 }
 
-/// The labels of a sample, as text between the braces.
+/// The labels of a sample: the text between the braces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Labels<'t>(&'t str);
 
-/// The samples of a text, in its order.
+/// Returns the samples of a text in their order.
 pub fn samples(text: &str) -> impl Iterator<Item = Sample<'_>> {
     text.lines().filter_map(sample).take(MOST_SAMPLES)
 }
@@ -49,7 +49,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == ':'
 }
 
-/// Where the brace is that is in no value.
+/// Returns the position of the closing brace outside of quoted values.
 fn closing_brace(text: &str) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -64,7 +64,7 @@ fn closing_brace(text: &str) -> Option<usize> {
     None
 }
 
-/// A number as Go writes it: `+Inf`, `NaN`, `1.5e+09`.
+/// Parses a number in Go's notation: `+Inf`, `NaN`, `1.5e+09`.
 fn number(word: &str) -> Option<f64> {
     match word {
         "+Inf" => Some(f64::INFINITY),
@@ -78,7 +78,7 @@ fn number(word: &str) -> Option<f64> {
 }
 
 impl<'t> Labels<'t> {
-    /// Names and values, as far as they can be read.
+    /// Returns names and values of the labels, up to the first syntax error.
     pub fn iter(self) -> impl Iterator<Item = (&'t str, Cow<'t, str>)> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

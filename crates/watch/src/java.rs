@@ -1,30 +1,32 @@
-//! Settings in force of a Java machine: its largest heap, collectors, version and options.
+//! Effective settings of a watched Java machine: its maximum heap, collectors, version and options.
 //!
-//! jmx_exporter and micrometer tell the largest heap, memory pools and collectors by name. Options of the machine are no
-//! figure of theirs; where a rule of jmx_exporter gives them as labels, they are read. The first value of a setting
-//! counts, but collectors that show up later are added: micrometer names a collector after its first pause.
+//! jmx_exporter and micrometer publish the maximum heap, and the names of memory pools and collectors. They do not
+//! publish
+//! the machine's options; these are read if a rule of jmx_exporter publishes them as labels. The first value of a
+//! setting
+//! is kept. Collectors that appear later are added, because micrometer names a collector only after its first pause.
 
 use record::{Fact, mask};
 
 use crate::exposition::Sample;
 use crate::reader::Figure;
 
-/// Collectors of a machine, at most, and the longest text of options, bytes.
+/// Maximum number of collectors of a machine, and maximum length of its options in bytes.
 const MOST_COLLECTORS: usize = 8;
 const MOST_BYTES: usize = 2000;
 
-/// The settings of a machine, as far as its texts have told them.
+/// The settings of a machine that its exporter has published so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     heap_max: Option<u64>,
-    /// In the order of the alphabet.
+    /// In alphabetical order.
     collectors: Vec<String>,
     version: Option<String>,
     arguments: Option<String>,
 }
 
 impl Settings {
-    /// Notes the settings of the Java machine that a sample of its exporter has.
+    /// Stores the settings that a sample contains.
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let name = sample.name;
         if !name.starts_with("jvm_") && !name.starts_with("java_") {
@@ -57,20 +59,20 @@ impl Settings {
         }
     }
 
-    /// Takes the largest heap of the figures of a text.
+    /// Stores the maximum heap from the figures of one scrape.
     pub(crate) fn add_figures(&mut self, figures: &[Figure]) {
         let heap = figures.iter().find(|one| one.metric == "heap_max" && one.value > 0.0);
         self.heap_max = self.heap_max.or(heap.map(|one| one.value as u64));
     }
 
-    /// The largest heap, where no sum of samples is one.
+    /// Stores the maximum heap for exporters whose samples must not be summed.
     fn add_heap(&mut self, sample: &Sample<'_>) {
         let is_heap = match sample.name {
-            // Both generations of ZGC may take all of it.
+            // Each of ZGC's two generations may use the whole heap, so their maxima must not be added.
             "jvm_memory_max_bytes" => {
                 sample.labels.get("id").is_some_and(|pool| pool.starts_with("ZGC "))
             }
-            // jmx_exporter beside the machine, not in it.
+            // The name of jmx_exporter's bean when jmx_exporter runs outside of the watched machine.
             name => name.eq_ignore_ascii_case("java_lang_Memory_HeapMemoryUsage_max"),
         };
         if is_heap && sample.value > 0.0 && self.heap_max.is_none() {
@@ -86,7 +88,7 @@ impl Settings {
         }
     }
 
-    /// The settings that are known by now, as facts of that host.
+    /// Returns the settings known so far, as facts of the host.
     pub(crate) fn facts(&self, host: &std::sync::Arc<str>) -> Vec<Fact> {
         let collectors = (!self.collectors.is_empty()).then(|| self.collectors.join(", "));
         let known = [
@@ -105,16 +107,16 @@ impl Settings {
     }
 }
 
-/// The meaning of a name of the machine.
+/// The collector that a name of a pool or collector stands for.
 enum Kind<'a> {
-    /// It is of this collector.
+    /// The name belongs to this collector.
     Of(&'a str),
-    /// Several collectors have it.
+    /// Several collectors use the name.
     Any,
     Unknown,
 }
 
-/// The collector that a memory pool belongs to. Sources: the pools of HotSpot, JDK 8 to 25
+/// Returns the collector that a memory pool belongs to. Source: the pools of HotSpot, JDK 8 to 25
 /// (`MemoryPoolMXBean.getName`).
 fn of_pool(pool: &str) -> Kind<'static> {
     Kind::Of(match pool {
@@ -130,7 +132,7 @@ fn of_pool(pool: &str) -> Kind<'static> {
     })
 }
 
-/// The collector of a name that the machine gives to one (`GarbageCollectorMXBean.getName`).
+/// Returns the collector for a name in `GarbageCollectorMXBean.getName`.
 fn of_collector(name: &str) -> Kind<'static> {
     Kind::Of(match name {
         _ if name.starts_with("G1 ") => "G1",
@@ -141,32 +143,32 @@ fn of_collector(name: &str) -> Kind<'static> {
         "Copy" => "Serial",
         "ConcurrentMarkSweep" => "CMS",
         "Epsilon Heap" => "Epsilon",
-        // The young one of CMS, and the old one of Serial and ParNew.
+        // `ParNew` is CMS's young collector; `MarkSweepCompact` is the old collector of Serial and ParNew.
         "ParNew" | "MarkSweepCompact" => return Kind::Any,
         _ => return Kind::Unknown,
     })
 }
 
-/// Whether jmx_exporter has made the name of the bean of a collector; it may be told to write small letters.
+/// True if jmx_exporter built the name from a collector's bean. jmx_exporter can be configured to write lower case.
 fn is_bean_of_collector(name: &str) -> bool {
     const BEAN: &str = "java_lang_GarbageCollector_";
     name.get(..BEAN.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(BEAN))
 }
 
-/// Whether the labels of that name are options of the machine: `RuntimeMXBean.getInputArguments`, as rules of
-/// jmx_exporter name it.
+/// True if the labels of a metric with that name are options of the machine: `RuntimeMXBean.getInputArguments`, as
+/// rules of jmx_exporter name it.
 fn has_options(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "");
     name.ends_with("inputarguments") || name.ends_with("inputargumentsinfo")
 }
 
-/// Options as on a command line, also of a list in Java's own form: `[-Xmx512m, -Xms64m]`.
+/// Returns options as on a command line. Also converts a list in Java's notation: `[-Xmx512m, -Xms64m]`.
 fn listed(value: &str) -> String {
     let list = value.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     list.map_or_else(|| value.to_owned(), |list| list.replace(", ", " "))
 }
 
-/// Options without the values of secret properties and without what agents are given.
+/// Masks the values of secret properties and the arguments of agents in options.
 fn masked(options: &str) -> String {
     let option = |option: &str| match option.split_once('=') {
         Some((name, _)) if name.starts_with("-javaagent:") || name.starts_with("-agent") => {

@@ -1,19 +1,19 @@
-//! Hosts that are watched while a run lasts, on the same time axis as the load.
+//! Monitoring of hosts during a run. Their figures share the time axis of the load.
 //!
-//! Each host has a thread of its own, which asks an exporter of Prometheus once a second or reads what a PerfMon
-//! server agent sends. A host that does not answer is told of once and asked again; no core ever waits for one.
+//! Each host has a thread. The thread scrapes a Prometheus exporter once a second, or reads what a PerfMon server agent
+//! sends. If a host does not respond, that is reported once and the host is retried. No core ever waits for a host.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `exposition` | the text that exporters give |
-//! | `mapping` | common names for their figures |
-//! | `java` | settings in force of Java machines |
-//! | `reader` | from one text after the other to figures |
-//! | `scrape` | asking an exporter |
-//! | `once` | asking hosts before a run |
-//! | `perfmon` | the protocol of the server agent |
+//! | `exposition` | parser for the text format of exporters |
+//! | `mapping` | common names for figures of different exporters |
+//! | `java` | effective settings of Java machines |
+//! | `reader` | converts the successive texts of an exporter to figures |
+//! | `scrape` | polls an exporter |
+//! | `once` | polls hosts once before a run |
+//! | `perfmon` | the protocol of the PerfMon server agent |
 //! | `alerts` | alerts of an Alertmanager |
-//! | `retransmits` | segments that this machine sent again, by destination |
+//! | `retransmits` | TCP segments that this machine retransmitted, by destination |
 mod alerts;
 pub mod exposition;
 mod java;
@@ -35,45 +35,45 @@ pub use mapping::promql;
 pub use once::{Answer, Answered, ask};
 pub use reader::Figure;
 
-/// Time between two questions.
+/// Time between two scrapes.
 const PACE: Duration = Duration::from_secs(1);
-/// Time in which the threads take leave of their hosts at the end of the run.
+/// Time for the threads to disconnect from their hosts at the end of the run.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Figures that nobody took are dropped above this number.
+/// Maximum number of figures that wait for [`Watch::take`]; further figures are dropped.
 const MOST_WAITING: usize = 100_000;
 
-/// A host, by the name that the user gives to it.
+/// A watched host with the name that the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     pub name: String,
     pub source: Source,
-    /// Its number of local ports, where the user says it.
+    /// Number of local ports of the host, if the user specified it.
     pub ports: Option<u32>,
 }
 
-/// The place that figures of a host come from.
+/// The source of a host's figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The address of an exporter's metrics, `http` or `https`.
+    /// The URL of an exporter's metrics, `http` or `https`.
     Prometheus(String),
     /// A PerfMon server agent.
     PerfMon(perfmon::Agent),
-    /// The address of an Alertmanager, whose alerts are marks of the run.
+    /// The URL of an Alertmanager. Its alerts become marks of the run.
     Alertmanager(String),
 }
 
-/// An alert that begins or ends.
+/// The start or end of an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// Epoch ms.
     pub at_ms: i64,
     pub words: String,
-    /// The alert by now, for the record, and what tells it from others.
+    /// A key that distinguishes alerts, and the current state of the alert for the record.
     about: Option<(String, record::Alert)>,
 }
 
 impl Host {
-    /// The URL of an Alertmanager, as `--alerts` has it.
+    /// Parses the URL of an Alertmanager, as passed to `--alerts`.
     pub fn alertmanager(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
@@ -83,7 +83,7 @@ impl Host {
         Ok(Self { name: "the Alertmanager".to_owned(), source, ports: None })
     }
 
-    /// `NAME=URL` or `NAME=URL,ports=N`, as `--watch` has it. The path `/metrics` may be left out.
+    /// Parses `NAME=URL` or `NAME=URL,ports=N`, as passed to `--watch`. The path `/metrics` may be omitted.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, url) = text.split_once('=').ok_or("NAME=URL is wanted")?;
         let (url, ports) = match url.rsplit_once(",ports=") {
@@ -106,18 +106,18 @@ impl Host {
     }
 }
 
-/// The hosts of a run. Dropping it ends their threads, without waiting for hosts that do not answer.
+/// The watched hosts of a run. Dropping the value stops their threads without waiting for hosts that do not respond.
 #[derive(Debug, Default)]
 pub struct Watch {
     shared: Arc<Mutex<Shared>>,
-    /// Threads end when these close.
+    /// The threads stop when these channels close.
     ends: Vec<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
-    /// Whether a PerfMon agent may be read by UDP.
+    /// True if a PerfMon agent may be read over UDP.
     by_udp: bool,
 }
 
-/// The results of the threads so far.
+/// Results of the threads that have not been taken yet.
 #[derive(Debug, Default)]
 struct Shared {
     figures: Vec<(Series, f64)>,
@@ -128,17 +128,17 @@ struct Shared {
     failures: Vec<Failures>,
 }
 
-/// Readings of a host that failed.
+/// Number of failed readings of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
     pub host: String,
     pub count: u64,
-    /// The reason of the last.
+    /// The reason of the last failure.
     pub last: String,
 }
 
 impl Watch {
-    /// Starts to watch. A thread that cannot be started is told of like a host that does not answer.
+    /// Starts the threads. A thread that cannot be started is reported like a host that does not respond.
     pub fn start(hosts: Vec<Host>) -> Self {
         let mut watch = Self::default();
         for host in hosts {
@@ -168,7 +168,7 @@ impl Watch {
         self.ends.is_empty()
     }
 
-    /// The figures that came since the last call; of a metric that came twice, the later one.
+    /// Returns the figures since the last call. If a metric came twice, only its later value is returned.
     pub fn take(&self) -> Vec<(Series, f64)> {
         let figures = std::mem::take(&mut lock(&self.shared).figures);
         let mut latest: Vec<(Series, f64)> = Vec::with_capacity(figures.len());
@@ -181,27 +181,27 @@ impl Watch {
         latest
     }
 
-    /// Samples of PerfMon agents since the last call, for the files of their listeners.
+    /// Returns the samples of PerfMon agents since the last call, for the result files of their listeners.
     pub fn take_samples(&self) -> Vec<perfmon::Sample> {
         std::mem::take(&mut lock(&self.shared).samples)
     }
 
-    /// Alerts that began or ended since the last call.
+    /// Returns the alerts that started or ended since the last call.
     pub fn take_alerts(&self) -> Vec<Alert> {
         std::mem::take(&mut lock(&self.shared).alerts)
     }
 
-    /// Settings in force of hosts that were found or have changed since the last call.
+    /// Returns the effective settings of hosts that were found or changed since the last call.
     pub fn take_facts(&self) -> Vec<Fact> {
         std::mem::take(&mut lock(&self.shared).facts)
     }
 
-    /// Sentences for the user since the last call.
+    /// Returns the messages for the user since the last call.
     pub fn said(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.shared).said)
     }
 
-    /// Readings that failed so far, by host; those without failures are left out.
+    /// Returns the number of failed readings so far by host. Hosts without failures are omitted.
     pub fn failures(&self) -> Vec<Failures> {
         lock(&self.shared).failures.clone()
     }
@@ -210,7 +210,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.ends.clear();
-        // An agent that is read by UDP must be told, or it sends for ever.
+        // An agent that is read over UDP must receive `exit`, or it sends for ever.
         let end = Instant::now() + FAREWELL;
         while self.by_udp && Instant::now() < end {
             if self.threads.iter().all(JoinHandle::is_finished) {
@@ -218,7 +218,7 @@ impl Drop for Watch {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        // A thread that waits for its host ends by itself; the process does not wait for it.
+        // A thread that waits for its host ends by itself; the process does not wait for that thread.
         for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
             let _ = thread.join();
         }
@@ -233,23 +233,23 @@ fn follow(host: Host, mut teller: Teller, ended: &Receiver<()>) {
     }
 }
 
-/// Waits; true when the run is over.
+/// Waits at most `time`. Returns true if the run is over.
 fn is_over(ended: &Receiver<()>, time: Duration) -> bool {
     !matches!(ended.recv_timeout(time), Err(RecvTimeoutError::Timeout))
 }
 
-/// A thread's way to tell what it found.
+/// The reporting side of a host's thread.
 struct Teller {
     host: Arc<str>,
     ports: Option<u32>,
     shared: Arc<Mutex<Shared>>,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     failed: u64,
-    /// Sentences about failures and their ends so far.
+    /// Number of messages so far about failures and recoveries.
     told: u32,
 }
 
-/// A host that comes and goes is told of no more than this.
+/// Maximum number of messages about an unstable host.
 const MOST_TOLD: u32 = 2;
 
 impl Teller {
@@ -286,7 +286,7 @@ impl Teller {
         shared.alerts.extend(alerts);
     }
 
-    /// The host has answered: the end of failures is said.
+    /// Records that the host has responded, and reports the end of its failures.
     fn recovered(&mut self) {
         if self.failed > 0 && self.told < MOST_TOLD {
             let words = format!("{} is watched again, after {} failures", self.host, self.failed);
@@ -303,10 +303,10 @@ impl Teller {
         }
     }
 
-    /// The first failure is said, all are counted.
+    /// Counts a failure. Only the first of several consecutive failures is reported.
     fn failure(&mut self, why: &str) {
         let mut shared = lock(&self.shared);
-        // Hosts have a part in the words.
+        // The text may contain bytes from the host, so control characters are replaced.
         let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let why = &why[..why.floor_char_boundary(500)];
         self.failed += 1;

@@ -1,7 +1,7 @@
-//! Common names for what exporters call each in its own way.
+//! Common names for figures that each exporter names differently.
 //!
-//! A row of a table says how a figure comes from samples; of several rows for the same name the first that finds
-//! its samples counts. Counters become rates between two readings; one that was set back gives nothing.
+//! A table row describes how to compute a figure from samples. If several rows have the same name, the first row that
+//! finds its samples is used. Counters become rates between two readings; a counter that was reset yields no value.
 
 mod network;
 mod promql;
@@ -14,40 +14,41 @@ use crate::exposition::Sample;
 pub use promql::promql;
 pub(crate) use tables::{PROCESS, TABLES};
 
-/// Samples of a name whose labels fit, added up.
+/// The sum of all samples with this name and matching labels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    /// A star in it stands for any text: some exporters put the name of an object there.
+    /// Name of the samples. `*` matches any text, because some exporters put the name of an object into the metric's
+    /// name.
     pub(crate) name: &'static str,
-    /// Labels that must have one of these values, separated by `|`.
+    /// Required labels. A value is a list of alternatives, separated by `|`.
     pub(crate) with: &'static [(&'static str, &'static str)],
-    /// Labels that must not.
+    /// Excluded labels, in the same notation.
     pub(crate) without: &'static [(&'static str, &'static str)],
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
-    /// As it is.
+    /// The current value.
     Now(&'static [Term]),
-    /// Its growth in a second.
+    /// Growth per second.
     Rate(&'static [Term]),
-    /// The first of the second, both as they are.
+    /// First term divided by the second, both current values.
     Share(Term, Term),
-    /// The second without the first, as a share of the second.
+    /// (second − first) / second, both current values.
     Rest(Term, Term),
-    /// The same of their growths.
+    /// The same as `Rest`, from the growth of both terms.
     RestOfRates(Term, Term),
-    /// The growth of the first as a share of that of the second.
+    /// Growth of the first term divided by the growth of the second.
     ShareOfRates(Term, Term),
-    /// The growth of the first that is not in that of the second.
+    /// Growth of the first term minus the growth of the second.
     Lost(Term, Term),
-    /// Whole numbers from the first to the second, both included.
+    /// Number of integers from the first term to the second, both included.
     Span(Term, Term),
-    /// Growth in a second of a time in nanoseconds, in seconds.
+    /// Growth per second of a time in nanoseconds, converted to seconds.
     RateOfNanoseconds(&'static [Term]),
-    /// The product of both as they are.
+    /// Product of both current values.
     Product(Term, Term),
-    /// The mean of all samples, in percent, as a share.
+    /// Mean of all samples in percent, converted to a share of 1.
     MeanPercent(&'static [Term]),
 }
 
@@ -77,7 +78,7 @@ impl Term {
 }
 
 impl Row {
-    /// The terms that are read, at most two groups of them.
+    /// Returns the terms of the row, in at most two groups.
     pub(crate) fn terms(&self) -> [&[Term]; 2] {
         match &self.how {
             How::Now(terms)
@@ -96,7 +97,7 @@ impl Row {
         }
     }
 
-    /// The figure from sums of the terms now and at the last reading, `seconds` ago.
+    /// Computes the figure from the current sums and the sums of the last reading, which was `seconds` ago.
     pub(crate) fn figure(&self, now: &Sums, before: Option<(&Sums, f64)>) -> Option<f64> {
         let [first, second] = now.sums;
         let growth = |index: usize| {
@@ -121,7 +122,7 @@ impl Row {
     }
 }
 
-/// The sums of the terms of a row, where samples were found.
+/// The sums of a row's two groups of terms; `None` without samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
     sums: [Option<f64>; 2],
@@ -132,7 +133,7 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn add(&mut self, row: &Row, sample: &Sample<'_>) {
         for (at, terms) in row.terms().into_iter().enumerate() {
-            // A maximum that is not there is given as -1, by micrometer.
+            // Micrometer reports -1 for a maximum that does not exist.
             let counts = sample.value.is_finite() && sample.value >= 0.0;
             if counts && terms.iter().any(|term| term.fits(sample)) {
                 self.sums[at] = Some(self.sums[at].unwrap_or(0.0) + sample.value);

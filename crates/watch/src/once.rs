@@ -1,22 +1,22 @@
-//! Hosts that are asked once, before a run.
+//! Polls hosts once, before a run.
 
 use crate::perfmon::Connection;
 use crate::reader::Reader;
 use crate::{Host, Source, alerts, exposition, scrape};
 
-/// The answer of a host.
+/// Summary of a host's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Samples of an exporter, metrics asked of an agent, or alerts that fire.
+    /// Number of samples of an exporter, of metrics requested from an agent, or of firing alerts.
     pub figures: u64,
-    /// False where an exporter says that it does not reach its server.
+    /// False if an exporter reports that it cannot reach its server.
     pub is_up: bool,
 }
 
-/// The answer, or why there is none.
+/// The response, or the reason for which there is none.
 pub type Answer = Result<Answered, String>;
 
-/// Asks all hosts at the same time, and waits until each has answered or its time is up: a few seconds at most.
+/// Polls all hosts in parallel. Waits until each has responded or its time limit has passed: a few seconds at most.
 pub fn ask(hosts: &[Host]) -> Vec<Answer> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = hosts.iter().map(|host| scope.spawn(|| ask_one(host))).collect();

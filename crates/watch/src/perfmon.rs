@@ -1,7 +1,7 @@
 //! The protocol of jp@gc's PerfMon server agent: lines of text over TCP or UDP.
 //!
-//! `test` is answered with `Yep`; `metrics:` and what is wanted, separated by tabs, starts a line of numbers each second, in
-//! the same order; `exit` ends it. A number that the agent cannot tell is `NaN` or empty.
+//! The agent answers `test` with `Yep`. After `metrics:` and a list of metrics, separated by tabs, it sends a line with
+//! their values each second, in the same order. `exit` ends the session. An unknown value is `NaN` or empty.
 
 mod connection;
 
@@ -14,26 +14,26 @@ use crate::{Figure, PACE, Teller, is_over};
 pub(crate) use connection::Connection;
 use connection::PATIENCE;
 
-/// An agent, and what it is to tell.
+/// An agent and the metrics to request from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
     /// `host:port`.
     pub address: String,
     pub metrics: Vec<Metric>,
-    /// Milliseconds between two samples, `jmeterPlugin.perfmon.interval`; 0: a second.
+    /// Milliseconds between two samples, `jmeterPlugin.perfmon.interval`; 0 means one second.
     pub interval_ms: u64,
-    /// Whether UDP is tried when TCP fails, `jmeterPlugin.perfmon.useUDP`.
+    /// True if UDP is tried when TCP fails, `jmeterPlugin.perfmon.useUDP`.
     pub udp: bool,
 }
 
 /// A row of a PerfMon listener.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metric {
-    /// Number of the listener whose file gets its samples.
+    /// Index of the listener whose file receives the samples.
     pub listener: usize,
     /// The label of its samples.
     pub label: String,
-    /// As sent to the agent: `cpu:idle`.
+    /// The metric in the agent's notation, for example `cpu:idle`.
     pub spec: String,
 }
 
@@ -44,12 +44,13 @@ pub struct Sample {
     pub label: String,
     /// Epoch ms.
     pub at_ms: i64,
-    /// The number that the agent told; else the reason for which there is none.
+    /// The value from the agent, or the reason for which there is none.
     pub value: Result<f64, String>,
 }
 
 impl Metric {
-    /// The metric of a row: kind and parameters of the plan, in which a backslash keeps a colon and `label=` names it.
+    /// Builds a metric from a row of the plan: kind and parameters. In the parameters, a backslash escapes a colon, and
+    /// `label=` sets the label.
     pub fn new(listener: usize, host: &str, kind: &str, parameters: &str) -> Self {
         let is_name = |part: &&str| part.starts_with("label=");
         let parts = split_at_colons(parameters);
@@ -66,7 +67,7 @@ impl Metric {
         Self { listener, label, spec }
     }
 
-    /// Common name and unit of what it measures, and the factor on the agent's number.
+    /// Returns the common name and unit of the metric, and the factor for the agent's value.
     fn common(&self) -> (String, Unit, f64) {
         let mut parts = self.spec.split(':').filter(|part| !part.is_empty());
         let kind = parts.next().unwrap_or_default();
@@ -91,7 +92,7 @@ impl Metric {
     }
 }
 
-/// Parts between colons that no backslash keeps.
+/// Splits a text at colons that are not escaped by a backslash.
 fn split_at_colons(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -106,7 +107,7 @@ fn split_at_colons(text: &str) -> Vec<&str> {
 }
 
 impl Agent {
-    /// Adds a metric. As in the plug-in, a listener has one of each label.
+    /// Adds a metric. As in the plug-in, it replaces a metric of the same listener with the same label.
     pub fn add(&mut self, metric: Metric) {
         let same = |one: &&mut Metric| one.listener == metric.listener && one.label == metric.label;
         match self.metrics.iter_mut().find(same) {
@@ -115,22 +116,22 @@ impl Agent {
         }
     }
 
-    /// Time between two lines: whole seconds, as in the plug-in.
+    /// Returns the time between two lines: whole seconds, as in the plug-in.
     fn interval(&self) -> Duration {
         Duration::from_secs((self.interval_ms / 1000).max(1))
     }
 
-    /// The lines that start the agent's numbers.
+    /// Returns the commands that start the agent's output.
     fn start(&self) -> String {
-        // A line of the protocol is a line, whatever the plan has.
+        // Tabs and line breaks in the plan's text would split the command.
         let spec = |metric: &Metric| metric.spec.replace(['\t', '\n', '\r'], " ") + "\t";
         let specs: String = self.metrics.iter().map(spec).collect();
         format!("interval:{}\nmetrics:{specs}\n", self.interval().as_secs())
     }
 }
 
-/// Until the run is over. As in the plug-in, an agent that could not be reached at the start has failed rows, and one
-/// that went away has none; other than there it is asked again.
+/// Reads the agent until the run is over. As in the plug-in, each failed attempt writes failed rows until the agent
+/// has been reached once; after that, failures write no rows. Unlike the plug-in, a lost agent is reconnected.
 pub(crate) fn follow(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) {
     let mut reached = false;
     loop {
@@ -176,7 +177,7 @@ fn listen(
             return Err(std::io::Error::other("the agent is silent"));
         }
     }
-    // By TCP the agent sees the end anyway, by UDP it would send for ever.
+    // With TCP the agent notices the closed connection; with UDP it would send for ever.
     let _ = connection.send("exit\n");
     Ok(())
 }
@@ -189,7 +190,7 @@ fn tell(agent: &Agent, line: &str, teller: &mut Teller) {
     }
 }
 
-/// The figures of a line, and the rows for files.
+/// Returns the figures of a line, and the rows for result files.
 pub fn read(agent: &Agent, line: &str, at_ms: i64) -> (Vec<Figure>, Vec<Sample>) {
     let (mut figures, mut samples) = (Vec::new(), Vec::new());
     let line = line.trim_end_matches(['\r', '\n']);

@@ -1,4 +1,4 @@
-//! From the texts of an exporter, one after the other, to figures with common names.
+//! Converts the successive texts of an exporter to figures with common names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,12 +8,12 @@ use crate::exposition::{Sample, samples};
 use crate::java::Settings;
 use crate::mapping::{PROCESS, Row, Sums, TABLES};
 
-/// Figures of an exporter that no table knows, at most.
+/// Maximum number of figures of an exporter that no table describes.
 pub const MOST_OWN: usize = 64;
-/// Names of series that say nothing of what is watched.
+/// Prefixes of series that describe the exporter and not the watched service.
 const NOISE: [&str; 4] = ["go_", "promhttp_", "process_", "scrape_"];
 
-/// A figure, by its common name or the exporter's own.
+/// A figure with its common name or the exporter's own name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub metric: String,
@@ -21,23 +21,23 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The state between two texts.
+/// The state between two texts of an exporter.
 #[derive(Debug)]
 pub struct Reader {
     last: Option<Reading>,
     rows: Vec<&'static Row>,
-    /// Rows by the names of their samples: a text may have many samples.
+    /// Row indexes by sample name, because a text may contain many samples.
     by_name: HashMap<&'static str, Vec<usize>>,
-    /// Rows with a star in a name.
+    /// Rows with `*` in a name.
     starred: Vec<usize>,
     settings: Settings,
-    /// The last text has told settings that those before had not.
+    /// True if the last text contained new settings.
     has_new_settings: bool,
 }
 
 #[derive(Debug)]
 struct Reading {
-    /// Seconds, by the exporter's clock or ours.
+    /// Time in seconds, by the exporter's clock or by ours.
     at: f64,
     sums: Vec<Sums>,
     own: BTreeMap<String, f64>,
@@ -63,7 +63,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// The figures of a text that came at `at_s`, in seconds of any clock. Rates need a text before it.
+    /// Returns the figures of a text that was received at `at_s`, in seconds of any clock. Rates need a previous text.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
         let mut settings = self.settings.clone();
         let rows = &self.rows;
@@ -81,10 +81,10 @@ impl Reader {
             keep_own(&mut reading.own, &sample);
             settings.add(&sample);
         }
-        // A few that stand still say nothing of the rest.
+        // A few samples with old timestamps must not determine the time of all the others.
         let stamp = stamp.filter(|_| 2 * dated > all);
         if let Some(stamp) = stamp {
-            // An exporter that dates its samples is read at its own pace.
+            // If most samples have timestamps, their time is used instead of the time of the scrape.
             reading.at = stamp as f64 / 1000.0;
         }
         let before = self.last.as_ref();
@@ -99,7 +99,7 @@ impl Reader {
         figures
     }
 
-    /// The settings of a Java machine, if the last text has told more of them than those before.
+    /// Returns the settings of a Java machine if the last text contained new ones.
     pub(crate) fn new_settings(&self) -> Option<&Settings> {
         self.has_new_settings.then_some(&self.settings)
     }
@@ -109,7 +109,7 @@ impl Reading {
     fn figures(&self, rows: &[&Row], before: Option<&Self>) -> Vec<Figure> {
         let mut figures: Vec<Figure> = Vec::new();
         let of_process = rows.len() - PROCESS.len();
-        // An exporter of another program tells of itself, too.
+        // An exporter for another program also publishes figures of its own process, which are ignored.
         let own_process = !known(&self.sums[..of_process]) || self.has(rows, "heap");
         for (index, row) in rows.iter().enumerate() {
             let taken = figures.iter().any(|figure| figure.metric == row.metric);
@@ -132,7 +132,7 @@ impl Reading {
         rows.iter().zip(&self.sums).any(is)
     }
 
-    /// The exporter's own series: counters as rates, the rest as it is.
+    /// Returns figures for series that no table describes: counters as rates, other values unchanged.
     fn own_figures(&self, before: Option<&Self>) -> impl Iterator<Item = Figure> {
         self.own.iter().filter_map(move |(name, value)| {
             let (unit, value) = if is_counter(name) {
@@ -148,7 +148,7 @@ impl Reading {
     }
 }
 
-/// Whether any table found its samples.
+/// True if any table found its samples.
 fn known(sums: &[Sums]) -> bool {
     sums.iter().any(|sums| *sums != Sums::default())
 }
@@ -157,7 +157,7 @@ fn is_counter(name: &str) -> bool {
     ["_total", "_count", "_sum"].iter().any(|end| name.ends_with(end))
 }
 
-/// Adds a sample to the sum of its name. The first names count, in the exporter's order.
+/// Adds a sample to the sum for its name. Only the first [`MOST_OWN`] names are kept, in the exporter's order.
 fn keep_own(own: &mut BTreeMap<String, f64>, sample: &Sample<'_>) {
     let name = sample.name;
     let noise = NOISE.iter().any(|noise| name.starts_with(noise))

@@ -1,9 +1,10 @@
-//! Segments that this machine's connections had to send again, by destination, as the kernel counts them.
+//! TCP segments that this machine's connections retransmitted, by destination, as the kernel counts them.
 //!
-//! Once a second a thread of its own lists TCP sockets with their `tcp_info` (`sock_diag`, RFC 3549): at most [`MOST`],
-//! and for 10 ms at most, in an order that stays, so that with more of them it is the same sample each time. What the
-//! kernel sends again on a connection that opens and ends between two looks is not seen. All programs of the network
-//! namespace are in the list; the caller chooses the destinations that it knows.
+//! Once a second a separate thread lists TCP sockets with their `tcp_info` (`sock_diag`, RFC 3549). It lists at most
+//! [`MOST`] sockets, for at most 10 ms. The order is stable, so a larger set is sampled the same way each time.
+//! Retransmissions on a connection that opens and closes between two polls are not seen. The list contains the sockets
+//! of
+//! all programs in the network namespace; the caller selects the destinations that it knows.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,46 +17,46 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 use crate::{PACE, is_over, lock};
 
-/// Sockets that are looked at in a second, at most, and the time that this may take.
+/// Maximum number of sockets read per second, and the time limit for reading them.
 pub const MOST: usize = 5_000;
 const LONGEST: Duration = Duration::from_millis(10);
-/// Destinations with figures, in a second.
+/// Maximum number of destinations with figures per second.
 const MOST_DESTINATIONS: usize = 1_000;
 
-/// Lengths of the header of a message and of `inet_diag_msg`.
+/// Length of a netlink message header and of `inet_diag_msg`, in bytes.
 const HEADER: usize = 16;
 const MESSAGE: usize = 72;
 const BY_FAMILY: u16 = 20;
 const DONE: u16 = 3;
 const ERROR: u16 = 2;
 const INFO: u16 = 2;
-/// The places of `tcpi_total_retrans` and `tcpi_bytes_retrans` in `tcp_info`; kernels before 4.19 have only the first.
+/// Offsets of `tcpi_total_retrans` and `tcpi_bytes_retrans` in `tcp_info`. Kernels before 4.19 have only the first.
 const TOTAL_RETRANS: usize = 100;
 const BYTES_RETRANS: usize = 208;
 const SYN_SENT: u8 = 2;
-/// Established, SYN_SENT, FIN_WAIT1, CLOSE_WAIT, LAST_ACK and CLOSING: states in which segments are sent.
+/// Established, SYN_SENT, FIN_WAIT1, CLOSE_WAIT, LAST_ACK and CLOSING: the states in which segments are sent.
 const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
 
-/// A socket, as the kernel lists it.
+/// A socket in the kernel's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub peer: SocketAddr,
-    /// The kernel's name of the socket.
+    /// The kernel's identifier of the socket.
     pub cookie: u64,
-    /// Segments sent again since it was opened.
+    /// Number of segments retransmitted since the socket was opened.
     pub again: u32,
-    /// None of them had data: they were to open the connection.
+    /// True if only SYN segments were retransmitted, so none with data.
     pub only_syn: bool,
 }
 
-/// Segments sent again to a destination.
+/// Number of segments retransmitted to a destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Again {
     pub data: u64,
     pub syn: u64,
 }
 
-/// Follows the sockets of this machine until it is dropped.
+/// Polls the sockets of this machine until it is dropped.
 #[derive(Debug)]
 pub struct Retransmits {
     shared: Arc<Mutex<Shared>>,
@@ -65,12 +66,12 @@ pub struct Retransmits {
 #[derive(Debug, Default)]
 struct Shared {
     grown: HashMap<SocketAddr, Again>,
-    /// The reason why there are no figures.
+    /// The reason for which there are no figures.
     why_not: Option<String>,
 }
 
 impl Retransmits {
-    /// Starts the thread.
+    /// Starts the polling thread.
     pub fn start() -> Self {
         let shared = Arc::<Mutex<Shared>>::default();
         let (end, ended) = channel();
@@ -106,11 +107,11 @@ impl Retransmits {
         Self { shared, _end: end }
     }
 
-    /// The segments that were sent again since the last call.
+    /// Returns the number of segments retransmitted since the last call, by destination.
     ///
     /// # Errors
     ///
-    /// Why they cannot be known.
+    /// The reason for which the kernel's figures are unavailable.
     pub fn take(&self) -> Result<HashMap<SocketAddr, Again>, String> {
         let mut shared = lock(&self.shared);
         let grown = std::mem::take(&mut shared.grown);
@@ -118,19 +119,20 @@ impl Retransmits {
     }
 }
 
-/// The sockets of the last looks: how much each had sent again, and for how many looks it has not been seen.
+/// The sockets of the last polls by cookie: the retransmitted segments of each, and the number of polls without the
+/// socket.
 #[derive(Debug, Default)]
 pub struct Last {
     seen: HashMap<u64, (u32, u8)>,
     begun: bool,
 }
 
-/// Looks that a socket may be missing from before it is forgotten: a list is cut where it takes long, and the kernel may
-/// pass over a socket while others come and go. What it had sent again before must not be counted once more.
+/// Number of polls that may miss a socket before it is forgotten. A poll misses sockets if the list takes too long, or
+/// if the kernel skips a socket while others open and close. Retransmissions already counted must not be counted twice.
 const FORGOTTEN: u8 = 5;
 
 impl Last {
-    /// The growth since the last call, by destination; those without are left out.
+    /// Returns the growth since the last call by destination. Destinations without growth are omitted.
     pub fn growth(&mut self, sockets: &[Listed]) -> HashMap<SocketAddr, Again> {
         let mut found: HashMap<SocketAddr, Again> = HashMap::new();
         self.seen.retain(|_, (_, missing)| {
@@ -150,7 +152,7 @@ impl Last {
     }
 }
 
-/// The TCP sockets of this network namespace, as far as they are read within `longest`.
+/// Returns the TCP sockets of this network namespace that can be read within `longest`.
 fn list(longest: Duration) -> Result<Vec<Listed>, rustix::io::Errno> {
     let begun = Instant::now();
     let mut sockets = Vec::new();
@@ -164,7 +166,7 @@ fn list(longest: Duration) -> Result<Vec<Listed>, rustix::io::Errno> {
         )?;
         let to = SocketAddrNetlink::new(0, 0);
         rustix::net::sendto(&socket, &request(family.as_raw() as u8), SendFlags::empty(), &to)?;
-        // Closing the socket ends the kernel's list.
+        // Closing the netlink socket ends the kernel's list.
         while sockets.len() < MOST && begun.elapsed() < longest {
             let (_, count) = rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty())?;
             if read(&buffer[..count.min(buffer.len())], &mut sockets)? {
@@ -181,7 +183,7 @@ fn request(family: u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(length as usize);
     out.extend_from_slice(&length.to_ne_bytes());
     out.extend_from_slice(&BY_FAMILY.to_ne_bytes());
-    // NLM_F_REQUEST and NLM_F_DUMP.
+    // The flags NLM_F_REQUEST and NLM_F_DUMP.
     out.extend_from_slice(&0x301u16.to_ne_bytes());
     out.extend_from_slice(&[0; 8]);
     out.extend_from_slice(&[family, 6, 1 << (INFO - 1), 0]);
@@ -190,11 +192,11 @@ fn request(family: u8) -> Vec<u8> {
     out
 }
 
-/// Adds the sockets of a datagram; true when the list is over.
+/// Parses the sockets of a datagram and appends them. Returns true at the end of the list.
 ///
 /// # Errors
 ///
-/// The kernel refuses to give it.
+/// The kernel refused the request.
 pub fn read(mut bytes: &[u8], sockets: &mut Vec<Listed>) -> Result<bool, rustix::io::Errno> {
     while let Some(header) = bytes.get(..HEADER) {
         let length = number(header, 0) as usize;
@@ -261,13 +263,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
         let _client = TcpStream::connect(server).unwrap();
-        // Where the kernel gives no list, or the machine has more sockets than are looked at, there is nothing to see.
+        // Without a kernel list, or with more sockets than the limit, the test cannot check anything.
         let Ok(mut sockets) = list(PATIENCE) else { return };
         for _ in 0..100 {
             if sockets.len() > MOST / 2 || sockets.iter().any(|one| one.peer == server) {
                 break;
             }
-            // The kernel's list is no snapshot: it may pass over a socket while others come and go.
+            // The kernel's list is no atomic snapshot: it may skip a socket while others open and close.
             sockets = list(PATIENCE).unwrap();
         }
         if sockets.len() <= MOST / 2 {

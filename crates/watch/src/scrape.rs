@@ -1,4 +1,4 @@
-//! Asking an exporter once a second.
+//! Scrapes an exporter once a second.
 
 use std::io::Read;
 use std::sync::mpsc::Receiver;
@@ -10,9 +10,9 @@ use ureq::Agent;
 use crate::reader::Reader;
 use crate::{PACE, Teller, is_over};
 
-/// Longest text that is read, bytes.
+/// Maximum length of a response in bytes.
 const MOST_BYTES: u64 = 16 << 20;
-/// Time limit of a question.
+/// Time limit of one scrape.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
@@ -23,7 +23,8 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
         let asked = Instant::now();
         match fetch(&agent, url) {
             Ok(text) => {
-                // Exporters read their figures when they are asked, and some take a second to write them.
+                // The time of the request is used: exporters read their figures when the request arrives, and writing
+                // may take a second.
                 let figures = reader.read(&text, (asked - start).as_secs_f64());
                 teller.figures(figures);
                 if let Some(settings) = reader.new_settings() {
@@ -39,7 +40,7 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
     }
 }
 
-/// The text of an exporter that is asked only once.
+/// Returns the text of an exporter that is scraped only once.
 pub(crate) fn once(url: &str) -> Result<String, String> {
     fetch(&agent(url), url)
 }
@@ -47,9 +48,9 @@ pub(crate) fn once(url: &str) -> Result<String, String> {
 pub(crate) fn agent(url: &str) -> Agent {
     let config = Agent::config_builder()
         .timeout_global(Some(PATIENCE))
-        // Hosts that are watched are asked themselves.
+        // Watched hosts are contacted directly, without the proxies of the environment.
         .proxy(None)
-        // A host that sends its watcher elsewhere is told of, not followed.
+        // A redirect is reported and not followed.
         .max_redirects(0)
         .user_agent(concat!("throng/", env!("CARGO_PKG_VERSION")));
     if !url.starts_with("https:") {
@@ -66,7 +67,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The text at an address, of the types that are accepted. The error names the address, without its secrets.
+/// Returns the text at a URL; `accept` lists the content types. Errors name the URL without its secrets.
 pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, String> {
     let failed = |words: String| format!("{}: {}", mask::url(url), mask::urls(&words));
     let request = agent.get(url).header("Accept", accept);
@@ -95,7 +96,7 @@ fn words(error: &ureq::Error) -> String {
     }
 }
 
-/// TLS and time limits hide in errors of input and output.
+/// Describes an error: TLS errors and timeouts are wrapped in I/O errors.
 fn io_words(error: &std::io::Error) -> String {
     let Some(inner) = error.get_ref() else { return error.to_string() };
     if let Some(error) = inner.downcast_ref::<ureq::Error>() {

@@ -1,5 +1,4 @@
-//! The table of network devices: firewalls and load balancers, by the names of their MIBs as snmp_exporter gives them, and
-//! HAProxy.
+//! The table for network devices: firewalls and load balancers with the MIB names that snmp_exporter uses, and HAProxy.
 //!
 //! Sources: IF-MIB (RFC 2863), HOST-RESOURCES-MIB (RFC 2790), PAN-COMMON-MIB (Palo Alto Networks), FORTINET-FORTIGATE-MIB,
 //! CISCO-FIREWALL-MIB, CISCO-PROCESS-MIB, JUNIPER-SRX5000-SPU-MONITORING-MIB, F5-BIGIP-SYSTEM-MIB, CHECKPOINT-MIB.
@@ -9,7 +8,9 @@ use record::Unit::{Count, PerSecond, Share};
 use super::tables::{row, term, with};
 use super::{How, Row};
 
-/// The number of connections that a Cisco ASA holds now, of all protocols, by the number or by the name of the value.
+/// Labels of the number of current connections of a Cisco ASA, of all protocols. The exporter writes the labels as
+/// number
+/// or as name.
 const ASA: &[(&str, &str)] =
     &[("cfwConnectionStatService", "40|protoIp"), ("cfwConnectionStatType", "6|currentInUse")];
 

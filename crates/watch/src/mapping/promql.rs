@@ -1,11 +1,11 @@
-//! The figures of the tables as queries to a Prometheus that scrapes the same exporters.
+//! The figures of the tables as PromQL queries to a Prometheus that scrapes the same exporters.
 
 use super::{How, Row, TABLES, Term};
 
-/// The time over which counters become rates: four scrapes of 15 s and more.
+/// Range over which the queries compute rates: at least four scrapes at an interval of up to 30 s.
 const RANGE: &str = "[2m]";
 
-/// The queries of a figure by its common name, one for each exporter that has it, each with one value per `instance`.
+/// Returns the queries for a figure by its common name: one query per exporter, each with one value per `instance`.
 pub fn promql(metric: &str) -> Vec<String> {
     let mut queries: Vec<String> = Vec::new();
     for row in TABLES.into_iter().flatten().filter(|row| row.metric == metric) {
@@ -53,7 +53,7 @@ impl Term {
             None => Vec::new(),
             Some((begin, end)) => vec![format!("__name__=~\"{begin}.*{end}\"")],
         };
-        // Names of states may have brackets, which regular expressions do not take as they are.
+        // Names of states may contain parentheses, which must be escaped in regular expressions.
         let quoted = |values: &str| values.replace('(', "\\\\(").replace(')', "\\\\)");
         let with = self.with.iter().map(|(name, values)| format!("{name}=~\"{}\"", quoted(values)));
         let without =

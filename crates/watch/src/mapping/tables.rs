@@ -1,5 +1,6 @@
-//! The tables: node_exporter, nginx, JVM (jmx_exporter and micrometer), Redis, PostgreSQL, and any process. That of network
-//! devices is in `network`.
+//! The tables for node_exporter, nginx, JVM (jmx_exporter and micrometer), Redis, PostgreSQL, and any process. The
+//! table
+//! for network devices is in `network`.
 
 use record::Unit::{self, Bytes, Count, PerSecond, Seconds, Share};
 
@@ -25,12 +26,12 @@ pub(super) const fn row(metric: &'static str, unit: Unit, how: How) -> Row {
     Row { metric, unit, how }
 }
 
-/// All tables; a metric of an earlier one goes before the same of a later one.
+/// All tables. A metric in an earlier table takes precedence over the same metric in a later one.
 pub(crate) const TABLES: [&[Row]; 7] = [NODE, NGINX, JVM, REDIS, POSTGRES, NETWORK, PROCESS];
 
 const CPU: &str = "node_cpu_seconds_total";
 const PORT_RANGE: &str = "node_sysctl_net_ipv4_ip_local_port_range";
-/// Interfaces that carry nothing to or from other hosts, or carry it a second time.
+/// Interfaces that carry no traffic to other hosts, or that would count such traffic twice.
 const INNER: &[(&str, &str)] = &[("device", "lo|docker0")];
 
 const NODE: &[Row] = &[
@@ -70,10 +71,10 @@ const NODE: &[Row] = &[
     ),
     row("time_wait", Count, How::Now(&[term("node_sockstat_TCP_tw")])),
     row("connections", Count, How::Now(&[term("node_netstat_Tcp_CurrEstab")])),
-    // Connections that the host began, and those that others began.
+    // Connections that the host opened, and connections that it accepted.
     row("opened", PerSecond, How::Rate(&[term("node_netstat_Tcp_ActiveOpens")])),
     row("accepted", PerSecond, How::Rate(&[term("node_netstat_Tcp_PassiveOpens")])),
-    // Local ports. The collector of sysctl is off unless asked for.
+    // Number of local ports. node_exporter's sysctl collector is disabled by default.
     row(
         "ports",
         Count,
@@ -111,17 +112,17 @@ const NGINX: &[Row] = &[
 
 const HEAP: &[(&str, &str)] = &[("area", "heap")];
 
-/// Collectors whose time is not one of pauses: threads of the service run meanwhile.
+/// Collectors whose time is not pause time: the service's threads run meanwhile.
 const CONCURRENT: &[(&str, &str)] =
     &[("gc", "G1 Concurrent GC|ZGC Cycles|ZGC Minor Cycles|ZGC Major Cycles|Shenandoah Cycles")];
 
 const JVM: &[Row] = &[
-    // micrometer, and jmx_exporter from 1.0 on; then jmx_exporter before.
+    // First micrometer and jmx_exporter since 1.0, then older versions of jmx_exporter.
     row("heap", Bytes, How::Now(&[with("jvm_memory_used_bytes", HEAP)])),
     row("heap", Bytes, How::Now(&[with("jvm_memory_bytes_used", HEAP)])),
     row("heap_max", Bytes, How::Now(&[with("jvm_memory_max_bytes", HEAP)])),
     row("heap_max", Bytes, How::Now(&[with("jvm_memory_bytes_max", HEAP)])),
-    // Seconds of pauses in a second.
+    // Seconds of pauses per second.
     row("gc_pause", Seconds, How::Rate(&[term("jvm_gc_pause_seconds_sum")])),
     row("gc_pause", Seconds, How::Rate(&[without("jvm_gc_collection_seconds_sum", CONCURRENT)])),
     row("gc_collections", PerSecond, How::Rate(&[term("jvm_gc_pause_seconds_count")])),
@@ -142,7 +143,7 @@ const JVM: &[Row] = &[
     row("cpu", Share, How::Now(&[term("java_lang_OperatingSystem_CpuLoad")])),
     row("cpu", Share, How::Now(&[term("java_lang_OperatingSystem_SystemCpuLoad")])),
     row("process_cpu", Share, How::RateOfNanoseconds(&[term("process_cpu_time_ns_total")])),
-    // Micrometer's is a share of all processors.
+    // Micrometer's `process_cpu_usage` is a share of all processors.
     row("process_cpu", Share, How::Product(term("process_cpu_usage"), term("system_cpu_count"))),
     row(
         "files_open",
@@ -192,10 +193,10 @@ const REDIS: &[Row] = &[
     ),
 ];
 
-/// Not databases of anybody.
+/// PostgreSQL's template databases, which no user works with.
 const OWN: &[(&str, &str)] = &[("datname", "template0|template1")];
 
-/// Connections that hold a transaction open, and do nothing.
+/// Connections that are idle inside an open transaction.
 const IN_TRANSACTION: &[(&str, &str)] =
     &[("state", "idle in transaction|idle in transaction (aborted)")];
 
@@ -229,8 +230,9 @@ const POSTGRES: &[Row] = &[
     row("blocks_hit", PerSecond, How::Rate(&[without("pg_stat_database_blks_hit", OWN)])),
 ];
 
-/// The figures that client libraries of Prometheus give of the process that serves them. An exporter's own process is
-/// nothing that anybody tests: these are asked for last, and left out where another table found something.
+/// Figures that Prometheus client libraries publish about their own process. The process of a separate exporter is of
+/// no
+/// interest. So this table is used last, and not at all if another table found figures.
 pub(crate) const PROCESS: &[Row] = &[
     row("process_cpu", Share, How::Rate(&[term("process_cpu_seconds_total")])),
     row("process_memory", Bytes, How::Now(&[term("process_resident_memory_bytes")])),

@@ -1,6 +1,6 @@
-//! A connection to a server agent: TCP, or UDP where the plan's properties permit it and TCP fails.
+//! A connection to a PerfMon server agent over TCP. UDP is used if TCP fails and the plan's properties permit UDP.
 //!
-//! Whatever the agent sends, a line has 64 KiB at most, and more than 1 MiB or 100 lines in a second end the connection.
+//! Input is limited: a line has at most 64 KiB, and more than 1 MiB or 100 lines in a second end the connection.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -9,38 +9,38 @@ use std::time::{Duration, Instant};
 
 use super::Agent;
 
-/// Longest line that is read, bytes.
+/// Maximum length of a line in bytes.
 const MOST_LINE: usize = 1 << 16;
-/// Most that is read in a second, bytes.
+/// Maximum number of bytes read per second.
 const MOST_BYTES: usize = 1 << 20;
 const MOST_LINES: usize = 100;
-/// Time limit of a connect, and of an answer.
+/// Time limit for connecting and for a response.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// Time limit of an answer by UDP: datagrams get lost.
+/// Time limit for a response over UDP. It is shorter, because datagrams get lost.
 const PATIENCE_UDP: Duration = Duration::from_secs(1);
-/// Longest command in one datagram: the agent reads 1024 bytes of each, and puts them together.
+/// Maximum length of a command in one datagram. The agent reads 1024 bytes per datagram and joins them.
 const MOST_DATAGRAM: usize = 1000;
-/// Reading pauses as often, so that its caller can look whether the run is over.
+/// Longest time that a read blocks, so that the caller can check for the end of the run.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The reason for which there is no connection.
+/// The reason for which a connection failed.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    /// For the user.
+    /// Message for the user.
     pub(crate) words: String,
-    /// The exception that the plug-in meets, as it stands in its rows.
+    /// The Java exception that the plug-in would write into its rows.
     pub(super) exception: String,
 }
 
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: Socket,
-    /// Begin of a line whose end is not there yet.
+    /// The beginning of a line that has not ended yet.
     line: Vec<u8>,
     second: Second,
 }
 
-/// Bytes and lines that were read since a second began.
+/// Bytes and lines read since the current second began.
 #[derive(Debug)]
 struct Second {
     begin: Instant,
@@ -55,7 +55,7 @@ enum Socket {
 }
 
 impl Connection {
-    /// A connection whose agent has answered.
+    /// Connects and waits for the agent's answer to `test`.
     pub(crate) fn open(agent: &Agent) -> Result<Self, Refused> {
         let tcp = Self::tcp(agent);
         match tcp {
@@ -88,7 +88,7 @@ impl Connection {
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
         };
         let socket = UdpSocket::bind(any).map_err(failed)?;
-        // Datagrams of others are dropped by the kernel.
+        // The kernel drops datagrams from other senders.
         socket.connect(address).map_err(failed)?;
         socket.set_read_timeout(Some(PAUSE)).map_err(failed)?;
         Self::new(Socket::Udp(socket)).tested(PATIENCE_UDP).map_err(failed)
@@ -98,7 +98,7 @@ impl Connection {
         Self { socket, line: Vec::new(), second: Second::new() }
     }
 
-    /// Asks the agent whether it is one.
+    /// Sends `test` to check that the peer is a PerfMon agent.
     fn tested(mut self, patience: Duration) -> io::Result<Self> {
         self.send("test\n")?;
         let asked = Instant::now();
@@ -124,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// The next line, if it is there within a quarter of a second.
+    /// Returns the next line, or `None` if no line is complete after a quarter of a second.
     pub(super) fn line(&mut self) -> io::Result<Option<String>> {
         let Self { socket, line, second } = self;
         let read = match socket {
@@ -140,7 +140,7 @@ impl Connection {
                 Err(error) => Err(error),
             },
             Socket::Udp(socket) => {
-                // Each datagram is a line. A lost end of one does not join another.
+                // Each datagram is one line. If the end of a line is lost, the next line must not be joined to it.
                 line.resize(MOST_LINE, 0);
                 let read = socket.recv(line);
                 line.truncate(*read.as_ref().unwrap_or(&0));
@@ -206,7 +206,7 @@ fn refused(agent: &Agent, error: &dyn Display, exception: String) -> Refused {
     Refused { words: format!("{}: {error}", agent.address), exception }
 }
 
-/// The exception of Java's sockets for a failed connect.
+/// Returns the exception that Java's sockets throw for a failed connect.
 fn exception(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => "java.net.ConnectException: Connection refused".into(),
