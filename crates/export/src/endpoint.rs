@@ -1,7 +1,6 @@
-//! The server that Prometheus asks: `GET /metrics`, and nothing else.
+//! The HTTP server that Prometheus scrapes. It serves only `GET /metrics`.
 //!
-//! Bounded in all: so many connections at once, so many bytes and seconds for a request. Each connection is closed after its
-//! answer.
+//! Connections, request size and time per request are limited. Each connection is closed after its response.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,15 +11,15 @@ use std::time::{Duration, Instant};
 use crate::exposition::{Format, text};
 use crate::metrics::Family;
 
-/// Connections at one time.
+/// Maximum number of simultaneous connections.
 const MOST_CONNECTIONS: usize = 8;
-/// Bytes of a request, and time for it and for its answer.
+/// Maximum length of a request in bytes, and time limit for a request with its response.
 const MOST_REQUEST: usize = 8 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest wait for a last question at the end of a run.
+/// Longest wait for a last scrape at the end of a run.
 const MOST_LINGER: Duration = Duration::from_secs(20);
 
-/// The server, which ends when this is dropped.
+/// The server. It stops when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,
@@ -32,12 +31,12 @@ struct Shared {
     families: Mutex<Arc<[Family]>>,
     connections: AtomicUsize,
     ended: AtomicBool,
-    /// The last two moments at which figures were asked for.
+    /// Times of the last two scrapes.
     asked: Mutex<[Option<Instant>; 2]>,
 }
 
 impl Endpoint {
-    /// Listens. The error is a sentence for the user.
+    /// Starts to listen. The error is a sentence for the user.
     pub(crate) fn start(address: &str) -> Result<Self, String> {
         let failed = |error: std::io::Error| {
             format!(
@@ -57,8 +56,8 @@ impl Endpoint {
         *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = families.into();
     }
 
-    /// Stays until the figures since `last` were asked for: as long as questions are apart, and not for long. Where nobody asks, not at
-    /// all.
+    /// Waits until the figures since `last` have been scraped. It waits one scrape interval plus a second, at most
+    /// [`MOST_LINGER`], and not at all if no two scrapes have been seen.
     pub(crate) fn linger(&self, last: Instant) {
         let asked = || *self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let [Some(before), Some(latest)] = asked() else { return };
@@ -67,7 +66,7 @@ impl Endpoint {
         while Instant::now() < deadline && asked()[1].is_none_or(|asked| asked <= last) {
             std::thread::sleep(Duration::from_millis(50));
         }
-        // The answer is on its way.
+        // Wait for a response that is still being sent.
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline && self.shared.connections.load(Ordering::Acquire) > 0 {
             std::thread::sleep(Duration::from_millis(10));
@@ -78,7 +77,7 @@ impl Endpoint {
 impl Drop for Endpoint {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Release);
-        // The listener hears of it by a connection.
+        // A connection wakes the listener thread, which then sees that the server has ended.
         let mut address = self.address;
         if address.ip().is_unspecified() {
             address.set_ip(match address {
@@ -97,7 +96,8 @@ impl Shared {
                 return;
             }
             let Ok(stream) = stream else {
-                // Out of descriptors, for one: trying at once would burn a processor that the run needs.
+                // For example, no file descriptors are free. An immediate retry would use a processor that the run
+                // needs.
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -167,7 +167,7 @@ impl Shared {
     }
 }
 
-/// The head of a request; `None` if it is too long or ends early.
+/// Reads the head of a request. Returns `None` if the head is too long or ends early.
 fn head(stream: &mut TcpStream, deadline: Instant) -> std::io::Result<Option<String>> {
     let mut head = Vec::new();
     let mut buffer = [0; 1024];
@@ -185,7 +185,7 @@ fn head(stream: &mut TcpStream, deadline: Instant) -> std::io::Result<Option<Str
     Ok(Some(String::from_utf8_lossy(&head).into_owned()))
 }
 
-/// Writes an answer. A reader that takes it byte by byte is left when its time is over.
+/// Writes a response. A client that reads too slowly is disconnected at the deadline.
 fn answer(
     stream: &mut TcpStream,
     status: &str,

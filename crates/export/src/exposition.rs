@@ -1,10 +1,10 @@
-//! The text that Prometheus reads: its own format 0.0.4, and OpenMetrics 1.0.
+//! The text formats that Prometheus scrapes: its own format 0.0.4, and OpenMetrics 1.0.
 
 use std::fmt::Write as _;
 
 use crate::metrics::{Family, Kind, Series, Value, number};
 
-/// The two formats.
+/// The two text formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
@@ -12,13 +12,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a scraper asks for; OpenMetrics only where it is named.
+    /// Returns the format for an `Accept` header: OpenMetrics only if the header names it.
     pub fn asked(accept: &str) -> Self {
         let names = |part: &str| part.trim().starts_with("application/openmetrics-text");
         if accept.split(',').any(names) { Self::OpenMetrics } else { Self::Text }
     }
 
-    /// The content type.
+    /// Returns the content type of the format.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Text => "text/plain; version=0.0.4; charset=utf-8",
@@ -27,7 +27,7 @@ impl Format {
     }
 }
 
-/// The text of all families. Those without series are left out.
+/// Returns the text of all families. Families without series are omitted.
 pub fn text(families: &[Family], format: Format) -> String {
     let mut out = String::new();
     for family in families.iter().filter(|family| !family.series.is_empty()) {
@@ -36,7 +36,7 @@ pub fn text(families: &[Family], format: Format) -> String {
             Kind::Gauge => "gauge",
             Kind::Histogram => "histogram",
         };
-        // OpenMetrics names a counter's family without what its samples end with.
+        // OpenMetrics names a counter's family without the suffix `_total` of its samples.
         let name = match format {
             Format::OpenMetrics => family.name.strip_suffix("_total").unwrap_or(family.name),
             Format::Text => family.name,
@@ -90,7 +90,8 @@ fn line(
     let _ = writeln!(out, " {value}");
 }
 
-/// The value of a label, which stands in quotes. A carriage return would end the line for some readers.
+/// Escapes the value of a label for its quotes. A carriage return becomes a space, because some readers end a line
+/// there.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a label holds, a reader of the format gets it back from one line.
+        /// A parser of the format reads any label back unchanged, from one line.
         #[test]
         fn hostile_labels_come_back(label in "[a\\\\\"{}=,# \n\t\u{e9}\u{4e2d}\u{2028}]{0,12}") {
             let text = text(&[family(Kind::Gauge, "g", &label, Value::Number(1.5))], Format::Text);

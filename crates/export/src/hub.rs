@@ -1,4 +1,4 @@
-//! From the seconds of a run to all targets.
+//! Passes the seconds of a run to all export targets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,27 +15,27 @@ use crate::sums::{Sums, Tick};
 use crate::target::{Kind, Target};
 use crate::{otlp, remote_write};
 
-/// Seconds that wait for the thread: it does nothing but encode, so that one is the rule.
+/// Capacity of the queue of seconds. Usually it holds one second, because the thread only encodes.
 const MOST_SECONDS: usize = 64;
-/// Time in which targets take the last figures at the end of a run.
+/// Time limit for sending the last figures at the end of a run.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Facts that all figures of a run have in common.
+/// Facts that all figures of a run share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Name of the system under test.
     pub application: String,
     pub plan: String,
     pub version: String,
-    /// Epoch ms.
+    /// Start of the run, epoch ms.
     pub start_ms: i64,
 }
 
-/// The targets of a run.
+/// The export targets of a run.
 #[derive(Debug)]
 pub struct Exports {
     to: Option<SyncSender<Job>>,
-    /// Seconds that did not find room.
+    /// Number of seconds that were dropped because the queue was full.
     missed: Arc<AtomicU64>,
     outs: Arc<[Out]>,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ enum Job {
     End(Instant),
 }
 
-/// A target with its server or its queue.
+/// A target with its HTTP server or its send queue.
 #[derive(Debug)]
 struct Out {
     target: Target,
@@ -63,14 +63,15 @@ enum To {
 }
 
 impl Exports {
-    /// Makes everything ready. `variable` reads the environment, which has the secrets. The error is a sentence for the user.
+    /// Starts all targets. `variable` reads environment variables, which hold the secrets. The error is a sentence for
+    /// the user.
     pub fn start(
         targets: &[Target],
         facts: &Facts,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let cannot = |error: std::io::Error| match error.kind() {
-            // A file that was named is none.
+            // The file of certificates cannot be used.
             std::io::ErrorKind::InvalidInput => format!("--out: {error}"),
             _ => format!("--out: cannot start a thread: {error}"),
         };
@@ -99,17 +100,17 @@ impl Exports {
         })
     }
 
-    /// Kind and address of each target, for messages.
+    /// Returns kind and address of each target, for messages.
     pub fn shown(&self) -> &[String] {
         &self.shown
     }
 
-    /// The end that follows the run.
+    /// Returns the follower that the run calls each second.
     pub fn follower(&self) -> Box<dyn Follower> {
         Box::new(Tap { to: self.to.clone(), missed: Arc::clone(&self.missed) })
     }
 
-    /// Sentences for the user since the last call.
+    /// Returns the messages for the user since the last call.
     pub fn said(&self) -> Vec<String> {
         self.senders().flat_map(Sender::said).collect()
     }
@@ -121,17 +122,18 @@ impl Exports {
         })
     }
 
-    /// The run is over: the last figures go out while the caller does other things.
+    /// Ends the export: the last figures are sent in the background.
     pub fn end(&mut self) {
         self.ended = Instant::now();
         if let Some(to) = self.to.take() {
-            // The thread takes one after the other, and waits for nobody.
+            // The thread empties its queue without waiting for any target.
             let _ = to.send(Job::End(self.ended + FAREWELL));
         }
     }
 
-    /// Waits for targets to take the last figures, 5 s at most from the end of the run on, and for Prometheus to ask once more.
-    /// Returns what was not taken, in words.
+    /// Waits until targets have received the last figures, at most 5 s from the end of the run, and until Prometheus
+    /// has
+    /// scraped once more. Returns messages about figures that were not delivered.
     pub fn finish(mut self) -> Vec<String> {
         self.end();
         if let Some(thread) = self.thread.take() {
@@ -154,7 +156,7 @@ impl Exports {
     }
 }
 
-/// Copies each second and hands it over.
+/// Copies each second into the queue of the export thread.
 struct Tap {
     to: Option<SyncSender<Job>>,
     missed: Arc<AtomicU64>,
@@ -169,12 +171,12 @@ impl Follower for Tap {
     }
 }
 
-/// The thread.
+/// The state of the export thread.
 struct Hub {
     outs: Arc<[Out]>,
     facts: Facts,
     sums: Sums,
-    /// For each target: its lines, where it has some, and when its next message is due, epoch ms.
+    /// For each target: its InfluxDB lines, if it has any, and the due time of its next message, epoch ms.
     parts: Vec<(Option<Lines>, i64)>,
 }
 
@@ -223,7 +225,7 @@ impl Hub {
         self.show();
         for place in 0..self.parts.len() {
             let (_, due_ms) = &mut self.parts[place];
-            // Seconds end some ms early or late.
+            // Tolerance: seconds end a few ms early or late.
             if at_ms + 200 >= *due_ms {
                 let interval = self.outs[place].target.interval.as_millis() as i64;
                 *due_ms = (*due_ms + interval).max(at_ms);
@@ -232,7 +234,7 @@ impl Hub {
         }
     }
 
-    /// Gives endpoints the newest figures.
+    /// Sets the newest figures of all Prometheus endpoints.
     fn show(&self) {
         for out in self.outs.iter() {
             if let To::Asked(endpoint) = &out.to {
@@ -266,10 +268,10 @@ impl Hub {
         sender.offer(message);
     }
 
-    /// The last figures, whatever the interval.
+    /// Sends the last figures regardless of the interval.
     fn end(&mut self, last_ms: i64, deadline: Instant) {
         for place in 0..self.parts.len() {
-            // Two points of one series cannot have the same time.
+            // Two points of one series must not have the same timestamp.
             let at_ms = last_ms + 1;
             if let Some(lines) = &mut self.parts[place].0 {
                 lines.event("ended", at_ms);

@@ -1,21 +1,22 @@
-//! Figures of a running test for other systems, while it runs: InfluxDB, Prometheus, OpenTelemetry.
+//! Sends the figures of a running test to other systems: InfluxDB, Prometheus, OpenTelemetry.
 //!
-//! [`Exports`] follows the run: each second is copied and handed to one thread, which adds it up and encodes it for every
-//! target. Targets that are pushed to have a thread and a bounded queue each. A target that is slow, down or says no costs the
-//! run nothing: what does not fit its queue is dropped, counted, and told of.
+//! [`Exports`] follows the run. Each second is copied to one thread, which sums and encodes the figures for all
+//! targets.
+//! Each target that receives messages has its own thread and a bounded queue. A target that is slow, down or rejects
+//! messages does not delay the run: messages that exceed the queue are dropped, counted and reported.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `target` | `--out KIND=ADDRESS`, and the secrets of a target |
-//! | `sums` | the run so far, with a bounded number of labels |
-//! | `metrics` | families of metrics, as all encoders take them |
-//! | `exposition` | the text that Prometheus reads |
+//! | `target` | `--out KIND=ADDRESS`, and the credentials of a target |
+//! | `sums` | totals of the run so far, with a bounded number of labels |
+//! | `metrics` | families of metrics, the input of all encoders but InfluxDB's |
+//! | `exposition` | the text that Prometheus scrapes |
 //! | `remote_write` | the message of Prometheus's remote write |
 //! | `otlp` | OpenTelemetry's metrics as JSON |
-//! | `lines` | InfluxDB's line protocol, as JMeter's listener writes it |
-//! | `endpoint` | the server that Prometheus asks |
-//! | `sender` | a queue and a thread that posts |
-//! | `hub` | from seconds to all targets |
+//! | `lines` | InfluxDB's line protocol, as JMeter's InfluxDB listener writes it |
+//! | `endpoint` | the HTTP server that Prometheus scrapes |
+//! | `sender` | a queue and a thread that posts its messages |
+//! | `hub` | passes the seconds of a run to all targets |
 
 mod endpoint;
 pub mod exposition;

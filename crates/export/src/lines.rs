@@ -1,8 +1,9 @@
 //! InfluxDB's line protocol, with the measurement, tags and fields of JMeter's InfluxdbBackendListenerClient.
 //!
-//! The text itself is `stats::backend`'s, as in plans that have the listener. What differs is the source: seconds that all cores
-//! have measured, so that percentiles are those of the interval's samples and not of the last 100. Figures that JMeter
-//! does not have are in a measurement of their own, `throng`, once a second.
+//! The text itself is written by `stats::backend`, as for plans that contain the listener. Only the source differs: the
+//! figures here come from complete seconds of all cores, so percentiles cover all samples of the interval and not the
+//! last
+//! 100. Figures that JMeter does not have go into a separate measurement, `throng`, once a second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,30 +16,30 @@ use stats::recorder::OTHER_LABELS;
 
 use crate::sums::{MOST_LABELS, Tick};
 
-/// Percentiles of each line; the dashboards ask for these.
+/// Percentiles in each line, as the dashboards query them.
 const PERCENTILES: [f32; 4] = [50.0, 90.0, 95.0, 99.0];
-/// Lines of errors in an interval.
+/// Maximum number of error lines in an interval.
 const MOST_ERRORS: usize = 100;
 
-/// The seconds of an interval, and their text.
+/// Collects the seconds of an interval and encodes them.
 #[derive(Debug)]
 pub struct Lines {
     format: LineFormat,
     application: String,
     labels: BTreeMap<String, Part>,
-    /// All samples, transactions too, and the requests among them.
+    /// All samples including transactions, and the requests alone.
     all: Part,
     requests: Part,
     errors: BTreeMap<(String, String, String), u64>,
     users: Option<UserFields>,
-    /// Sum of users over seconds, and seconds.
+    /// Sum of the users over the interval's seconds, and number of these seconds.
     user_seconds: (u64, u64),
-    /// Events and Throng's own lines.
+    /// Lines of events and of the measurement `throng`.
     more: String,
 }
 
 impl Lines {
-    /// `application` and `title` are the tags and texts that tell runs apart.
+    /// `application` and `title` are the tag and the text that distinguish runs.
     pub fn new(application: &str, title: &str) -> Self {
         let application = clean(application);
         let target = Target {
@@ -61,12 +62,12 @@ impl Lines {
         }
     }
 
-    /// A moment of the run: `started`, `ended`, or a mark.
+    /// Adds an event of the run: `started`, `ended`, or a mark.
     pub fn event(&mut self, words: &str, at_ms: i64) {
         self.format.event(&clean(words), at_ms, &mut self.more);
     }
 
-    /// Adds a second.
+    /// Adds the figures of one second.
     pub fn add(&mut self, tick: &Tick) {
         for (name, transaction, part) in &tick.labels {
             let mut name = clean_label(name);
@@ -103,7 +104,7 @@ impl Lines {
         self.add_own(tick);
     }
 
-    /// Figures that JMeter does not have. Times are ms.
+    /// Adds the line of the measurement `throng`: figures that JMeter does not have. Times are in ms.
     fn add_own(&mut self, tick: &Tick) {
         let line = &tick.line;
         let checks = line.checks.map_or_else(String::new, |checks| {
@@ -145,7 +146,7 @@ impl Lines {
         }
     }
 
-    /// The text of the interval, and the next one begins.
+    /// Returns the text of the interval and starts the next interval.
     pub fn end_interval(&mut self, at_ms: i64) -> String {
         let mut out = std::mem::take(&mut self.more);
         for (name, part) in std::mem::take(&mut self.labels) {
@@ -197,7 +198,7 @@ impl Lines {
     }
 }
 
-/// Mean, least and most, ms; no numbers without a sample.
+/// Mean, minimum and maximum in ms; NaN without samples.
 struct Times([f64; 3]);
 
 impl Times {
@@ -231,7 +232,7 @@ fn hist(bins: &Bins) -> Hist {
     hist
 }
 
-/// Times of samples that passed: all without those that failed.
+/// Returns the times of passed samples: all samples minus the failed ones.
 fn passed(part: &Part) -> Hist {
     let mut failed = part.failed.iter().peekable();
     let mut bins = Bins::default();
@@ -243,13 +244,14 @@ fn passed(part: &Part) -> Hist {
     hist(&bins)
 }
 
-/// ms; 0 without a sample.
+/// Returns a percentile in ms; 0 without samples.
 fn percentile(hist: &Hist, percent: f64) -> f64 {
     hist.quantile(percent / 100.0) as f64 / 1e3
 }
 
-/// A text that keeps its line in one piece: without control characters, and without a backslash where it would escape what
-/// follows. A tag must not be empty.
+/// Cleans a text so that it cannot break its line: removes control characters, and backslashes that would escape the
+/// next
+/// character. Returns a non-empty text, as tags must not be empty.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim().chars().peekable();
@@ -270,7 +272,7 @@ fn clean(text: &str) -> String {
     if out.is_empty() { "-".into() } else { out.into() }
 }
 
-/// The name of a label; not one of those that JMeter's lines have for something else.
+/// Cleans a label's name. Names that JMeter uses for other lines (`all`, `internal`) get a suffix.
 fn clean_label(name: &str) -> String {
     let mut name = clean(name);
     if name == "all" || name == "internal" {
@@ -359,7 +361,7 @@ mod tests {
         );
     }
 
-    /// The tags of a line, as InfluxDB reads them: a backslash escapes a comma, an equal sign or a blank.
+    /// Parses the tags of a line as InfluxDB does: a backslash escapes a comma, an equal sign or a space.
     fn tags(line: &str) -> Vec<String> {
         let (mut parts, mut part, mut escaped) = (Vec::new(), String::new(), false);
         for c in line.chars() {
@@ -392,7 +394,7 @@ mod tests {
             prop_assert!(ours, "{:?} is not in\n{}", expected, text);
         }
 
-        /// Events have their text in quotes.
+        /// The text of an event is quoted in its line.
         #[test]
         fn hostile_marks_are_one_line(text in "[a\\\\\"=,# \n]{0,12}") {
             let mut lines = Lines::new(&text, "t");

@@ -1,14 +1,14 @@
-//! Families of metrics: a name, a unit and series with labels. All encoders but InfluxDB's take these.
+//! Families of metrics: a name, a unit and series with labels. They are the input of all encoders but InfluxDB's.
 //!
 //! Names follow the rules of Prometheus: base units, the unit in the name, `_total` at the end of counters.
 
-/// A metric with all its series.
+/// A metric with all of its series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     pub name: &'static str,
     pub help: &'static str,
     pub kind: Kind,
-    /// As OpenTelemetry writes it: `s`, `By`, `{sample}`.
+    /// The unit in OpenTelemetry's notation: `s`, `By`, `{sample}`.
     pub unit: &'static str,
     pub series: Vec<Series>,
 }
@@ -19,7 +19,7 @@ pub enum Kind {
     /// A sum since the start of the run.
     Counter,
     Gauge,
-    /// Counts since the start of the run.
+    /// Counts per bucket since the start of the run.
     Histogram,
 }
 
@@ -36,22 +36,22 @@ pub enum Value {
     Buckets(Box<Buckets>),
 }
 
-/// Upper bounds of the buckets of times, seconds.
+/// Upper bounds of the buckets of times in seconds.
 pub const BOUNDS: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 ];
 
-/// Counts of times by [`BOUNDS`]; the last bucket has no upper bound.
+/// Counts of times in the buckets of [`BOUNDS`]; the last bucket has no upper bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buckets {
-    /// In this bucket alone.
+    /// Count of each bucket alone, not cumulative.
     pub counts: [u64; BOUNDS.len() + 1],
-    /// Sum of all times, seconds.
+    /// Sum of all times in seconds.
     pub sum: f64,
 }
 
 impl Buckets {
-    /// Adds `n` times that many seconds, without the sum.
+    /// Adds `n` times of `seconds` each to the counts. The sum does not change.
     pub fn add(&mut self, seconds: f64, n: u64) {
         let at = BOUNDS.partition_point(|bound| *bound < seconds);
         self.counts[at] = self.counts[at].saturating_add(n);
@@ -61,7 +61,7 @@ impl Buckets {
         self.counts.iter().fold(0, |sum, n| sum.saturating_add(*n))
     }
 
-    /// Upper bound and number of times up to it; the last is infinite.
+    /// Returns each upper bound with the number of times up to it; the last bound is infinite.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let bounds = BOUNDS.iter().copied().chain([f64::INFINITY]);
         bounds.zip(&self.counts).scan(0u64, |sum, (bound, n)| {
@@ -71,7 +71,7 @@ impl Buckets {
     }
 }
 
-/// A number as both texts of Prometheus have it.
+/// Formats a number as both text formats of Prometheus require.
 pub fn number(value: f64) -> String {
     if value == f64::INFINITY {
         "+Inf".into()

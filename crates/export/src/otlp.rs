@@ -1,15 +1,18 @@
-//! OpenTelemetry's metrics as OTLP's JSON: `ExportMetricsServiceRequest`, for `POST …/v1/metrics`.
+//! OpenTelemetry metrics as OTLP/JSON: `ExportMetricsServiceRequest`, for `POST …/v1/metrics`.
 //!
-//! Sums and histograms are cumulative since the start of the run. 64-bit integers are strings, as protobuf's JSON has them.
+//! Sums and histograms are cumulative since the start of the run. 64-bit integers are strings, as protobuf's JSON
+//! mapping
+//! requires.
 
 use serde_json::{Value as Json, json};
 
 use crate::metrics::{BOUNDS, Family, Kind, Series, Value};
 
-/// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
+/// Value of `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const CUMULATIVE: u8 = 2;
 
-/// The request with all series at one moment. Times are epoch ms; `resource` says what they are of.
+/// Returns the request with the values of all series at one time. Times are epoch ms; `resource` describes their
+/// origin.
 pub fn request(
     families: &[Family],
     resource: &[(&str, String)],
@@ -44,7 +47,7 @@ pub fn request(
     .to_string()
 }
 
-/// The name without unit and `_total`, which collectors add for Prometheus: `throng.samples`.
+/// Returns the name without its unit and `_total`, for example `throng.samples`. Collectors add both for Prometheus.
 fn name(family: &Family) -> String {
     let name = family.name.strip_suffix("_total").unwrap_or(family.name);
     let unit = match family.unit {

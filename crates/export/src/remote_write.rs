@@ -1,17 +1,18 @@
-//! The message of Prometheus's remote write 1.0: a protobuf `WriteRequest`, compressed with Snappy's block format.
+//! The message of Prometheus remote write 1.0: a protobuf `WriteRequest`, compressed with Snappy's block format.
 //!
-//! Of the message only three parts are needed, each with a handful of fields, so that it is written by hand:
-//! `WriteRequest { repeated TimeSeries timeseries = 1 }`, `TimeSeries { repeated Label labels = 1; repeated Sample samples
+//! The encoder is handwritten, because only a few fields of the message are needed:
+//! `WriteRequest { repeated TimeSeries timeseries = 1 }`, `TimeSeries { repeated Label labels = 1; repeated Sample
+//! samples
 //! = 2 }`, `Label { string name = 1; string value = 2 }`, `Sample { double value = 1; int64 timestamp = 2 }`.
 
 use crate::metrics::{Family, Series, Value, number};
 
-/// The compressed message: all series at one moment. `common` are labels that every series gets.
+/// Returns the compressed message with the values of all series at one time. Every series gets the labels in `common`.
 pub fn message(families: &[Family], common: &[(&str, String)], at_ms: i64) -> Vec<u8> {
     compress(&request(families, common, at_ms))
 }
 
-/// The message before it is compressed.
+/// Returns the message before compression.
 fn request(families: &[Family], common: &[(&str, String)], at_ms: i64) -> Vec<u8> {
     let mut out = Vec::new();
     for family in families {
@@ -36,8 +37,8 @@ fn request(families: &[Family], common: &[(&str, String)], at_ms: i64) -> Vec<u8
     out
 }
 
-/// All labels of a series by name, in the order of names and each once, as receivers demand. Those without a value are left
-/// out.
+/// Returns all labels of a series including its name, sorted and without duplicates, as receivers require. Labels with
+/// an empty value are omitted.
 fn labels<'a>(
     name: &'a str,
     series: &'a Series,
@@ -71,7 +72,7 @@ fn time_series(labels: &[(&str, String)], value: f64, at_ms: i64) -> Vec<u8> {
     out
 }
 
-/// A field of bytes: number, length, bytes.
+/// Appends a length-delimited field: number, length, bytes.
 fn field(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.push(number << 3 | 2);
     varint(bytes.len() as u64, out);
@@ -86,7 +87,7 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Only a text of 4 GiB would be refused.
+/// Compresses with Snappy. This fails only for a text of 4 GiB or more.
 fn compress(bytes: &[u8]) -> Vec<u8> {
     snap::raw::Encoder::new().compress_vec(bytes).unwrap_or_default()
 }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use crate::metrics::{BOUNDS, Buckets, Kind};
 
-    /// Fields of a message: number, and either a number or bytes.
+    /// Parses the fields of a message: each has a number, and a value that is a number or bytes.
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
         fn varint(bytes: &mut &[u8]) -> u64 {
             let mut value = 0;

@@ -1,7 +1,8 @@
-//! A queue of messages and the thread that posts them.
+//! A queue of messages, and the thread that posts them.
 //!
-//! The queue is bounded; when it is full, the oldest message goes. A target that cannot be reached, is busy (429) or broken
-//! (5xx) is tried again with growing pauses; one that says no to a message is not sent it again.
+//! The queue is bounded; if it is full, the oldest message is dropped. If a target cannot be reached, is busy (429) or
+//! fails
+//! (5xx), the message is retried with growing pauses. A message that the target rejects is not retried.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,17 +14,17 @@ use ureq::tls::{Certificate, PemItem, parse_pem};
 
 use crate::target::{Kind, Target};
 
-/// Messages that wait, and their bytes.
+/// Maximum number of queued messages and of their bytes.
 const MOST_WAITING: usize = 60;
 const MOST_BYTES: usize = 16 << 20;
-/// Time limit of one message.
+/// Time limit for sending one message.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// First and longest pause before a message is sent again.
+/// First and longest pause before a retry.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
-/// Bytes of a refusal that are told.
+/// Maximum number of bytes read from an error response.
 const MOST_ANSWER: u64 = 2000;
 
-/// The near end of a target.
+/// Handle of the queue of one target.
 #[derive(Debug)]
 pub(crate) struct Sender(Arc<Shared>);
 
@@ -38,27 +39,27 @@ struct Shared {
 struct State {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// The run is over: nothing is sent from then on.
+    /// Time after which nothing more is sent; set at the end of the run.
     deadline: Option<Instant>,
     done: bool,
     sent: u64,
     dropped: u64,
-    /// Why something was not taken, the last time.
+    /// The last error of a message.
     trouble: String,
-    /// Sentences for the user.
+    /// Messages for the user.
     said: Vec<String>,
 }
 
-/// The result of one try.
+/// The result of one attempt.
 enum Tried {
     Sent,
-    /// It makes no sense to send that message again.
+    /// The target rejected the message; a retry would fail too.
     Refused(String),
     Later(String),
 }
 
 impl Sender {
-    /// Starts the thread.
+    /// Starts the sending thread.
     pub(crate) fn start(
         target: &Target,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -71,7 +72,7 @@ impl Sender {
         Ok(Self(shared))
     }
 
-    /// Puts a message into the queue.
+    /// Appends a message to the queue. An empty message is ignored.
     pub(crate) fn offer(&self, message: Vec<u8>) {
         if message.is_empty() {
             return;
@@ -83,18 +84,18 @@ impl Sender {
         self.0.changed.notify_all();
     }
 
-    /// Lets the thread send what is left, until then.
+    /// Lets the thread send the queued messages until `deadline`.
     pub(crate) fn end(&self, deadline: Instant) {
         self.0.state().deadline = Some(deadline);
         self.0.changed.notify_all();
     }
 
-    /// Sentences for the user since the last call.
+    /// Returns the messages for the user since the last call.
     pub(crate) fn said(&self) -> Vec<String> {
         std::mem::take(&mut self.0.state().said)
     }
 
-    /// Waits for the thread, not longer than it was given. Returns what was not sent, in words.
+    /// Waits for the thread, at most until its deadline. Returns a message about what was not sent.
     pub(crate) fn finish(&self) -> Option<String> {
         let mut state = self.0.state();
         while !state.done {
@@ -105,7 +106,7 @@ impl Sender {
             let waited = self.0.changed.wait_timeout(state, left.max(Duration::from_millis(1)));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        // A thread that still waits for its target may count on, but nobody hears of it.
+        // The thread may still wait for its target, but its later results are not reported.
         let lost = state.dropped + if state.done { 0 } else { state.waiting.len() as u64 + 1 };
         (lost > 0).then(|| {
             let State { sent, trouble, .. } = &*state;
@@ -131,7 +132,7 @@ impl State {
         }
     }
 
-    /// Tells of the first trouble.
+    /// Reports only the first error to the user.
     fn note(&mut self, shown: &str, words: String, then: &str) {
         if self.trouble.is_empty() {
             self.said.push(format!("{shown}: {words}; {then}"));
@@ -178,7 +179,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// The next message, and the time that there is for it; `None` when nothing is to be sent any more.
+    /// Returns the next message and its time limit; `None` after the end of the run.
     fn next(&self) -> Option<(Vec<u8>, Duration)> {
         let mut state = self.state();
         loop {
@@ -203,7 +204,7 @@ impl Shared {
         }
     }
 
-    /// Waits before a message is sent again; the end of the run makes it shorter.
+    /// Waits before a retry. The end of the run shortens the wait.
     fn rest(&self, mut state: MutexGuard<'_, State>, mut until: Instant) {
         let mut ended = state.deadline.is_some();
         loop {
@@ -221,7 +222,7 @@ impl Shared {
     }
 }
 
-/// The far end.
+/// The HTTP client of a target.
 struct Post {
     agent: Agent,
     url: String,
@@ -255,7 +256,7 @@ impl Post {
         let request = request.config().timeout_global(Some(left)).build();
         let mut answer = match request.send(message) {
             Ok(answer) => answer,
-            // A secret that is no header, for one: it must not be told.
+            // For example, a secret is not a valid header value; the message must not show it.
             Err(ureq::Error::Http(_)) => {
                 return Tried::Refused("a header or the address is not valid".into());
             }
@@ -281,7 +282,7 @@ impl Post {
     }
 }
 
-/// The certificates of a file.
+/// Reads the certificates of a PEM file.
 fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
     let wrong = |words: String| {
         let words = format!("ca={}: {words}", file.display());
@@ -300,7 +301,7 @@ fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
     }
 }
 
-/// An error of the connection in words.
+/// Describes a connection error in words.
 fn words(error: &ureq::Error) -> String {
     let text = error.to_string();
     if text.contains("UnknownIssuer") {
@@ -322,7 +323,7 @@ fn words(error: &ureq::Error) -> String {
     }
 }
 
-/// `own`: certificates that are believed beside those of the system.
+/// Returns the HTTP client of a target. It trusts the certificates in `own` beside those of the system.
 fn agent(url: &str, own: Vec<Certificate<'static>>) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -331,7 +332,7 @@ fn agent(url: &str, own: Vec<Certificate<'static>>) -> Agent {
         .max_redirects_will_error(false)
         .user_agent(concat!("throng/", env!("CARGO_PKG_VERSION")));
     if !url.starts_with("https:") {
-        // Collectors stand near; proxies of the environment are for the way to others.
+        // Collectors are usually in the local network; proxies in the environment are for other destinations.
         return config.proxy(None).build().into();
     }
     config.tls_config(trust::by_roots_of_system_and(&own)).build().into()

@@ -1,7 +1,7 @@
-//! The run so far, as families of metrics: sums by label, errors by code, users, the generator.
+//! Totals of the run so far as families of metrics: by label, errors by code, users, the generator.
 //!
-//! Labels are bounded by [`MOST_LABELS`] and codes by [`MOST_CODES`]; what comes beyond counts under one name. So a run never makes
-//! more than a few thousand series, however its samplers are named.
+//! Labels are limited by [`MOST_LABELS`] and codes by [`MOST_CODES`]; all further ones are counted under one name. So a
+//! run has at most a few thousand series, whatever the names of its samplers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use stats::{Counter, Number};
 use crate::hub::Facts;
 use crate::metrics::{Buckets, Family, Kind, Series, Value};
 
-/// Labels with series of their own.
+/// Maximum number of labels with their own series.
 pub const MOST_LABELS: usize = 200;
-/// Pairs of outcome and response code with a series of their own.
+/// Maximum number of pairs of outcome and response code with their own series.
 pub const MOST_CODES: usize = 60;
 
-/// A second of a run with all that is sent of it, apart from the run.
+/// A copy of one second of a run with all that is exported of it.
 #[derive(Clone, Debug, Default)]
 pub struct Tick {
     /// End of the second, epoch ms.
     pub at_ms: i64,
-    /// Requests, without transactions.
+    /// Requests without transactions.
     pub all: Part,
-    /// By label, and whether it is a transaction.
+    /// Each label, true if it is a transaction, and its part.
     pub labels: Vec<(Arc<str>, bool, Part)>,
-    /// The same of answers that assertions checked.
+    /// Each label, true if it is a transaction, and its responses that assertions checked.
     pub checks: Vec<(Arc<str>, bool, Checked)>,
     pub causes: Vec<(CauseName, u64)>,
-    /// Numbers in answers, by the name of their series.
+    /// Numbers extracted from responses, by the name of their series.
     pub numbers: Vec<(Arc<str>, Number)>,
     pub line: snapshot_file::Second,
 }
@@ -68,7 +68,7 @@ impl Tick {
     }
 }
 
-/// One label so far.
+/// Totals of one label.
 #[derive(Debug)]
 struct OfLabel {
     name: Arc<str>,
@@ -81,21 +81,21 @@ struct OfLabel {
     elapsed: Buckets,
 }
 
-/// The run so far.
+/// Totals of the run.
 #[derive(Debug)]
 pub struct Sums {
     facts: Facts,
     labels: Vec<OfLabel>,
     places: HashMap<(Arc<str>, bool), usize>,
     codes: HashMap<(&'static str, Arc<str>), u64>,
-    /// Requests, from their intended start.
+    /// Times of requests, measured from their intended start.
     response: Buckets,
     cpu_s: f64,
     opened: u64,
     reused: u64,
     missed: u64,
     dropped: u64,
-    /// Series of numbers in answers: so far, and in the last second that had one.
+    /// Series of numbers extracted from responses: the total, and the last second that had a value.
     numbers: Vec<(Arc<str>, Number, Number)>,
     last: Tick,
 }
@@ -185,7 +185,7 @@ impl Sums {
         &mut self.labels[place]
     }
 
-    /// All metrics of the run so far.
+    /// Returns all metrics of the run so far.
     pub fn families(&self) -> Vec<Family> {
         let mut all = self.of_run();
         all.extend(self.of_labels());
@@ -253,7 +253,7 @@ impl Sums {
         ]
     }
 
-    /// Requests that failed by themselves, and answers that assertions checked; nothing in runs without assertions.
+    /// Returns counts of failed requests and of responses that assertions checked. Empty for runs without assertions.
     fn of_answers(&self) -> Vec<Family> {
         let (mut failed, mut checked) = (Vec::new(), Vec::new());
         let mut add = |label: &OfLabel| {
@@ -287,7 +287,7 @@ impl Sums {
         ]
     }
 
-    /// Series of numbers in answers; nothing in runs without them.
+    /// Returns the series of numbers extracted from responses. Empty for runs without such series.
     fn of_series(&self) -> Vec<Family> {
         let (mut last, mut values) = (Vec::new(), Vec::new());
         for (name, all, now) in &self.numbers {
@@ -454,7 +454,7 @@ fn add_times(buckets: &mut Buckets, bins: &Bins) {
     }
 }
 
-/// Percentiles of times in µs; none without a time.
+/// Returns percentiles of times in µs; empty without times.
 fn quantiles(bins: &Bins) -> Vec<Series> {
     let mut hist = Hist::new();
     hist.add(bins);

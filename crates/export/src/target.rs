@@ -1,6 +1,6 @@
-//! `--out KIND=ADDRESS`: where figures go, and with which secrets.
+//! The option `--out KIND=ADDRESS`: the destinations of figures, with their credentials.
 //!
-//! Secrets come from environment variables, or from the user and password of an address. They are in no message:
+//! Secrets come from environment variables, or from the user and password in an address. No message contains them:
 //! addresses are shown without user, password and query.
 
 use std::fmt;
@@ -11,16 +11,16 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Port of the endpoint that Prometheus asks, unless another is given.
+/// Default port of the endpoint that Prometheus scrapes.
 const PORT: u16 = 9464;
-/// Time between two messages; JMeter's own default.
+/// Time between two messages. JMeter has the same default.
 const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     InfluxDb,
-    /// Is asked.
+    /// Prometheus scrapes an endpoint of this process.
     Prometheus,
     RemoteWrite,
     Otlp,
@@ -33,19 +33,19 @@ const KINDS: [(&str, Kind); 4] = [
     ("otlp", Kind::Otlp),
 ];
 
-/// A target as asked for.
+/// A target as the user requested it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     pub kind: Kind,
-    /// The address that is posted to, without user and password, or address and port of the endpoint.
+    /// The URL for POST requests without user and password, or for Prometheus the address and port of the endpoint.
     pub(crate) url: String,
-    /// For messages.
+    /// Kind and address, for messages.
     shown: String,
     user: Option<(String, String)>,
-    /// Name of the system under test; by default that of the plan.
+    /// Name of the system under test; the default is the plan's name.
     pub(crate) application: Option<String>,
     pub(crate) interval: Duration,
-    /// A file with certificates that are believed beside those of the system.
+    /// A file with certificates to trust beside those of the system.
     pub(crate) roots: Option<PathBuf>,
 }
 
@@ -56,12 +56,12 @@ impl fmt::Debug for Target {
 }
 
 impl Target {
-    /// Looks up the file of certificates from that folder on, instead of the working folder.
+    /// Resolves the path of the certificate file against `folder` instead of the working directory.
     pub fn set_folder(&mut self, folder: &Path) {
         self.roots = self.roots.take().map(|file| folder.join(file));
     }
 
-    /// Reads `KIND=ADDRESS[,application=NAME][,interval=SECONDS][,ca=FILE]`. The error names nothing that could be secret.
+    /// Parses `KIND=ADDRESS[,application=NAME][,interval=SECONDS][,ca=FILE]`. Errors never quote possible secrets.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, address) = text.split_once('=').unwrap_or((text, ""));
         let Some((name, kind)) = KINDS.into_iter().find(|known| known.0 == kind) else {
@@ -106,12 +106,12 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads several, in the order in which they were given.
+    /// Parses several targets and keeps their order.
     pub fn all(texts: &[String]) -> Result<Vec<Self>, String> {
         texts.iter().map(|text| Self::parse(text)).collect()
     }
 
-    /// For messages: kind and address.
+    /// Returns kind and address, for messages.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -148,7 +148,7 @@ impl Target {
         Ok(())
     }
 
-    /// The path and query that are posted to, of what the user has written.
+    /// Returns path and query of the POST requests for the path and query that the user wrote.
     fn full_path(&self, path: &str, query: Option<&str>) -> Result<String, String> {
         let with_query = |path: &str| match query {
             None => path.to_owned(),
@@ -189,7 +189,7 @@ impl Target {
         }
     }
 
-    /// Headers of each message, with secrets: those of the environment win over those of the address.
+    /// Returns the headers of each message including secrets. Environment variables override the user of the address.
     pub(crate) fn headers(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -224,7 +224,7 @@ impl Target {
             }
             Kind::Otlp | Kind::Prometheus => add("Content-Type", "application/json".into()),
         }
-        // OpenTelemetry's own variables name headers like this.
+        // OpenTelemetry's standard variables contain headers in this form.
         let lists: &[&str] = match self.kind {
             Kind::Otlp => &["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_METRICS_HEADERS"],
             Kind::RemoteWrite => &["THRONG_REMOTE_WRITE_HEADERS"],
@@ -240,7 +240,7 @@ impl Target {
     }
 }
 
-/// The address, and the options behind it.
+/// Splits the text into the address and the options that follow it.
 fn options(text: &str) -> (&str, Vec<(&str, &str)>) {
     let (mut address, mut options) = (text, Vec::new());
     while let Some((before, last)) = address.rsplit_once(',') {
@@ -253,7 +253,7 @@ fn options(text: &str) -> (&str, Vec<(&str, &str)>) {
     (address, options)
 }
 
-/// Address and port of the endpoint: loopback unless another address is given.
+/// Returns address and port of the endpoint: loopback unless another address is specified.
 fn endpoint(text: &str) -> Result<String, String> {
     let port = text.strip_prefix(':').unwrap_or(text);
     if text.is_empty() {
@@ -273,7 +273,7 @@ fn endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// A text without its percent signs: `%40` is `@`.
+/// Decodes percent-encoding: `%40` is `@`.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
