@@ -1,19 +1,20 @@
-//! Certificates of servers that the program itself asks or tells, beside the systems under test: repositories, exporters,
-//! collectors of figures.
+//! Trusted certificates for connections that the program itself makes, apart from those to the systems under test: to
+//! repositories, exporters and collectors of figures.
 //!
-//! They are checked against this machine's roots, where companies put their own, as Java does. What plans test has settings
-//! of its own, in `wire`.
+//! Server certificates are checked against this machine's root certificates, as Java does; companies add their own
+//! roots
+//! there. TLS of requests in plans has separate settings, in the crate `wire`.
 
 use std::sync::Arc;
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// TLS of a client of such servers. It reads the machine's roots anew.
+/// Returns the TLS configuration of a client. Each call reads the machine's root certificates from disk.
 pub fn by_roots_of_system() -> TlsConfig {
     by_roots_of_system_and(&[])
 }
 
-/// `own` are believed beside the machine's roots.
+/// Like [`by_roots_of_system`], but trusts the certificates in `own` as well.
 pub fn by_roots_of_system_and(own: &[Certificate<'static>]) -> TlsConfig {
     let found = rustls_native_certs::load_native_certs().certs;
     let roots = found.iter().map(|der| Certificate::from_der(der).to_owned());

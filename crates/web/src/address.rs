@@ -1,18 +1,21 @@
-//! Where a server listens, and the hosts by which it may be called.
+//! The address on which the server listens, and the host names that requests may use for the server.
 //!
-//! A page of another site can have its own name resolve to this server's address (DNS rebinding); the browser then
-//! takes both for one site. Its requests name that host, so a request must name one that is known to be ours. The port
-//! is not compared: it is another one behind a forwarded port, and no attacker chooses it.
+//! DNS rebinding: a page of another site can have its own host name resolve to this server's address. The browser then
+//! treats the page and this server as one site. But its requests name the foreign host, so the server accepts only
+//! requests
+//! for a host name that it knows as its own. Ports are not compared: port forwarding changes them, and no attack
+//! depends on
+//! the port.
 
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::str::FromStr;
 
-/// An address to listen on: `PORT`, `HOST` or `HOST:PORT`. Loopback and any free port where nothing is said.
+/// An address to listen on: `PORT`, `HOST` or `HOST:PORT`. The defaults are the loopback address and any free port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// As it was given.
+    /// The host as the user wrote it.
     host: String,
     port: u16,
 }
@@ -58,7 +61,7 @@ fn mistake(text: &str) -> String {
 }
 
 impl Address {
-    /// Listens, and says as whom.
+    /// Binds the listener. Returns it with the names of this server.
     pub(crate) fn listen(&self) -> io::Result<(TcpListener, Own)> {
         let addresses: Vec<SocketAddr> =
             (self.host.as_str(), self.port).to_socket_addrs()?.collect();
@@ -74,7 +77,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The server's own names.
+/// The host name and address of this server.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     host: String,
@@ -86,8 +89,9 @@ impl Own {
         self.bound.ip().is_loopback()
     }
 
-    /// The address for a link. One that listens everywhere is called by its loopback address: its others are the user's
-    /// to know.
+    /// Returns the URL for a link. A server that listens on all addresses is linked by its loopback address, because
+    /// only the
+    /// user knows which of its other addresses can be reached.
     pub(crate) fn link(&self) -> String {
         let ip = self.bound.ip();
         let host = match ip {
@@ -98,22 +102,23 @@ impl Own {
         format!("http://{}/", SocketAddr::new(host, self.bound.port()))
     }
 
-    /// Whether a request for that host is meant for this server.
+    /// True if a request for that host is meant for this server.
     pub(crate) fn is_called(&self, host: &str) -> bool {
         let name = without_port(host);
         let Some(name) = name else { return false };
         if let Ok(ip) = name.parse::<IpAddr>() {
             let ip = ip.to_canonical();
             let own = self.bound.ip().to_canonical();
-            // Rebinding needs a name: an address is what the browser has connected to. Loopback is another one behind a
-            // forwarded port.
+            // An IP address is safe: the browser has connected to it, and DNS rebinding needs a host name. Loopback is
+            // allowed
+            // because a forwarded port has another address on this side.
             return own.is_unspecified() || ip == own || ip.is_loopback();
         }
         name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(&self.host)
     }
 }
 
-/// The host of `HOST` or `HOST:PORT`; IPv6 without its brackets.
+/// Returns the host of `HOST` or `HOST:PORT`, with IPv6 addresses without brackets.
 fn without_port(host: &str) -> Option<&str> {
     let (name, rest) = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
@@ -123,7 +128,7 @@ fn without_port(host: &str) -> Option<&str> {
     (!name.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(name)
 }
 
-/// Whether the page that asks is one of this server: its origin is the host that the request names.
+/// True if the requesting page comes from this server: its origin equals the host that the request names.
 pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
     let of = |scheme| origin.strip_prefix(scheme);
     of("http://").or_else(|| of("https://")).is_some_and(|own| own.eq_ignore_ascii_case(host))

@@ -1,16 +1,16 @@
-//! An answer, with the headers that every answer has.
+//! An HTTP response, with the headers that every response has.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes that are written at once, and the time that a client has to take them, and all of them.
+/// Size of one write in bytes, and the time limits of a client for receiving one write and the whole response.
 const PART: usize = 64 << 10;
 const PART_TIME: Duration = Duration::from_secs(5);
 const TIME: Duration = Duration::from_secs(60);
 
-/// An answer.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -18,7 +18,7 @@ pub struct Answer {
     policy: Option<String>,
     pub body: Arc<[u8]>,
     retry: bool,
-    /// The events of the server's feed, from behind this one.
+    /// If set, the server's event feed is the body. It begins with the event after this number.
     pub(crate) events_behind: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ impl Answer {
         Self { status, kind, policy: None, body: body.into(), retry: false, events_behind: None }
     }
 
-    /// A page, with what it may load and do.
+    /// A page with its content security policy.
     pub fn page(html: impl Into<Arc<[u8]>>, policy: impl Into<String>) -> Self {
         Self { policy: Some(policy.into()), ..Self::new(200, "text/html; charset=utf-8", html) }
     }
@@ -36,23 +36,23 @@ impl Answer {
         Self::new(200, "application/json", text.into())
     }
 
-    /// The status and its name.
+    /// A response with only a status, whose text is the name of the status.
     pub fn status(status: u16) -> Self {
         let text = format!("{status} {}\n", name(status));
         Self::new(status, "text/plain; charset=utf-8", text.into_bytes())
     }
 
-    /// A status with words of its own, as plain text.
+    /// A status with the given plain text.
     pub fn words(status: u16, text: &str) -> Self {
         Self::new(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
     }
 
-    /// Too many clients by now.
+    /// Status 429: too many clients at present.
     pub fn busy() -> Self {
         Self { retry: true, ..Self::status(429) }
     }
 
-    /// The feed's events from behind that one; from now on where none is named.
+    /// The event feed from the event after `behind` on, or only future events if `behind` is `None`.
     pub fn events(behind: Option<u64>) -> Self {
         let events_behind = Some(behind.unwrap_or(u64::MAX));
         Self { events_behind, ..Self::new(200, "text/event-stream", Vec::new()) }
@@ -84,7 +84,7 @@ impl Answer {
         head
     }
 
-    /// Writes it, if the client takes it in its time.
+    /// Writes the response. Fails if the client does not receive it within the time limits.
     pub(crate) fn write(&self, stream: &TcpStream) -> io::Result<()> {
         let end = Instant::now() + TIME;
         write(stream, self.head().as_bytes())?;
@@ -98,7 +98,7 @@ impl Answer {
     }
 }
 
-/// Writes a part. A client that does not take it in time is given up.
+/// Writes a part of a response. Fails if the client does not receive it within [`PART_TIME`].
 pub(crate) fn write(mut stream: &TcpStream, part: &[u8]) -> io::Result<()> {
     let end = Instant::now() + PART_TIME;
     let mut rest = part;
@@ -118,7 +118,9 @@ pub(crate) fn write(mut stream: &TcpStream, part: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends a connection so that the answer arrives: what the client still sends is taken for a moment.
+/// Closes a connection so that the client still receives the response: reads and discards for up to 500 ms what the
+/// client
+/// still sends, because unread data would reset the connection.
 pub(crate) fn close(mut stream: &TcpStream) {
     use io::Read;
     let end = Instant::now() + Duration::from_millis(500);

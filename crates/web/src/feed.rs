@@ -1,18 +1,19 @@
-//! Events of which the newest are kept once, for any number of readers. A reader that is slower than the events loses
-//! some and is told to begin again; nothing is kept for it.
+//! The newest events of a run, stored once for any number of readers. A reader that is slower than the events misses
+//! some
+//! and is sent an event that asks it to reload everything. No queue per reader is kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Events that are kept, and their bytes, at the most. The newest one is kept, whatever its size.
+/// Maximum number of stored events and of their bytes. The newest event is always stored, whatever its size.
 const MOST: usize = 300;
 const MOST_BYTES: usize = 4 << 20;
 
-/// The event that says: begin again.
+/// The event that asks a reader to reload everything.
 pub(crate) const AGAIN: &str = "event: again\ndata: {}\n\n";
 
-/// Events, numbered from 1 on.
+/// Events, numbered from 1.
 #[derive(Debug, Default)]
 pub struct Feed {
     kept: Mutex<Kept>,
@@ -25,19 +26,19 @@ struct Kept {
     bytes: usize,
     events: VecDeque<Arc<str>>,
     closed: bool,
-    /// Readers by now, and how many of them have taken all.
+    /// Number of connected readers, and number of readers that left after they had received all events.
     readers: usize,
     done: usize,
 }
 
-/// The next thing for a reader.
+/// The next step of a reader.
 pub(crate) enum Next {
     Events(Vec<Arc<str>>),
-    /// Events behind the one that it has are gone.
+    /// Events that the reader has not received were already dropped.
     Again,
-    /// Nothing for now.
+    /// No new event within the wait.
     Nothing,
-    /// There will be no more.
+    /// The feed is closed, and the reader has received all events.
     End,
 }
 
@@ -50,7 +51,7 @@ impl Feed {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event; `data` is one line.
+    /// Adds an event. `data` must be a single line.
     pub fn publish(&self, event: &str, data: &str) {
         let mut kept = self.kept();
         kept.newest += 1;
@@ -65,23 +66,24 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// The number of the newest event.
+    /// Returns the number of the newest event.
     pub fn newest(&self) -> u64 {
         self.kept().newest
     }
 
-    /// The readers by now.
+    /// Returns the number of connected readers.
     pub fn readers(&self) -> usize {
         self.kept().readers
     }
 
-    /// No event follows: readers end behind the newest.
+    /// Closes the feed. Readers disconnect after they have received the newest event.
     pub fn close(&self) {
         self.kept().closed = true;
         self.changed.notify_all();
     }
 
-    /// Waits for all readers to have taken all; at most that long. Tells how many were given the last event.
+    /// Waits at most `time` until all readers have received all events. Returns how many readers received the last
+    /// event.
     pub fn wait_for_readers(&self, time: Duration) -> usize {
         let kept = self.kept();
         let (kept, _) = self
@@ -91,7 +93,7 @@ impl Feed {
         kept.done
     }
 
-    /// A reader comes, unless there are so many.
+    /// Registers a reader. Returns false if `most` readers are connected.
     pub(crate) fn enter(&self, most: usize) -> bool {
         let mut kept = self.kept();
         let may = kept.readers < most;
@@ -99,7 +101,7 @@ impl Feed {
         may
     }
 
-    /// A reader goes; `done`: it has all.
+    /// Unregisters a reader. `done` is true if the reader received all events.
     pub(crate) fn leave(&self, done: bool) {
         let mut kept = self.kept();
         kept.readers -= 1;
@@ -108,7 +110,7 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// The events behind `seen`, which is set to the newest. Waits for some, at most that long.
+    /// Returns the events after `seen` and sets `seen` to the newest number. Waits at most `time` for new events.
     pub(crate) fn next(&self, seen: &mut u64, time: Duration) -> Next {
         let kept = self.kept();
         let (kept, _) = self
@@ -124,7 +126,7 @@ impl Feed {
                 let from = kept.events.len() - behind;
                 Next::Events(kept.events.range(from..).cloned().collect())
             }
-            // Too old, or of another server.
+            // The last event of the reader is too old, or its number comes from another server process.
             _ => Next::Again,
         }
     }

@@ -1,17 +1,19 @@
-//! A small HTTP server for pages that follow a run. It knows nothing of runs: what it answers is a [`Site`].
+//! A small HTTP server for pages that follow a run. It has no knowledge of runs: a [`Site`] supplies the responses.
 //!
-//! It serves a few people, must never cost a run a sample, and may be bound to an address that others reach. So
-//! everything is bounded: clients, bytes of a request, time to send one, time to take an answer, events that are kept.
-//! Its threads run with a lower priority than those of users. Each connection is for one request.
+//! It serves a few people, must not delay the samples of a run, and may listen on a public address. So all of these
+//! have
+//! limits: clients, bytes of a request, time to send a request, time to receive a response, stored events. Its threads
+//! run
+//! with a lower priority than those of users. Each connection serves one request.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `address` | where it listens, and the hosts by which it may be called |
+//! | `address` | the listening address, and the host names that requests may use |
 //! | `token` | the two tokens of a server |
-//! | `request` | a request, read within its bounds |
-//! | `answer` | an answer, with the headers that every answer has |
-//! | `feed` | events of which the newest are kept, for any number of readers |
-//! | `server` | connections: accepting, checking, answering |
+//! | `request` | a request, read within limits of size and time |
+//! | `answer` | an HTTP response, with the headers that every response has |
+//! | `feed` | the newest events, stored once for any number of readers |
+//! | `server` | connections: accept, check, respond |
 mod address;
 mod answer;
 mod feed;

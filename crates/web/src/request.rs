@@ -1,15 +1,15 @@
-//! A request, read within its bounds.
+//! A request, read within limits of size and time.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Longest head, and longest body, bytes.
+/// Maximum length of a request's head and of its body in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 const LONGEST_BODY: usize = 16 << 10;
-/// Most headers.
+/// Maximum number of headers.
 const MOST_HEADERS: usize = 64;
-/// Time in which a client has to send its request.
+/// Time limit for a client to send its request.
 const TIME: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Method {
     Post,
 }
 
-/// A request that is whole.
+/// A complete request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub method: Method,
@@ -29,35 +29,35 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// The reason why there is no request.
+/// The reason for which a request could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// The client has gone, or its time is over.
+    /// The client closed the connection or exceeded the time limit.
     Gone,
-    /// The status to answer.
+    /// The status of the response to a bad request.
     Status(u16),
 }
 
 impl Request {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header. `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|header| header.0 == name).map(|header| header.1.as_str())
     }
 
-    /// The value of a field of the query, decoded.
+    /// Returns the decoded value of a query parameter.
     pub fn field(&self, name: &str) -> Option<String> {
         let fields = self.query.split('&').filter_map(|field| field.split_once('='));
         fields.filter(|field| field.0 == name).find_map(|field| decoded(field.1))
     }
 
-    /// The token of `Authorization: Bearer TOKEN`.
+    /// Returns the token of `Authorization: Bearer TOKEN`, or an empty text.
     pub(crate) fn bearer(&self) -> &str {
         let value = self.header("authorization").unwrap_or_default();
         let (scheme, token) = value.split_once(' ').unwrap_or_default();
         if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" }
     }
 
-    /// Reads a request in the time that its client has.
+    /// Reads a request within [`TIME`].
     pub(crate) fn read(mut stream: &TcpStream) -> Result<Self, Wrong> {
         let end = Instant::now() + TIME;
         let mut bytes = Vec::new();
@@ -91,8 +91,8 @@ impl Request {
     }
 }
 
-/// Reads the head of a request: the request without its body, the length of the head, and that of the body. `None`: it
-/// is not whole.
+/// Parses the head of a request. Returns the request without its body, the length of the head, and the length of the
+/// body. `None`: the head is not complete.
 pub fn read_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, Wrong> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -118,7 +118,7 @@ pub fn read_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, Wrong>
     for header in &*parsed.headers {
         headers.push((header.name.to_ascii_lowercase(), text(header.value)?.trim().to_owned()));
     }
-    // What two readers could understand in two ways is refused.
+    // Refuses duplicates of these headers, because another reader of the request could use the other value.
     for name in ["host", "content-length", "authorization", "origin"] {
         if headers.iter().filter(|header| header.0 == name).count() > 1 {
             return Err(Wrong::Status(400));
@@ -142,7 +142,7 @@ pub fn read_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, Wrong>
     Ok(Some((request, head, length)))
 }
 
-/// Undoes the percent signs of a query.
+/// Decodes the percent-encoding of a query value. `+` is a space.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

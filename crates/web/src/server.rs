@@ -1,8 +1,9 @@
-//! Connections: accepting, checking, answering.
+//! Connections: accept, check, respond.
 //!
-//! One thread accepts, and each connection has one of its own, of which there are at most [`MOST_CLIENTS`]. When all are
-//! taken, the connection that has been sending its request for longest is ended for the next. More than a flood's share
-//! of connections is not accepted: they wait in the kernel, and its queue is bounded.
+//! One thread accepts connections. Each connection has a thread, and there are at most [`MOST_CLIENTS`]. At that limit,
+//! a new connection replaces the one that has been sending its request for the longest time. Connections above the
+//! accept
+//! rate wait in the kernel's queue, which is bounded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,28 +18,30 @@ use crate::feed::{AGAIN, Feed, Next};
 use crate::request::{Method, Request, Wrong};
 use crate::token::{Right, Tokens};
 
-/// Clients at once, and of those the ones that read events.
+/// Maximum number of clients, and of those among them that read events.
 const MOST_CLIENTS: usize = 64;
 const MOST_READERS: usize = 32;
-/// Connections that are accepted in each of these intervals.
+/// Maximum number of connections accepted per [`INTERVAL`].
 const MOST_IN_INTERVAL: u32 = 50;
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Longest wait for the place of a client that was ended for another.
+/// Longest time that a new client waits until the client that it replaces has left.
 const PLACE_TIME: Duration = Duration::from_millis(500);
-/// A reader of events that gets none for so long is sent a comment: so it is noticed that it has gone.
+/// Time without events after which a reader is sent a comment. A failed write then shows that the reader has
+/// disconnected.
 const SILENCE: Duration = Duration::from_secs(10);
-/// The priority of all threads here, by which those of users come first.
+/// Nice value of all threads of this server, so that the threads of users have priority.
 const NICE: i32 = 10;
 
-/// The answers of a server.
+/// The responses of a server.
 ///
-/// Paths below `/api/` need a token, and a `POST` the one that may change: the server sees to that. Everything else is for
-/// everybody who calls the server by its own name.
+/// The server checks the tokens: paths below `/api/` need one of the two tokens, and a `POST` needs the token that
+/// permits
+/// changes. All other paths are open to anyone who addresses the server by its own host name.
 pub trait Site: Send + Sync + 'static {
     fn answer(&self, request: &Request, right: Right) -> Answer;
 }
 
-/// A server that listens. It goes on until the program ends.
+/// A listening server. It runs until the program ends.
 pub struct Server {
     shared: Arc<Shared>,
 }
@@ -56,12 +59,12 @@ struct Shared {
 struct Clients {
     count: usize,
     next: u64,
-    /// Those that have not sent their request, the oldest first.
+    /// Clients that have not sent their request, the oldest first.
     sending: VecDeque<(u64, TcpStream)>,
 }
 
 impl Server {
-    /// Listens and answers, on threads of its own. Events come from `feed`.
+    /// Starts the server on threads of its own. `feed` supplies the events.
     pub fn start(address: &Address, site: impl Site, feed: Arc<Feed>) -> io::Result<Self> {
         let (listener, own) = address.listen()?;
         let shared = Arc::new(Shared {
@@ -77,22 +80,22 @@ impl Server {
         Ok(Self { shared })
     }
 
-    /// The link for whoever may do that much.
+    /// Returns the link with the token for `right`.
     pub fn link(&self, right: Right) -> String {
         format!("{}#t={}", self.shared.own.link(), self.shared.tokens.of(right))
     }
 
-    /// Whether only this machine reaches it.
+    /// True if the server listens on a loopback address only.
     pub fn is_loopback(&self) -> bool {
         self.shared.own.is_loopback()
     }
 
-    /// Where it listens.
+    /// Returns the address on which the server listens.
     pub fn bound(&self) -> std::net::SocketAddr {
         self.shared.own.bound
     }
 
-    /// Waits until no client is being answered, at most that long.
+    /// Waits at most `time` until no response is in progress.
     pub fn wait_for_clients(&self, time: Duration) {
         let busy = |clients: &mut Clients| clients.count > clients.sending.len();
         let waited = self.shared.left.wait_timeout_while(self.shared.clients(), time, busy);
@@ -101,7 +104,7 @@ impl Server {
 }
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
-    // A thread's own priority, and that of the threads it starts.
+    // On Linux this sets the priority of this thread and of the threads that it starts.
     let _ = rustix::process::setpriority_process(None, NICE);
     let (mut began, mut accepted) = (Instant::now(), 0);
     loop {
@@ -112,7 +115,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             (began, accepted) = (Instant::now(), 0);
         }
         let Ok((stream, _)) = listener.accept() else {
-            // No descriptors, for now.
+            // The process has no free file descriptors at present.
             sleep(INTERVAL);
             continue;
         };
@@ -130,7 +133,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Gives a client's place back, however its thread ends.
+/// Unregisters a client when dropped, so also if its thread panics.
 struct Leaving<'a> {
     shared: &'a Shared,
     client: u64,
@@ -147,7 +150,7 @@ impl Shared {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A client comes: its number, if there is a place for it.
+    /// Registers a client and returns its number. Returns `None` if no other client leaves in time.
     fn enter(&self, stream: &TcpStream) -> Option<u64> {
         let own = stream.try_clone().ok()?;
         let mut clients = self.clients();
@@ -169,7 +172,7 @@ impl Shared {
         Some(number)
     }
 
-    /// The client has sent its request.
+    /// Records that the client has sent its request.
     fn has_sent(&self, client: u64) {
         self.clients().sending.retain(|sending| sending.0 != client);
     }
@@ -183,7 +186,7 @@ impl Shared {
     }
 }
 
-/// Takes one request and answers it.
+/// Reads one request and responds.
 fn serve(stream: &TcpStream, shared: &Shared, client: u64) {
     let _ = stream.set_nodelay(true);
     let request = Request::read(stream);
@@ -207,7 +210,7 @@ fn serve(stream: &TcpStream, shared: &Shared, client: u64) {
     }
 }
 
-/// Checks the request and asks the site.
+/// Checks the host, the origin and the token of a request, then calls the site.
 fn answer(request: &Request, shared: &Shared) -> Answer {
     let host = request.header("host").unwrap_or_default();
     if !shared.own.is_called(host) {
@@ -229,7 +232,7 @@ fn answer(request: &Request, shared: &Shared) -> Answer {
     shared.site.answer(request, right)
 }
 
-/// Sends events until there are no more, or the client does not take them.
+/// Sends events until the feed is closed or a write fails.
 fn send_events(stream: &TcpStream, behind: u64, feed: &Feed) -> io::Result<()> {
     let mut seen = if behind == u64::MAX { feed.newest() } else { behind };
     loop {

@@ -1,22 +1,22 @@
-//! The two tokens of a server: whoever has one may see, whoever has the other may also change.
+//! The two access tokens of a server: one permits reading, the other permits reading and changes.
 
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, Read};
 
-/// Bytes of a token: 128 bits.
+/// Length of a token in bytes: 128 bits.
 const BYTES: usize = 16;
 
 /// The rights of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
-    /// It has no token, or a wrong one.
+    /// The client sent no token or a wrong one.
     Nothing,
     Read,
     Change,
 }
 
-/// The tokens, random and new for each server. They are never logged.
+/// The tokens: random, and different for each server. They are never logged.
 pub(crate) struct Tokens {
     read: String,
     change: String,
@@ -27,9 +27,9 @@ impl Tokens {
         Ok(Self { read: random()?, change: random()? })
     }
 
-    /// The right of whoever sends this.
+    /// Returns the right of the token `given`.
     pub(crate) fn right(&self, given: &str) -> Right {
-        // Both are compared always, so that the time says nothing.
+        // Both tokens are always compared, so that the response time does not reveal which one matches.
         let (read, change) = (same(&self.read, given), same(&self.change, given));
         if change {
             Right::Change
@@ -48,14 +48,14 @@ impl Tokens {
     }
 }
 
-/// A random text of hexadecimal digits that nobody guesses.
+/// Returns 32 random hexadecimal digits from `/dev/urandom`.
 pub fn random() -> io::Result<String> {
     let mut bytes = [0; BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
-/// Compares in a time that does not depend on where the texts differ. Their length is no secret.
+/// Compares two texts in constant time. Only their lengths may affect the time; the length of a token is no secret.
 fn same(token: &str, given: &str) -> bool {
     if token.len() != given.len() {
         return false;
