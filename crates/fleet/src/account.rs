@@ -1,10 +1,13 @@
-//! Exact accounting over connections that lose, repeat, delay and reorder: each sample counts once, or is declared
+//! Exact accounting over connections that lose, repeat, delay and reorder messages: each sample is counted once or
+//! declared
 //! missing.
 //!
-//! A [`Sender`] numbers what it measured, writes it to its own disk and sends it until the [`Ledger`] acknowledges it,
-//! which the ledger does only for what its own disk has. Both do no I/O: they say what to write and what to send, and
-//! their state is what was written, read again after a restart. A sender measures only under a grant, which bounds what
-//! can go missing with it and ends by itself when nobody renews it.
+//! A [`Sender`] numbers its measurements, writes them to its own disk, and sends them until the [`Ledger`] acknowledges
+//! them. The ledger acknowledges only what its own disk has. Both do no I/O: they return what to write and what to
+//! send.
+//! After a restart, their state is rebuilt from the disk. A sender measures only under a grant. The grant limits the
+//! samples
+//! that can be lost with the sender, and expires if it is not renewed.
 
 mod ledger;
 mod sender;
@@ -14,15 +17,15 @@ use serde::{Deserialize, Serialize};
 pub use ledger::{Account, Ledger, Limits, Missing, Note};
 pub use sender::{Entry, Sender};
 
-/// A sender between two of its starts. A restarted sender is another origin, whose numbers begin at 1 again.
+/// One start of a sender. A restarted sender is a new origin, whose record numbers begin at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
     pub sender: u32,
-    /// Counts the starts of the sender, from 1.
+    /// Number of starts of the sender, from 1.
     pub incarnation: u32,
 }
 
-/// One of an origin's records. Records are numbered without gaps, from 1.
+/// A record of an origin. Records are numbered without gaps, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub origin: Origin,
@@ -35,22 +38,22 @@ pub struct Record {
 /// The content of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
-    /// Measurements of the slot, already merged over the sender's cores and processes.
+    /// Measurements of the slot, merged over the sender's cores and processes.
     Delta {
         samples: u64,
         #[serde(with = "crate::bytes")]
         body: Vec<u8>,
     },
-    /// The origin was killed: at most so many samples, of this slot and later ones, are in no delta.
+    /// The origin was killed: at most this many samples, of this slot and later ones, are in no delta.
     Torn { at_most: u64 },
-    /// The origin has ended, with so many samples in all. They must be those of its deltas.
+    /// The origin has ended. `samples` is the total, which must equal the sum over its deltas.
     End { samples: u64 },
 }
 
-/// To the coordinator.
+/// A message to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Up {
-    /// A sign of life, which asks for a grant, with the highest epoch that the sender has heard of.
+    /// A heartbeat, which requests a grant. `epoch` is the highest epoch that the sender has received.
     Here {
         origin: Origin,
         epoch: u64,
@@ -58,10 +61,10 @@ pub enum Up {
     Record(Record),
 }
 
-/// To a sender.
+/// A message to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Down {
-    /// Counts the starts of the coordinator. A sender obeys the highest that it has heard of.
+    /// Number of starts of the coordinator. A sender obeys only the highest epoch that it has received.
     pub epoch: u64,
     pub origin: Origin,
     pub what: Order,
@@ -70,12 +73,12 @@ pub struct Down {
 /// An order to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// All records of the origin up to this number are on the coordinator's disk.
+    /// The coordinator's disk has all records of the origin up to this number.
     Acknowledged(u64),
     Granted(Grant),
 }
 
-/// The permission to measure: so many samples of the origin in all, in slots before `until`.
+/// Permission to measure: at most `ceiling` samples of the origin in total, in slots before `until`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     pub ceiling: u64,

@@ -1,11 +1,12 @@
-//! Properties that users have set: what setUp groups set, main groups read, in whichever process.
+//! Properties that users have set: main groups read what setUp groups set, in any process.
 //!
-//! Between two batches of groups all workers get them. A value that a worker got so comes back with what it has set
-//! itself, and does not count again: another worker may have set another one since.
+//! Between two batches of groups, all workers get these properties. A worker returns received values together with its
+//! own
+//! changes. An unchanged received value is ignored, because another worker may have set a newer one.
 
 use std::collections::BTreeMap;
 
-/// Properties that users have set, and those that were sent to all workers.
+/// Properties that users have set, and properties that were sent to all workers.
 #[derive(Debug, Default)]
 pub(crate) struct BatchProperties {
     set: BTreeMap<String, String>,
@@ -13,20 +14,20 @@ pub(crate) struct BatchProperties {
 }
 
 impl BatchProperties {
-    /// Takes the properties of a worker that is through with a batch.
+    /// Adds the properties of a worker that has finished a batch.
     pub(crate) fn add(&mut self, properties: Vec<(String, String)>) {
         let sent = &self.sent;
         let own = properties.into_iter().filter(|(key, value)| sent.get(key) != Some(value));
         self.set.extend(own);
     }
 
-    /// Takes those that another coordinator has sent with the last batch.
+    /// Restores the properties that the previous coordinator sent with its last batch.
     pub(crate) fn restore(&mut self, sent: &[(String, String)]) {
         self.sent = sent.iter().cloned().collect();
         self.set.clone_from(&self.sent);
     }
 
-    /// All of them, for the batch that starts.
+    /// Returns all properties for the batch that starts.
     pub(crate) fn send(&mut self) -> Vec<(String, String)> {
         self.sent.clone_from(&self.set);
         self.sent.clone().into_iter().collect()

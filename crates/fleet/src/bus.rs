@@ -1,7 +1,8 @@
-//! The transport between the coordinator and its workers, as the coordinator sees it.
+//! The transport between the coordinator and its workers: the coordinator's view.
 //!
-//! Sending never blocks: messages that a worker does not read are kept in memory. Events of a worker come in the order in
-//! which it sent them, and [`News::Gone`] is the last one.
+//! Sending never blocks: messages that a worker does not read are queued in memory. Events of a worker arrive in the
+//! order
+//! in which it sent them; [`News::Gone`] is the last one.
 
 use std::time::Duration;
 
@@ -12,94 +13,95 @@ use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
 use crate::remote::Stand;
 
-/// Carries messages to workers and back.
+/// Carries messages to workers and from workers.
 pub trait Bus: std::fmt::Debug {
-    /// Number of workers; they are numbered from 0.
+    /// Number of workers. They are numbered from 0.
     fn workers(&self) -> u32;
 
-    /// Sends a message to a worker. One that is gone does not get it.
+    /// Sends a message to a worker. A message to a worker that is gone is dropped.
     fn send(&mut self, worker: u32, message: &ToWorker);
 
-    /// The next event, or `None` when none comes within `patience`.
+    /// Returns the next event, or `None` if there is none within `patience`.
     fn next(&mut self, patience: Duration) -> Option<(u32, News)>;
 
-    /// Ends a worker by force.
+    /// Kills a worker.
     fn kill(&mut self, worker: u32);
 
-    /// Time from the order to start to the start: every worker must have got the order by then.
+    /// Returns the time between the start order and the start. Every worker must receive the order within this time.
     fn lead(&self) -> Duration {
         LEAD + LEAD_EACH * self.workers()
     }
 
-    /// The name of the machine that a worker is on, if it is another one.
+    /// Returns the name of a worker's machine, if the worker is on another machine.
     fn name(&self, _worker: u32) -> Option<String> {
         None
     }
 
-    /// Machines that are behind a worker, each with figures of its own; 1 where it is one itself.
+    /// Returns the number of machines behind a worker, each with its own figures; 1 if the worker is a single machine.
     fn parts(&self, _worker: u32) -> u32 {
         1
     }
 
-    /// Samples of a worker that are missing at most, by its grant; `None` where there are no grants.
+    /// Returns the maximum number of a worker's missing samples by its grant; `None` without grants.
     fn at_most(&self, _worker: u32) -> Option<u64> {
         None
     }
 
-    /// Time for which a worker may be out of reach and still counts.
+    /// Returns the time for which a worker may be unreachable without being lost.
     fn grace(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether a report has all threads of a worker.
+    /// True if each report covers all threads of a worker.
     fn merges(&self) -> bool {
         false
     }
 
-    /// Whether workers are asked before each start if they are there. The way to another machine may have ended, unnoticed,
-    /// since the worker was ready.
+    /// True if the coordinator checks before each start that all workers are reachable. A connection to another machine
+    /// may
+    /// have broken unnoticed since the worker was ready.
     fn arms(&self) -> bool {
         false
     }
 
-    /// Whether each worker runs the whole plan, and knows of no other.
+    /// True if each worker runs the whole plan independently of the others.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// Whether what comes was measured before this coordinator has begun.
+    /// True if the reports were measured before this coordinator started.
     fn replays(&self) -> bool {
         false
     }
 
-    /// Takes a snapshot back that was counted.
+    /// Takes back a snapshot after it was counted, for reuse.
     fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
-    /// When all workers are done: takes some of what they keep for the end, and in the end lets them go. Returns sentences
-    /// for the user; `None` when nothing is left.
+    /// Called repeatedly when all workers are done: fetches a part of the files that they keep for the end, and finally
+    /// releases the workers. Returns messages for the user; `None` when nothing is left.
     fn collect(&mut self) -> Option<Vec<String>> {
         None
     }
 }
 
-/// Lead on one machine, and the addition for each worker.
+/// Time between order and start on one machine, and the addition for each worker.
 const LEAD: Duration = Duration::from_millis(50);
 const LEAD_EACH: Duration = Duration::from_millis(4);
 
 /// An event of a worker.
 #[derive(Debug)]
 pub enum News {
-    /// It sent a message.
+    /// The worker sent a message.
     Said(FromWorker),
-    /// No message has arrived for a while, not even a sign of life; with what is known about the process.
+    /// No message has arrived for some time, not even a heartbeat. The text describes the state of the process.
     Silent(String),
-    /// The worker has ended; with the reason.
+    /// The worker has ended. The text is the reason.
     Gone(String),
-    /// A part of the worker was lost; the others of it go on.
+    /// A part of the worker was lost; its other parts continue.
     Part(Loss),
-    /// The sums of each machine behind the worker, in their order.
+    /// The totals of each machine behind the worker, in their order.
     Figures(Vec<Figures>),
-    /// Where the run stands in a worker that was taken over from another coordinator; its process, and the parts that it
-    /// has lost.
+    /// The state of the run in a worker that was taken over from another coordinator, with the worker's process and its
+    /// lost parts.
     Found { pid: u32, stand: Box<Stand>, lost: Vec<Loss> },
 }

@@ -1,4 +1,4 @@
-//! Bytes in one piece: as a list they would go into a message, and come out of it, one by one.
+//! Serializes bytes in one piece. As a list, they would be written and read one by one.
 
 use std::fmt;
 

@@ -1,8 +1,11 @@
-//! The coordinator of a run that is spread over workers: the whole run, seen as if it were one process.
+//! The coordinator of a run that is distributed over workers. It presents the run as if it were one process.
 //!
-//! A batch of groups starts everywhere at the same moment, once every worker is ready and, on another machine, has said
-//! just now that it is there; the next one when it is through everywhere. A worker that dies is marked, what went with it
-//! is reported, and the run goes on with the others. Reports are numbered; none counts twice.
+//! A batch of groups starts everywhere at the same moment, when every worker is ready. Workers on other machines must
+//! have
+//! confirmed just before that they are reachable. The next batch starts when the previous one has ended everywhere. If
+//! a
+//! worker dies, the loss is reported and the run continues with the others. Reports are numbered, so that none counts
+//! twice.
 
 mod resume;
 
@@ -24,48 +27,48 @@ use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// Time for workers that were told to end at once, or whose users are through: whatever they wait for then does not
-/// come.
+/// Time limit for workers to end after an order to end at once, or after their users have finished. Beyond it they are
+/// waiting for something that will not happen.
 const ENDLESS: Duration = Duration::from_secs(30);
-/// Interval of the messages with the other workers' numbers of users.
+/// Interval of the messages that tell workers the numbers of users in the other workers.
 const ADJUST: Duration = Duration::from_secs(1);
 
-/// A run to be spread over workers.
+/// A run to distribute over workers.
 #[derive(Debug)]
 pub struct Job {
-    /// Name of the plan file, as the user gave it.
+    /// Name of the plan file as the user specified it.
     pub name: String,
-    /// Its bytes.
+    /// Content of the plan file.
     pub text: Vec<u8>,
     pub properties: Vec<(String, String)>,
     /// Folder of the plan.
     pub folder: PathBuf,
     pub evaluated: Evaluated,
-    /// Result files that get every sample; they exist, with their headers.
+    /// Result files that receive every sample. They exist and contain their headings.
     pub results: Vec<PathBuf>,
-    /// Threads of each worker.
+    /// Number of threads per worker.
     pub cores: u32,
     pub seed: u64,
-    /// A worker's death stops the run.
+    /// If true, the death of a worker stops the run.
     pub stop_on_loss: bool,
 }
 
 /// An event of the run.
 #[derive(Debug)]
 pub enum Event {
-    /// One core's measurements of a second; `core` is a number among all cores of the run.
+    /// The measurements of one core in one second. `core` is a number among all cores of the run.
     Snapshot(Box<Snapshot>),
     /// A message for the user.
     Log(Line),
-    /// A worker died. A snapshot of the connections it held follows.
+    /// A worker died. A snapshot with its lost connections follows.
     Lost(Loss),
-    /// Nothing happened within the time asked for.
+    /// Nothing happened within the requested time.
     Idle,
     /// The run is over.
     Finished,
 }
 
-/// A run that goes on in workers.
+/// A run in progress on workers.
 #[derive(Debug)]
 pub struct Fleet {
     bus: Box<dyn Bus>,
@@ -73,35 +76,35 @@ pub struct Fleet {
     batches: Batches,
     members: Vec<Member>,
     events: VecDeque<Event>,
-    /// Whether a batch is open.
+    /// True if a batch is open.
     open: bool,
-    /// Whether workers were told to end.
+    /// True if the order to end was sent to the workers.
     ending: bool,
     finished: bool,
     stopped: bool,
-    /// When workers that were told to end are lost if they have not, and what is said of them then.
+    /// Time at which workers that were ordered to end and have not count as lost, with the reason to report then.
     lost_at: Option<(Instant, String)>,
     stop_on_loss: bool,
     aborted: Option<String>,
-    /// A user, by what the plan says, has asked to stop the test.
+    /// True if a user requested to stop the test, as the plan specifies.
     stopped_by_plan: bool,
     adjusted: Instant,
-    /// Changes of the load so far.
+    /// Number of load changes so far.
     changes: u32,
-    /// Groups that were started last.
+    /// The groups that were started last.
     batch: Vec<u32>,
-    /// Zero of the run's clock by the monotonic clock.
+    /// Zero of the run's clock on the monotonic clock.
     zero: Instant,
-    /// Backend Listeners, and what they complain about.
+    /// Backend Listeners, and their error messages.
     backends: Backends,
     complaints: Receiver<String>,
     properties: BatchProperties,
     figures: ByWorker,
-    /// Workers of another coordinator are taken over.
+    /// Set while workers are taken over from another coordinator.
     taking: Option<Taking>,
 }
 
-/// The reason why a run could not be spread.
+/// The reason for which a run could not be distributed.
 #[derive(Debug)]
 pub struct StartError(pub String);
 
@@ -114,7 +117,7 @@ impl std::fmt::Display for StartError {
 impl std::error::Error for StartError {}
 
 impl Fleet {
-    /// Spreads a run over the workers of the bus. Users start when all workers are ready.
+    /// Distributes a run over the workers of the bus. Users start when all workers are ready.
     pub fn start(bus: Box<dyn Bus>, plan: &Plan, job: Job) -> Result<Self, StartError> {
         let count = bus.workers();
         if count == 0 {
@@ -171,7 +174,7 @@ impl Fleet {
         })
     }
 
-    /// Waits for the next event, for `patience` at most.
+    /// Waits at most `patience` for the next event.
     pub fn next_event(&mut self, patience: Duration) -> Event {
         let end = Instant::now() + patience;
         loop {
@@ -216,12 +219,12 @@ impl Fleet {
         }
     }
 
-    /// Takes the snapshot of an event back.
+    /// Takes back the snapshot of an event for reuse.
     pub fn recycle(&mut self, snapshot: Box<Snapshot>) {
         self.bus.recycle(snapshot);
     }
 
-    /// Changes the load from now on. False: no users run, and nothing is changed.
+    /// Changes the load from now on. Returns false and changes nothing if no users run.
     pub fn change(&mut self, changes: &[Live]) -> bool {
         if !self.open || self.stopped || self.ending {
             return false;
@@ -231,7 +234,7 @@ impl Fleet {
             Live::Pause(_) => true,
         };
         let changes: Vec<Live> = changes.iter().copied().filter(runs).collect();
-        // Each says anew that it is through.
+        // Each worker will report once more that its batch is done.
         let opening = changes.iter().filter(|change| !matches!(change, Live::Pause(_))).count();
         self.changes += opening as u32;
         let opens = opening > 0;
@@ -245,7 +248,7 @@ impl Fleet {
         any
     }
 
-    /// Ends the run gracefully: samples in flight finish.
+    /// Ends the run gracefully: samples in flight may finish.
     pub fn stop(&mut self) {
         self.halt(false);
     }
@@ -255,7 +258,7 @@ impl Fleet {
         self.halt(true);
     }
 
-    /// Numbers of users, as last reported; those of workers that died have ended.
+    /// Returns the last reported numbers of users. Users of workers that died count as ended.
     pub fn users(&self) -> Users {
         let mut users = Users::default();
         for member in &self.members {
@@ -267,55 +270,57 @@ impl Fleet {
         users
     }
 
-    /// Workers that have not died or ended.
+    /// Returns the number of workers that have neither died nor ended.
     pub fn workers(&self) -> u32 {
         self.members.iter().filter(|member| member.is_alive()).count() as u32
     }
 
-    /// Threads that run users, in all workers that are left.
+    /// Returns the number of threads that run users in all remaining workers.
     pub fn cores(&self) -> u32 {
         let alive = self.members.iter().filter(|member| member.is_alive());
         alive.map(|member| member.cores.max(1)).sum()
     }
 
-    /// Whether what comes was measured before this coordinator has begun.
+    /// True if the reports were measured before this coordinator started.
     pub fn replays(&self) -> bool {
         self.bus.replays()
     }
 
-    /// Reports that a second of the run consists of.
+    /// Returns the number of reports that make up one second of the run.
     pub fn parts(&self) -> u32 {
         member::parts(&self.members, self.bus.merges())
     }
 
-    /// When the run is over: takes some of what workers keep for the end, their rows above all. Returns sentences for the
-    /// user; `None` when nothing is left.
+    /// Called repeatedly after the end of the run: fetches a part of the files that workers keep for the end, mainly
+    /// result
+    /// rows. Returns messages for the user; `None` when nothing is left.
     pub fn collect(&mut self) -> Option<Vec<String>> {
         self.bus.collect()
     }
 
-    /// Use of all workers so far, as last reported. Pages of the program, which all share, count once.
+    /// Returns the last reported resource usage of all workers. Shared pages of the program count once.
     pub fn usage(&self) -> Usage {
         member::usage(&self.members)
     }
 
-    /// The sums of each machine, in the order of [`crate::remote::Agents::about`], where workers are other machines.
+    /// Returns the totals of each machine if workers are other machines, in the order of
+    /// [`crate::remote::Agents::about`].
     pub fn figures(&self) -> Vec<Figures> {
         let parts = (0..self.share.count).map(|worker| self.bus.parts(worker));
         if self.bus.merges() { self.figures.of(parts) } else { Vec::new() }
     }
 
-    /// Whether the run was told to stop before its plan was through.
+    /// True if the run was stopped before its plan was finished.
     pub fn was_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The error that ended the run early, if there was one.
+    /// Returns the error that ended the run early, if there was one.
     pub fn aborted(&self) -> Option<&str> {
         self.aborted.as_deref()
     }
 
-    /// Whether the plan has stopped the test: by an element, or by its action on a failed sample.
+    /// True if the plan stopped the test: by an element, or by its action on a failed sample.
     pub fn stopped_by_plan(&self) -> bool {
         self.stopped_by_plan
     }
@@ -359,7 +364,7 @@ impl Fleet {
                     if self.bus.merges() {
                         self.figures.add(worker, &report);
                     }
-                    // Numbers of cores only need to differ.
+                    // Core numbers need only be distinct.
                     report.snapshot.core = report.snapshot.core * self.share.count + worker;
                     self.events.push_back(Event::Snapshot(report.snapshot));
                     let users = self.users();
@@ -384,7 +389,7 @@ impl Fleet {
         }
     }
 
-    /// A worker has ended, with so many samples in all.
+    /// Handles the end of a worker, which counted `samples` in total.
     fn done(&mut self, worker: u32, aborted: Option<String>, samples: u64) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         member.stage = Stage::Done;
@@ -398,7 +403,8 @@ impl Fleet {
         self.go_on();
     }
 
-    /// A worker is gone: after its last word that is its end, otherwise a loss.
+    /// Handles the end of a worker's connection. After the worker's last message this is its normal end, otherwise a
+    /// loss.
     fn gone(&mut self, worker: u32, reason: &str) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         if member.is_alive() {
@@ -425,8 +431,9 @@ impl Fleet {
         self.go_on();
     }
 
-    /// Starts the next batch when all workers wait for it, ends the run when there is none, and finishes it when all
-    /// have ended.
+    /// Starts the next batch when all workers are ready for it. Ends the run if no batch is left, and finishes it when
+    /// all
+    /// workers have ended.
     fn go_on(&mut self) {
         if self.waits_for_stands() {
             return;
@@ -462,7 +469,7 @@ impl Fleet {
         }
     }
 
-    /// All workers get an order, by which they are at that stage.
+    /// Sends an order to all workers and sets their stage.
     fn each(&mut self, stage: Stage, order: &ToWorker) {
         self.members
             .iter_mut()
@@ -471,7 +478,7 @@ impl Fleet {
         self.tell(order);
     }
 
-    /// Loses workers that do not end although they were told to: the run must not wait for them for ever.
+    /// Marks workers as lost that did not end after an order to end, so that the run does not wait for them for ever.
     fn end_endless(&mut self) {
         let Some((_, words)) = self.lost_at.take_if(|(at, _)| Instant::now() >= *at) else {
             return;
@@ -483,7 +490,7 @@ impl Fleet {
         }
     }
 
-    /// From now on workers have so long to end.
+    /// Starts the time limit for workers to end.
     fn expect_end(&mut self, within: Duration, since: &str) {
         self.lost_at.get_or_insert_with(|| {
             let words = format!("it has not ended {} s after {since}", within.as_secs());
@@ -498,19 +505,19 @@ impl Fleet {
         }
         self.tell(&ToWorker::Stop { now });
         if self.taking.is_some() {
-            // The rest follows when it is known where the run stands.
+            // The rest follows when the run's state in all workers is known.
             return;
         }
         self.batches.stop();
         let asked = |member: &Member| matches!(member.stage, Stage::Asked | Stage::Armed);
         let between = self.batches.phase().is_some() && self.members.iter().any(asked);
         if !self.open && !between {
-            // No users run: nothing will be reported as done.
+            // No users run, so no worker will report that its batch is done.
             self.end();
         }
     }
 
-    /// The run cannot go on.
+    /// Ends the run with an error.
     fn fail(&mut self, reason: String) {
         self.aborted.get_or_insert(reason);
         self.tell(&ToWorker::Stop { now: true });
@@ -532,7 +539,7 @@ impl Fleet {
         }
     }
 
-    /// Tells each worker how many users run in the others.
+    /// Sends each worker the number of users that run in the others.
     fn adjust(&mut self) {
         if self.adjusted.elapsed() < ADJUST || self.bus.is_whole() {
             return;
@@ -558,7 +565,7 @@ impl Fleet {
     }
 }
 
-/// Now, in nanoseconds since 1970.
+/// Returns the current time in nanoseconds since 1970.
 fn wall_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }

@@ -1,7 +1,8 @@
-//! Figures by worker: the sums of what each one has reported, without transactions.
+//! Figures by worker: the totals of each worker's reports, without transactions.
 //!
-//! A worker costs one tally and one histogram, whatever the length of the run. Figures of several workers are merged,
-//! histogram by histogram: percentiles are never averaged.
+//! A worker costs one tally and one histogram, whatever the length of the run. Figures of several workers are combined
+//! by
+//! merging their histograms: percentiles are never averaged.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,13 @@ use stats::tally::Tally;
 
 use crate::message::Report;
 
-/// The sums of one worker, or of several.
+/// The totals of one worker or of several.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub tally: Tally,
-    /// Response times, µs from the intended start.
+    /// Response times in µs, from the intended start.
     pub response: Hist,
-    /// Users started.
+    /// Number of started users.
     pub users: u64,
 }
 
@@ -28,13 +29,13 @@ impl Figures {
         self.users += other.users;
     }
 
-    /// Adds a report of the worker that these are of. `bins` is used and left empty.
+    /// Adds a report of the same worker. `bins` is a buffer that is left empty.
     fn add(&mut self, report: &Report, bins: &mut Bins) {
         for label in report.snapshot.labels.iter().filter(|label| !label.transaction) {
             self.tally.merge(&label.tally);
             bins.merge(&label.response);
         }
-        // Histograms of hundreds of workers are not in the processor's cache: each part of one is fetched once.
+        // The histograms of hundreds of workers do not fit into processor caches. Sorted bins access each page once.
         bins.settle();
         self.response.add(bins);
         bins.clear();
@@ -42,11 +43,11 @@ impl Figures {
     }
 }
 
-/// The figures of all workers, by their numbers.
+/// The figures of all workers by worker number.
 #[derive(Debug, Default)]
 pub(crate) struct ByWorker {
     own: Vec<Figures>,
-    /// Those of the machines behind a worker, as it has said them last.
+    /// The last reported figures of the machines behind a worker.
     behind: BTreeMap<u32, Vec<Figures>>,
     bins: Bins,
 }
@@ -60,13 +61,14 @@ impl ByWorker {
         self.own[at].add(report, &mut self.bins);
     }
 
-    /// Takes the sums of the machines behind a worker, as it says them.
+    /// Stores the totals that a worker reported for the machines behind it.
     pub(crate) fn behind(&mut self, worker: u32, figures: Vec<Figures>) {
         self.behind.insert(worker, figures);
     }
 
-    /// The figures of all workers, given the number of machines behind each: of those machines, where there are
-    /// several. Of those that have reported nothing there are none but zeros.
+    /// Returns the figures of all machines. `parts` is the number of machines behind each worker. If there are several,
+    /// the
+    /// figures that the worker reported for them are used. Machines without reports have zeros.
     pub(crate) fn of(&self, parts: impl Iterator<Item = u32>) -> Vec<Figures> {
         let mut all = Vec::new();
         for (worker, parts) in (0..).zip(parts) {
@@ -88,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// A second with a sample for each of these response times, ms.
+    /// Returns a second with a sample for each of these response times in ms.
     fn second(seq: u64, started: u32, times: impl Iterator<Item = u64>) -> Report {
         let mut recorder = Recorder::new();
         let label = recorder.intern("Home");
@@ -132,7 +134,7 @@ mod tests {
             sum.merge(one);
         }
         assert_eq!((sum.tally.count, sum.response.total(), sum.users), (110, 110, 6));
-        // Averaged, the two medians would be 277 ms.
+        // The average of the two medians would be 277 ms.
         let median = sum.response.quantile(0.5) as f64;
         assert!((median / 55_000.0 - 1.0).abs() < 0.002, "{median}");
         let tail = sum.response.quantile(0.99) as f64;

@@ -1,16 +1,17 @@
-//! Messages as bytes: four bytes of length, least significant first, then the message in postcard's form.
+//! Messages as bytes: four bytes of length, least significant first, then the message in postcard format.
 //!
-//! Reading copies nothing but what is left of an unfinished frame. A length beyond [`LONGEST`] is an error: what
-//! comes in is not ours.
+//! Reading copies only the rest of an unfinished frame. A length above [`LONGEST`] is an error: the sender does not
+//! speak
+//! this protocol.
 
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// No message is longer: a plan of hundreds of MiB is a mistake.
+/// Maximum length of a message in bytes. A plan of hundreds of MiB is a mistake.
 const LONGEST: usize = 256 << 20;
 
-/// Appends to a list; bytes in one piece are copied as such.
+/// Appends to a list. Contiguous bytes are copied in one piece.
 struct Appending(Vec<u8>);
 
 impl Flavor for Appending {
@@ -35,7 +36,7 @@ impl Flavor for Appending {
 pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), String> {
     let start = out.len();
     out.extend([0; 4]);
-    // Handing the buffer over and taking it back avoids a copy.
+    // Moving the buffer in and out avoids a copy.
     match postcard::serialize_with_flavor(message, Appending(std::mem::take(out))) {
         Ok(filled) => *out = filled,
         Err(error) => return Err(format!("a message cannot be sent: {error}")),
@@ -49,12 +50,12 @@ pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), St
     Ok(())
 }
 
-/// Bytes that came in and are not yet a whole message.
+/// Received bytes that are not a complete message yet.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     bytes: Vec<u8>,
     at: usize,
-    /// Longest message.
+    /// Maximum length of a message in bytes.
     most: usize,
 }
 
@@ -65,7 +66,7 @@ impl Default for Incoming {
 }
 
 impl Incoming {
-    /// Messages of `most` bytes at most are taken.
+    /// Accepts messages of at most `most` bytes.
     pub(crate) fn of_at_most(most: usize) -> Self {
         Self { bytes: Vec::new(), at: 0, most }
     }
@@ -78,7 +79,7 @@ impl Incoming {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole message.
+    /// Returns the next complete message.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, String> {
         let rest = &self.bytes[self.at..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
@@ -91,7 +92,7 @@ impl Incoming {
             postcard::from_bytes(message).map_err(|error| format!("a message is broken: {error}"));
         self.at += 4 + length;
         if self.at == self.bytes.len() {
-            // The buffer is empty: large messages must not hold their memory for ever.
+            // The buffer is empty: release the memory of large messages.
             self.at = 0;
             self.bytes.clear();
             self.bytes.shrink_to(64 << 10);
@@ -100,15 +101,17 @@ impl Incoming {
     }
 }
 
-/// Passes on whole frames of a stream and keeps the rest: whoever reads behind it can be left between two bytes and begin
-/// anew with another stream.
+/// Forwards only complete frames of a stream and keeps the rest. So the stream can break at any byte, and its reader
+/// can
+/// continue with the frames of another stream.
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     rest: Vec<u8>,
 }
 
 impl Whole {
-    /// The frames that are whole by these bytes. A length that no frame has is for the reader to refuse.
+    /// Adds bytes and returns the frames that are complete. Bytes after an invalid length are forwarded, for the reader
+    /// to reject.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(bytes);
         let mut at = 0;
@@ -126,7 +129,7 @@ impl Whole {
         std::mem::replace(&mut self.rest, rest)
     }
 
-    /// The stream has ended, perhaps within a frame.
+    /// Drops an unfinished frame at the end of the stream.
     pub(crate) fn clear(&mut self) {
         self.rest = Vec::new();
     }

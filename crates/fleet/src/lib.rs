@@ -1,21 +1,23 @@
-//! One run spread over several processes.
+//! Distributes one run over several processes.
 //!
-//! A process may hold only so many descriptors, so users beyond that need others. The coordinator ([`Fleet`]) deals the
-//! users out to workers ([`serve`]), starts each batch of groups everywhere at the same moment, sums up what they
-//! measured, and goes on without those that die. They talk in messages over a [`Bus`]; `docs/decisions/fleet.md` has
-//! the protocol and the rules for what users share.
+//! A process has a limited number of file descriptors, so large numbers of users need several processes. The
+//! coordinator
+//! ([`Fleet`]) distributes the users over workers ([`serve`]). It starts each batch of groups everywhere at the same
+//! moment,
+//! merges the measurements, and continues without workers that die. They exchange messages over a [`Bus`];
+//! `docs/decisions/fleet.md` describes the protocol, and the rules for what users share.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `message`, `frame`, `bytes` | the messages, and their bytes |
-//! | `bus`, `processes`, `threads` | the transport: to child processes, or within this process for tests |
-//! | `coordinator`, `member`, `loss` | the run as a whole, the state of one worker, the loss when one dies |
-//! | `batch_properties` | properties that users have set, on their way to all workers |
-//! | `figures` | the sums of each worker's samples |
+//! | `message`, `frame`, `bytes` | the messages and their encoding |
+//! | `bus`, `processes`, `threads` | the transport: to child processes, or to threads of this process for tests |
+//! | `coordinator`, `member`, `loss` | the whole run, the state of one worker, the losses when a worker dies |
+//! | `batch_properties` | properties that users have set, for distribution to all workers |
+//! | `figures` | the totals of each worker's samples |
 //! | `worker` | the process that runs a share of the users |
-//! | `remote` | workers on other machines: agents, and the coordinator's side of them |
-//! | `nats` | agents that wait at a NATS server |
-//! | `account` | exact accounting over connections that lose and repeat |
+//! | `remote` | workers on other machines: agents, and the coordinator's connections to them |
+//! | `nats` | agents that wait on a NATS server |
+//! | `account` | exact accounting over connections that lose and repeat messages |
 //! | `size` | the number of workers for a number of users |
 
 pub mod account;

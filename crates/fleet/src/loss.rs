@@ -1,4 +1,4 @@
-//! Users and connections lost with a worker that died, taken from its last report.
+//! Users and connections lost with a worker that died, by its last report.
 
 use serde::{Deserialize, Serialize};
 use stats::CloseCause;
@@ -9,34 +9,34 @@ use stats::{Counter, Counters, Recorder, Snapshot};
 pub struct Loss {
     /// Number of the worker, from 0.
     pub worker: u32,
-    /// The machine of a worker that is not on this one.
+    /// The worker's machine, if the worker is on another machine.
     pub agent: Option<String>,
-    /// Its process.
+    /// Process number of the worker.
     pub pid: u32,
-    /// How it ended, as a message.
+    /// How the worker ended, as a message.
     pub reason: String,
-    /// Users that ran in it.
+    /// Number of users that ran in the worker.
     pub users: u32,
-    /// Connections that it held.
+    /// Number of connections that the worker held.
     pub connections: u64,
-    /// End of the last second it reported, ms since 1970; 0 if it reported none. Samples after it are lost.
+    /// End of the last reported second, ms since 1970; 0 without reports. Samples after it are lost.
     pub last_ms: i64,
-    /// Samples that are in no report.
+    /// Number of samples that are in no report.
     pub samples: Missed,
-    /// So many may be missing at most, where a grant bounds them.
+    /// Maximum number of missing samples, if a grant limits it.
     pub at_most: Option<u64>,
 }
 
-/// Samples that were made and are in no report.
+/// Samples that were taken but are in no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missed {
-    /// The worker died: so many it made in a second at last, and its last second is missing.
+    /// The worker died, so its last second is missing. The number is that of its last reported second.
     About(u64),
-    /// The worker ended and has counted so many more than have come.
+    /// The worker ended, and its total exceeds the received samples by this number.
     Exactly(u64),
 }
 
-/// Connections held, by what was opened and closed.
+/// Returns the number of held connections: opened minus closed ones.
 pub(crate) fn held(counters: &Counters) -> u64 {
     let n = |counter| counters.get(counter);
     let plain = n(Counter::ConnOpened)
@@ -45,7 +45,7 @@ pub(crate) fn held(counters: &Counters) -> u64 {
     plain.max(sockets)
 }
 
-/// The loss as a snapshot, so that it is counted among the connections that ended.
+/// Returns the loss as a snapshot, so that its connections count as ended.
 pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
     let n = |counter| counters.get(counter);
     let standing = n(Counter::WsOpened).saturating_sub(n(Counter::WsClosed));
@@ -54,7 +54,7 @@ pub(crate) fn snapshot(counters: &Counters, at_ms: i64) -> Box<Snapshot> {
     for _ in 0..standing + opening {
         recorder.closed(CloseCause::WorkerLost, 0, 0);
     }
-    // Gauges that are differences of counters must come back to zero.
+    // Gauges that are differences of counters must return to zero.
     let left = |into, out| n(into).saturating_sub(n(out));
     recorder.add(Counter::WsClosed, standing);
     recorder.add(Counter::WsFailed, opening);

@@ -1,4 +1,4 @@
-//! One worker as the coordinator knows it.
+//! The coordinator's data about one worker.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use crate::message::Report;
 /// The stage of a worker's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It has sent no message yet, or is compiling.
+    /// The worker has sent no message yet, or is compiling the plan.
     #[default]
     Coming,
-    /// It waits for a batch of groups.
+    /// The worker waits for a batch of groups.
     Ready,
-    /// It was asked whether it is there.
+    /// The coordinator has asked the worker to confirm that it is reachable.
     Asked,
-    /// It is there, and waits for the order to start.
+    /// The worker has confirmed, and waits for the order to start.
     Armed,
     /// Users of the batch run.
     Running,
-    /// It is done.
+    /// The worker has ended.
     Done,
-    /// It died.
+    /// The worker died.
     Lost,
 }
 
@@ -33,26 +33,26 @@ pub(crate) struct Member {
     pub(crate) stage: Stage,
     pub(crate) pid: u32,
     pub(crate) cores: u32,
-    /// Number of its last report.
+    /// Number of the worker's last report.
     pub(crate) seq: u64,
     pub(crate) usage: Usage,
     pub(crate) active: Vec<u32>,
     pub(crate) started: u32,
     pub(crate) finished: u32,
-    /// All its counters so far.
+    /// The sum of all counters reported so far.
     pub(crate) counters: Counters,
     pub(crate) last_ms: i64,
-    /// Samples in its reports, and in the last report of each of its cores.
+    /// Number of samples in all reports, and in the last report of each core.
     pub(crate) samples: u64,
     pub(crate) last_samples: BTreeMap<u32, u64>,
-    /// Active users of other workers, as last sent to it.
+    /// Active users of other workers, as last sent to this worker.
     pub(crate) told: Vec<u32>,
-    /// Changes of the load that others have heard of and it has not.
+    /// Number of load changes that other workers have received and this worker has not.
     pub(crate) unheard: u32,
 }
 
 impl Member {
-    /// Takes over a report; false if it was counted before. The second part is how many are missing before it.
+    /// Applies a report. Returns false for a duplicate, and the number of missing reports before this one.
     pub(crate) fn takes(&mut self, report: &Report) -> (bool, u64) {
         if report.seq <= self.seq {
             return (false, 0);
@@ -70,7 +70,7 @@ impl Member {
         (true, missing)
     }
 
-    /// The loss of a worker that ended after another number of samples than have come.
+    /// Returns a loss if the worker ended with another number of samples than were received.
     pub(crate) fn differs(&self, worker: u32, samples: u64) -> Option<Loss> {
         (samples != self.samples).then(|| Loss {
             worker,
@@ -94,14 +94,16 @@ impl Member {
     }
 }
 
-/// Reports that a second consists of: one of each member where these merge theirs, otherwise one of each thread. Members
-/// that are done have theirs in the last second, which the others have yet to complete.
+/// Returns the number of reports that make up one second: one per worker if workers merge their reports, otherwise one
+/// per
+/// thread. Workers that have ended count too, because the last second, which contains their reports, is still
+/// incomplete.
 pub(crate) fn parts(members: &[Member], merge: bool) -> u32 {
     let counts = members.iter().filter(|member| member.stage != Stage::Lost);
     counts.map(|member| if merge { 1 } else { member.cores.max(1) }).sum()
 }
 
-/// Use of all processes so far, as last reported. Pages of the program, which all share, count once.
+/// Returns the last reported usage of all processes. Shared pages of the program count once.
 pub(crate) fn usage(members: &[Member]) -> Usage {
     let mut sum = Usage::default();
     for member in members {

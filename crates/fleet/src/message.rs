@@ -1,7 +1,9 @@
 //! Messages between coordinator and workers.
 //!
-//! A worker offers itself, gets its share of the run, says that it is ready, and from then on only obeys: groups start
-//! at a moment of the run's common clock. Once a second it reports; reports are numbered, so that none counts twice.
+//! A worker offers itself, receives its share of the run, and reports that it is ready. From then on it only obeys:
+//! groups
+//! start at a given time of the run's common clock. Once a second it sends a report; reports are numbered, so that none
+//! counts twice.
 
 use std::ffi::OsString;
 
@@ -10,107 +12,109 @@ use serde::{Deserialize, Serialize};
 use stats::Snapshot;
 use stats::process::Usage;
 
-/// Version of the protocol; both sides must have the same.
+/// Version of the protocol; both sides must have the same version.
 pub const VERSION: u32 = 16;
 
-/// To a worker.
+/// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWorker {
     /// The plan and the worker's share of it.
     Plan(Box<Share>),
-    /// Groups are about to start: is the worker there? It answers [`FromWorker::Armed`].
+    /// Groups are about to start. A reachable worker answers [`FromWorker::Armed`].
     Arm,
-    /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds. Properties that users of
-    /// any worker have set in the groups before come with it.
+    /// Starts groups, given by their index in the plan, at a time of the run's clock in nanoseconds. The properties are
+    /// those
+    /// that users of any worker set in earlier groups.
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
-    /// So many users of each group run in the other workers.
+    /// Numbers of users of each group that run in the other workers.
     Adjust { elsewhere: Vec<u32> },
-    /// The load changes.
+    /// Changes the load.
     Change(Vec<engine::Live>),
-    /// Users end after their samples in flight, or at once.
+    /// Ends the users after their samples in flight, or at once.
     Stop { now: bool },
-    /// Nothing more will start: send the remaining measurements and end.
+    /// No further groups will start: send the remaining measurements and end.
     End,
 }
 
 /// A worker's share of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Share {
-    /// Name of the plan file, as the user gave it.
+    /// Name of the plan file as the user specified it.
     pub name: String,
-    /// Its bytes.
+    /// Content of the plan file.
     pub plan: Vec<u8>,
-    /// Hash of the compiled plan, which must come out the same.
+    /// Hash of the compiled plan. The worker's compilation must have the same hash.
     pub hash: u64,
-    /// All properties.
+    /// All properties of the run.
     pub properties: Vec<(String, String)>,
-    /// Folder of the plan. Names of files are bytes, which a path's own form on the wire would refuse.
+    /// Folder of the plan. It is bytes, because the serialization of paths would reject names that are not UTF-8.
     pub folder: OsString,
     /// Values evaluated before the first user started.
     pub evaluated: Evaluated,
-    /// Result files that get every sample.
+    /// Result files that receive every sample.
     pub results: Vec<OsString>,
-    /// Number of this share among all shares.
+    /// Index of this share, and number of all shares.
     pub index: u32,
     pub count: u32,
-    /// Threads that run users.
+    /// Number of threads that run users.
     pub cores: u32,
     pub seed: u64,
     /// Zero of the run's clock, nanoseconds since 1970.
     pub zero: i64,
-    /// The host whose shares these are, where each host runs the whole plan: it stands before the names of users.
+    /// If each host runs the whole plan: the host of this share, as a prefix for the names of users.
     pub host: Option<String>,
-    /// Targets that the worker's machine permits, whatever the properties say.
+    /// Targets that the worker's machine permits, regardless of the properties.
     pub allowed: Option<String>,
 }
 
-/// From a worker.
+/// A message from a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromWorker {
     /// The worker has started.
     Offer { version: u32, pid: u32, descriptors: u64 },
-    /// Its share is compiled; its threads wait for the start.
+    /// The share is compiled, and the worker's threads wait for the start.
     Ready { cores: u32 },
-    /// It is there, and starts groups when it is told to.
+    /// The worker is reachable and will start groups when ordered to.
     Armed,
-    /// One core's measurements of a second.
+    /// The measurements of one core in one second.
     Report(Box<Report>),
-    /// All users of the groups that were started have ended; properties that they or earlier ones have set, if some
-    /// were set since the last time.
+    /// All users of the started groups have ended. The properties are those that users have set so far, if any changed
+    /// since
+    /// the last time.
     BatchDone {
         properties: Vec<(String, String)>,
-        /// Changes of the load that it has heard of.
+        /// Number of load changes that the worker has received.
         changes: u32,
     },
-    /// A user asked to stop the test.
+    /// A user requested to stop the test.
     StopAsked { now: bool },
     /// Samples for a Backend Listener.
     Figures(Box<Figures>),
     /// A message for the user.
     Log(Line),
-    /// The worker is done, or has given up for a reason. So many samples are in its reports, all together.
+    /// The worker has ended, or gave up for a reason. `samples` is the total over its reports.
     Done { aborted: Option<String>, samples: u64 },
-    /// A sign of life, sent once a second by a thread of its own.
+    /// A heartbeat, sent once a second by a separate thread.
     Alive,
 }
 
-/// A second of a worker's core.
+/// One second of a worker's core.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// Counts the reports of the worker, from 1.
+    /// Number of the report within the worker, from 1.
     pub seq: u64,
-    /// Use of the worker's process so far.
+    /// Resource usage of the worker's process so far.
     pub usage: Usage,
-    /// Users of each group that run in the worker now.
+    /// Number of active users of each group in the worker.
     pub active: Vec<u32>,
-    /// Users started and ended in it so far.
+    /// Number of users started in the worker so far, and number of ended ones.
     pub started: u32,
     pub finished: u32,
     pub snapshot: Box<Snapshot>,
 }
 
 impl Report {
-    /// Samples in it, without transactions.
+    /// Returns the number of samples in the report, without transactions.
     pub(crate) fn samples(&self) -> u64 {
         let labels = self.snapshot.labels.iter().filter(|label| !label.transaction);
         labels.map(|label| label.tally.count).sum()

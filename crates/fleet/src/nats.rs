@@ -1,21 +1,22 @@
-//! Agents that wait at a NATS server.
+//! Agents that wait on a NATS server.
 //!
-//! The server carries messages and keeps nothing: streams to agents are numbered, acknowledged and sent again, and what
-//! agents measure goes through the account. So a server that loses and repeats, or is started anew, is harmless.
+//! The server forwards messages and stores nothing. Streams to agents are numbered, acknowledged and resent, and
+//! measurements use exact accounting (`account`). So lost and repeated messages, and restarts of the server, do no
+//! harm.
 //! `docs/decisions/fleet.md` has the rules.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `server`, `key` | the server's address and credentials; keys |
-//! | `greeting`, `client` | the connection to the server, which comes back by itself |
-//! | `proofs` | the proofs of an operator, and those that a relay was lent |
-//! | `air` | the messages, with their seals |
-//! | `sealed` | what streams carry, sealed from the server |
-//! | `link` | streams over messages that are lost and repeated |
+//! | `greeting`, `client` | the connection to the server, which reconnects by itself |
+//! | `proofs` | credentials of an operator, and credentials lent to a relay |
+//! | `air` | the messages and their signatures |
+//! | `sealed` | encryption of streams, so that the server cannot read them |
+//! | `link` | streams over lost and repeated messages |
 //! | `wait` | the agent that waits and is hired |
-//! | `setup` | what a server for agents needs |
-//! | `hire`, `hub` | the coordinator's side: agents are hired, and the streams to them |
-//! | `take` | agents are taken over from a coordinator that has ended |
+//! | `setup` | the files that a server for agents needs |
+//! | `hire`, `hub` | the coordinator's side: hiring agents, and the streams to them |
+//! | `take` | taking over agents from a coordinator that has ended |
 
 mod air;
 mod client;

@@ -1,11 +1,14 @@
-//! Workers as child processes of the same program, each at the other end of a socket pair that is its standard input.
+//! Workers as child processes of the same program. Each one's standard input is one end of a socket pair.
 //!
-//! One thread serves all sockets: they do not block and are polled. A worker's end closes its socket, and the
-//! coordinator's end closes all of them, at which workers end by themselves; no signal is needed. Workers are in
-//! process groups of their own, so that Ctrl-C reaches the coordinator only.
+//! One thread polls all sockets, which are non-blocking. The end of a worker closes its socket. The end of the
+//! coordinator
+//! closes all sockets, at which workers end by themselves without a signal. Workers have their own process groups, so
+//! that
+//! Ctrl-C reaches only the coordinator.
 //!
-//! A worker sends a sign of life every second. One that is stopped (SIGSTOP) or hangs in the kernel does not: it is reported
-//! after 4 s and killed after 30 s, sooner when the run is to end at once, so that no run waits for it for ever.
+//! A worker sends a heartbeat every second. A worker that is stopped (SIGSTOP) or blocked in the kernel does not. It is
+//! reported after 4 s and killed after 30 s, or earlier if the run is to end at once, so that no run waits for it for
+//! ever.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -21,45 +24,47 @@ use crate::bus::{Bus, News};
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 
-/// Workers as processes of this machine.
+/// Workers as processes on this machine.
 #[derive(Debug)]
 pub struct Processes {
     workers: Vec<Worker>,
     heard: VecDeque<(u32, News)>,
     buffer: Vec<u8>,
-    /// Time when silence was last counted.
+    /// Time at which silence was last counted.
     counted: Instant,
-    /// Limit of a worker's silence.
+    /// Silence after which a worker is killed.
     limit: Duration,
 }
 
-/// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at once. A worker that
-/// runs is never silent for more than a second, or a few where the machine is very full.
+/// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at
+/// once. A
+/// running worker is silent for at most a second, or a few on an overloaded machine.
 const TOLD: Duration = Duration::from_secs(4);
 const LIMIT: Duration = Duration::from_secs(30);
 const LIMIT_AT_END: Duration = Duration::from_secs(5);
-/// Interval of counting silence, and the most that is counted at once: in a longer gap this process itself did not run.
+/// Interval of counting silence, and the maximum counted at once: in a longer interval this process itself did not run.
 const COUNT: Duration = Duration::from_secs(1);
 const COUNT_MOST: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct Worker {
     child: Child,
-    /// `None` once it is gone.
+    /// `None` if the worker is gone.
     socket: Option<UnixStream>,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// Time for which this process has listened without a message from it.
+    /// Time for which this process has listened without a message from the worker.
     silent: Duration,
 }
 
 impl Processes {
-    /// Starts so many processes of this program with the argument `worker`.
+    /// Starts `count` processes of this program with the argument `worker`.
     pub fn start(count: u32) -> io::Result<Self> {
         Self::start_with(count, Stdio::inherit)
     }
 
-    /// The same for an agent, whose standard output carries frames: what processes print goes to standard error.
+    /// The same for an agent. Its standard output carries frames, so the output of workers is redirected to standard
+    /// error.
     pub(crate) fn of_agent(count: u32) -> io::Result<Self> {
         Self::start_with(count, || io::stderr().into())
     }
@@ -75,7 +80,7 @@ impl Processes {
         })
     }
 
-    /// Counts how long workers have been silent, from time to time.
+    /// Counts the silence of workers once per interval.
     fn listen(&mut self) {
         let passed = self.counted.elapsed();
         if passed >= COUNT {
@@ -84,9 +89,9 @@ impl Processes {
         }
     }
 
-    /// Counts how long workers have been silent, and ends those that have been for too long.
+    /// Counts the silence of workers, and ends those above the limit.
     fn count_silence(&mut self, passed: Duration) {
-        // While this process handled other messages it did not listen: read what has arrived before counting silence.
+        // This process may have been busy: read received messages before counting silence.
         self.wait(Duration::ZERO);
         for (number, worker) in (0u32..).zip(&mut self.workers) {
             if worker.socket.is_none() {
@@ -114,7 +119,7 @@ impl Processes {
         }
     }
 
-    /// Waits for one of the sockets and reads it.
+    /// Waits for any of the sockets and reads it.
     fn wait(&mut self, patience: Duration) {
         let mut ready = Vec::new();
         let mut sockets = Vec::new();
@@ -177,7 +182,7 @@ impl Processes {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // The reset that a dead process leaves behind carries no reason.
+                // The connection reset after a process died contains no reason.
                 Err(_) => gone = Some(String::new()),
             }
             break;
@@ -238,7 +243,7 @@ impl Bus for Processes {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        // Closing its socket tells each to end; only those that have gone are waited for.
+        // Closing its socket ends each worker. Only workers that have already ended are waited for.
         for worker in &mut self.workers {
             worker.socket = None;
             let _ = worker.child.try_wait();
@@ -253,7 +258,7 @@ impl Worker {
         let child = Command::new("/proc/self/exe")
             .arg0("throng")
             .arg("worker")
-            // One heap for all threads: a worker has few, and each further heap costs memory in every worker.
+            // One malloc arena for all threads: a worker has few threads, and each arena costs memory in every worker.
             .env("MALLOC_ARENA_MAX", "1")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(stdout)
@@ -268,7 +273,8 @@ impl Worker {
         })
     }
 
-    /// The reason why the process is held, as the end of a sentence; `None` if a debugger does, and it may take its time.
+    /// Returns the state of the process as the end of a sentence; `None` if a debugger has stopped it, which is not
+    /// limited.
     fn state(&self) -> Option<&'static str> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let stat = stat.unwrap_or_default();
@@ -281,7 +287,7 @@ impl Worker {
         }
     }
 
-    /// Ends the process by force, without waiting for one that even this does not end.
+    /// Kills the process. Waits at most a second, because a process blocked in the kernel does not end.
     fn kill(&mut self) {
         let _ = self.child.kill();
         for _ in 0..100 {
@@ -292,7 +298,7 @@ impl Worker {
         }
     }
 
-    /// Sends as much as the socket takes.
+    /// Sends as much as the socket accepts.
     fn flush(&mut self) {
         let Some(socket) = &mut self.socket else { return };
         let mut sent = 0;
@@ -302,7 +308,7 @@ impl Worker {
                 Ok(n) => sent += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // Reading will find out that it is gone.
+                // The next read will detect that the worker is gone.
                 Err(_) => sent = self.outgoing.len(),
             }
         }
@@ -312,7 +318,7 @@ impl Worker {
         }
     }
 
-    /// Waits for the process, which has ended or ends now, and says how it ended.
+    /// Waits for the end of the process and describes how it ended. Kills it first unless it ends by itself.
     fn reap(&mut self, ends_by_itself: bool) -> String {
         if !ends_by_itself {
             let _ = self.child.kill();
@@ -357,13 +363,13 @@ mod tests {
         let (mut processes, mut worker) = pair();
         let mut alive = Vec::new();
         frame::push(&mut alive, &FromWorker::Alive).expect("a frame");
-        // Twice as long as a worker may be silent, without any call in between.
+        // Twice as long as a worker may be silent, without any other call in between.
         for _ in 0..LIMIT.as_secs() {
             worker.write_all(&alive).expect("a worker that speaks");
             processes.count_silence(COUNT_MOST);
         }
         assert!(processes.heard.is_empty(), "{:?}", processes.heard);
-        // Then it is silent: that is reported, and in the end it is killed.
+        // Then the worker is silent: this is reported, and finally the worker is killed.
         for _ in 0..LIMIT.as_secs() {
             processes.count_silence(COUNT_MOST);
         }

@@ -1,27 +1,28 @@
-//! Workers on other machines: agents, each of which runs processes of its own and is one worker of the run.
+//! Workers on other machines: agents. Each agent runs its own processes and counts as one worker of the run.
 //!
-//! An agent reads orders from its standard input and answers on its standard output, whatever carries them: `ssh`, or a
+//! An agent reads orders from its standard input and writes answers to its standard output. The transport is `ssh`, or
+//! a
 //! stream over a NATS server (`crate::nats`). `docs/decisions/fleet.md` has the rules.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `wire` | the messages between coordinator and agents |
-//! | `hosts`, `ssh` | the machines of a run, and the start of agents on them |
+//! | `hosts`, `ssh` | the machines of a run, and starting agents on them |
 //! | `line`, `carrier`, `bus` | the connection to one agent, and all of them as a [`crate::Bus`] |
-//! | `gather` | agents from their start to the moment when they can take shares |
-//! | `clock` | the difference of two clocks, with its bound |
-//! | `offer`, `deal` | what agents offer, and shares of the run by it |
-//! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
-//! | `agent`, `relay` | the agent, and its processes as one worker |
-//! | `stdio`, `again` | the agent's stream, and the socket at which another coordinator's takes its place |
-//! | `relays`, `region` | agents whose workers are agents: which ones, and the part that such a relay has beside an agent's |
-//! | [`simulated`] | an agent without users, for benches |
+//! | `gather` | agents from their start until they can receive shares |
+//! | `clock` | the difference of two clocks, with its error bound |
+//! | `offer`, `deal` | the resources that agents offer, and shares of the run by these resources |
+//! | `manifest`, `store` | the files that a plan names, by their hashes; the files that an agent stores |
+//! | `agent`, `relay` | the agent, and its processes combined into one worker |
+//! | `stdio`, `again` | the agent's stream, and the socket through which another coordinator's stream replaces it |
+//! | `relays`, `region` | agents whose workers are agents (relays): their selection, and their additional tasks |
+//! | [`simulated`] | an agent without users, for benchmarks |
 //! | `disk` | records and notes on a disk |
-//! | `resume`, `stand` | another coordinator takes a run over; where the run stands on an agent |
-//! | `recover` | what a run has left on an agent whose process has ended |
-//! | `fetch` | the end: rows are fetched, and agents leave |
+//! | `resume`, `stand` | takeover of a run by another coordinator; the state of the run on an agent |
+//! | `recover` | delivery of a run's files on an agent whose process has ended |
+//! | `fetch` | the end of a run: rows are fetched, and agents are released |
 //! | `rows` | result rows of agents, merged by time |
-//! | `push` | result rows that agents send to where they are kept |
+//! | `push` | upload of result rows from agents to a storage server |
 
 mod again;
 mod agent;

@@ -1,8 +1,10 @@
-//! The side that counts: what has come from each origin, and what may be missing.
+//! The counting side: records received from each origin, and samples that may be missing.
 //!
-//! [`Ledger::hear`] returns notes for the coordinator's disk; only [`Ledger::written`] changes the state and says what
-//! to send. So nothing is acknowledged before it is on the disk, and a restarted coordinator, which reads its notes,
-//! continues where its disk ends. Taking a note twice changes nothing.
+//! [`Ledger::hear`] returns notes for the coordinator's disk. Only [`Ledger::written`] changes the state and returns
+//! what to
+//! send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from the notes on its
+//! disk.
+//! Applying a note twice has no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Down, Grant, Order, Origin, Record, Up, What};
 
-/// A sender is silent after so many slots without a word of it; a slot closes as long after its end at the latest.
+/// Number of slots without a message after which a sender is silent. A slot closes at the latest this long after its
+/// end.
 const SILENCE: u64 = 5;
 
-/// An entry of the coordinator's disk. The disk must refuse notes of an epoch below the highest that it has.
+/// An entry on the coordinator's disk. The disk must refuse notes with an epoch below its highest one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// A coordinator has begun.
+    /// A coordinator has started with this epoch.
     Epoch(u64),
     Granted {
         origin: Origin,
@@ -28,9 +31,9 @@ pub enum Note {
 /// The size of grants.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Samples that a sender may measure beyond those that have come.
+    /// Number of samples that a sender may measure beyond those received.
     pub ahead: u64,
-    /// Slots for which a sender goes on without a word of the coordinator.
+    /// Number of slots for which a sender continues without a message from the coordinator.
     pub grace: u64,
 }
 
@@ -38,29 +41,29 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub origin: Origin,
-    /// First slot in which they may be.
+    /// First slot in which samples may be missing.
     pub from_slot: u64,
     pub at_most: u64,
 }
 
-/// The reconciliation of a run.
+/// The balance of a run's samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Samples that have come.
+    /// Number of received samples.
     pub samples: u64,
-    /// Empty: every sample was counted exactly once.
+    /// If empty, every sample was counted exactly once.
     pub missing: Vec<Missing>,
 }
 
-/// An origin as the coordinator knows it.
+/// The coordinator's data about an origin.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// Number of its last record.
+    /// Number of the origin's last record.
     last: u64,
     samples: u64,
     from_slot: u64,
     grant: Grant,
-    /// At most so many samples will never come; `None` while it may send more.
+    /// Maximum number of samples that are lost for ever; `None` while the origin may send more.
     lost: Option<u64>,
 }
 
@@ -69,21 +72,21 @@ struct Known {
 pub struct Ledger {
     limits: Limits,
     epoch: u64,
-    /// A coordinator with a higher epoch has been heard of: this one is over.
+    /// True if a message contained a higher epoch: another coordinator has taken over.
     deposed: bool,
     known: BTreeMap<Origin, Known>,
     slots: BTreeMap<u64, u64>,
-    /// Slot in which each sender was last heard.
+    /// The last slot in which a message of each sender arrived.
     heard: BTreeMap<u32, u64>,
 }
 
 impl Ledger {
-    /// Reads the notes of a run. The note that comes with it must be written before anything else is done.
+    /// Rebuilds the ledger from the notes of a run. The returned note must be written before anything else is done.
     pub fn begin(limits: Limits, notes: &[Note]) -> (Self, Note) {
         Self::read(limits, notes.iter().cloned())
     }
 
-    /// The same with notes that are not in memory all at once.
+    /// The same for notes from an iterator, so that they need not all be in memory.
     pub fn read(limits: Limits, notes: impl Iterator<Item = Note>) -> (Self, Note) {
         let mut this = Self {
             limits,
@@ -101,7 +104,7 @@ impl Ledger {
         (this, note)
     }
 
-    /// Samples that a sender may measure beyond those that have come, in grants from now on.
+    /// Sets the number of samples that a sender may measure beyond those received, for future grants.
     pub fn set_ahead(&mut self, ahead: u64) {
         self.limits.ahead = ahead;
     }
@@ -110,13 +113,14 @@ impl Ledger {
         self.epoch
     }
 
-    /// Whether another coordinator has taken over: this one must send nothing more.
+    /// True if another coordinator has taken over: this one must send nothing more.
     pub fn is_deposed(&self) -> bool {
         self.deposed
     }
 
-    /// Takes a message in slot `now`. A note is to be written; the message is answered at once if its content is on the
-    /// disk already.
+    /// Handles a message in slot `now`. Returns a note to write, or an immediate answer if the disk already has the
+    /// message's
+    /// content.
     pub fn hear(&mut self, now: u64, message: Up) -> (Option<Note>, Option<Down>) {
         let origin = match &message {
             Up::Here { origin, epoch } => {
@@ -147,12 +151,13 @@ impl Ledger {
             Up::Record(record) if record.number == known.last + 1 => {
                 (Some(Note::Record(record)), None)
             }
-            // It came before, or one before it has not come yet: the sender goes on from what is on the disk.
+            // The record is a duplicate, or an earlier record is missing: the sender continues after the last record on
+            // disk.
             Up::Record(_) => (None, Some(self.down(origin, Order::Acknowledged(known.last)))),
         }
     }
 
-    /// A note is on the disk now: the message that may be sent.
+    /// Applies a note that is now on disk. Returns the message that may be sent.
     pub fn written(&mut self, note: &Note) -> Option<Down> {
         match note {
             Note::Epoch(epoch) => {
@@ -191,13 +196,14 @@ impl Ledger {
         }
     }
 
-    /// Samples by slot.
+    /// Returns the number of samples by slot.
     pub fn slots(&self) -> &BTreeMap<u64, u64> {
         &self.slots
     }
 
-    /// Slots below this one are closed in slot `now`: every sender that is heard has passed them, or their time is over.
-    /// Later records still count, in their own slots.
+    /// Returns the first slot that is still open in slot `now`. Earlier slots are closed: all senders that are not
+    /// silent
+    /// have passed them, or their time limit is over. Later records of closed slots still count, in their own slots.
     pub fn closed_below(&self, now: u64) -> u64 {
         let silent: BTreeSet<u32> = self.silent(now).collect();
         let goes_on = |(origin, known): &(&Origin, &Known)| {
@@ -207,7 +213,7 @@ impl Ledger {
         passed.unwrap_or(now).max(now.saturating_sub(SILENCE)).min(now)
     }
 
-    /// Senders that have not been heard for 5 slots and have not ended.
+    /// Returns the senders that have not ended and sent nothing for 5 slots.
     pub fn silent(&self, now: u64) -> impl Iterator<Item = u32> {
         let ended = |sender: u32| {
             let mut of = self.known.iter().filter(|(origin, _)| origin.sender == sender);
@@ -219,7 +225,7 @@ impl Ledger {
             .map(|(s, _)| *s)
     }
 
-    /// The reconciliation, by what is on the disk.
+    /// Returns the balance by what is on disk.
     pub fn account(&self) -> Account {
         let mut account = Account::default();
         for (origin, known) in &self.known {

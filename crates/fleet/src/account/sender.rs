@@ -1,8 +1,9 @@
-//! The side that measures: numbers, a spool on its disk, sending again.
+//! The measuring side: numbered records, a spool on its disk, resending.
 //!
-//! An entry that a method returns is to be written to the sender's disk, in order, and then given to [`Sender::written`]; only
-//! that changes the state. A restarted sender reads its disk, is a new origin, and declares what the one before may
-//! have lost.
+//! An entry that a method returns must be written to the sender's disk, in order, and then passed to
+//! [`Sender::written`].
+//! Only that changes the state. A restarted sender reads its disk, becomes a new origin, and declares what the previous
+//! origin may have lost.
 
 use std::collections::VecDeque;
 
@@ -10,20 +11,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Down, Grant, Order, Origin, Record, Up, What};
 
-/// Records that are sent without waiting for an acknowledgement.
+/// Maximum number of records sent without an acknowledgement.
 const WINDOW: usize = 4;
 
-/// An entry of the sender's disk.
+/// An entry on the sender's disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
-    /// A start of the sender.
+    /// The sender was started.
     Begun(Origin),
     Granted {
         epoch: u64,
         grant: Grant,
     },
     Spooled(Record),
-    /// The coordinator has this record and all before it.
+    /// The coordinator has this record and all earlier ones.
     Freed {
         epoch: u64,
         origin: Origin,
@@ -38,23 +39,23 @@ pub struct Sender {
     epoch: u64,
     grant: Grant,
     spool: VecDeque<Record>,
-    /// Records of this origin that were written, and the samples in them.
+    /// Number of written records of this origin, and number of samples in them.
     records: u64,
     spooled: u64,
-    /// Slot behind the last one that was written.
+    /// The slot after the last written one.
     from_slot: u64,
     ended: bool,
-    /// Samples that were counted and are in no record yet.
+    /// Number of samples that were counted but are in no record yet.
     open: u64,
 }
 
 impl Sender {
-    /// Reads the disk of sender `sender`. The entries that come with it must be written before anything else.
+    /// Rebuilds sender `sender` from its disk. The returned entries must be written before anything else is done.
     pub fn begin(sender: u32, disk: &[Entry]) -> (Self, Vec<Entry>) {
         Self::read(sender, disk.iter().cloned())
     }
 
-    /// The same with entries that are not in memory all at once.
+    /// The same for entries from an iterator, so that they need not all be in memory.
     pub fn read(sender: u32, disk: impl Iterator<Item = Entry>) -> (Self, Vec<Entry>) {
         let mut this = Self {
             origin: Origin { sender, incarnation: 0 },
@@ -83,12 +84,12 @@ impl Sender {
         (this, entries)
     }
 
-    /// This origin.
+    /// Returns the current origin.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Samples that may still be counted in this slot. At 0 users must stop.
+    /// Returns the number of samples that may still be counted in this slot. At 0, users must stop.
     pub fn may_count(&self, slot: u64) -> u64 {
         if self.ended || slot >= self.grant.until || slot < self.from_slot {
             return 0;
@@ -96,36 +97,36 @@ impl Sender {
         self.grant.ceiling.saturating_sub(self.spooled + self.open)
     }
 
-    /// The permission by now.
+    /// Returns the current grant.
     pub fn grant(&self) -> Grant {
         self.grant
     }
 
-    /// Samples of this origin so far.
+    /// Returns the number of samples of this origin so far.
     pub fn counted(&self) -> u64 {
         self.spooled + self.open
     }
 
-    /// Counts samples, `may_count` at most.
+    /// Counts samples. At most [`Self::may_count`] are allowed.
     pub fn count(&mut self, samples: u64) {
         self.open += samples;
     }
 
-    /// The record of a slot that is over, with all that was counted in it.
+    /// Returns the record of a slot that is over, with all samples counted in it.
     pub fn cut(&self, slot: u64, body: Vec<u8>) -> Option<Entry> {
-        // A second without samples says who runs, if there is a body.
+        // A second without samples still gets a record if it has a body, which tells which users run.
         let any = self.open > 0 || !body.is_empty();
         let what = What::Delta { samples: self.open, body };
         (!self.ended && any).then(|| Entry::Spooled(self.record(slot, what)))
     }
 
-    /// The last record, when the last slot was cut.
+    /// Returns the final record. The last slot must have been cut before.
     pub fn finish(&self) -> Option<Entry> {
         let what = What::End { samples: self.spooled };
         (!self.ended).then(|| Entry::Spooled(self.record(self.from_slot, what)))
     }
 
-    /// Takes a message of the coordinator: what is to be written for it.
+    /// Handles a message of the coordinator. Returns an entry to write, if there is one.
     pub fn hear(&self, message: &Down) -> Option<Entry> {
         let Down { epoch, origin, what } = *message;
         if epoch < self.epoch || origin.sender != self.origin.sender {
@@ -143,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// An entry is on the disk now.
+    /// Applies an entry that is now on disk.
     pub fn written(&mut self, entry: &Entry) {
         match entry {
             Entry::Begun(origin) => {
@@ -152,7 +153,7 @@ impl Sender {
             }
             Entry::Granted { epoch, grant } => {
                 self.epoch = self.epoch.max(*epoch);
-                // An older grant may come later: what was permitted stays permitted.
+                // An older grant may arrive later; it must not reduce the permission.
                 self.grant.ceiling = self.grant.ceiling.max(grant.ceiling);
                 self.grant.until = self.grant.until.max(grant.until);
             }
@@ -177,17 +178,17 @@ impl Sender {
         }
     }
 
-    /// The sign of life.
+    /// Returns a heartbeat.
     pub fn here(&self) -> Up {
         Up::Here { origin: self.origin, epoch: self.epoch }
     }
 
-    /// Records that are to be sent, now and again until they are acknowledged.
+    /// Returns the records to send, and to resend until they are acknowledged.
     pub fn due(&self) -> impl Iterator<Item = &Record> {
         self.spool.iter().take(WINDOW)
     }
 
-    /// Whether the coordinator has everything.
+    /// True if the coordinator has everything.
     pub fn is_clear(&self) -> bool {
         self.spool.is_empty() && self.open == 0
     }
@@ -197,7 +198,8 @@ impl Sender {
     }
 }
 
-/// Whether an acknowledgement frees a record. One of another origin never does, though it has the same number.
+/// True if an acknowledgement frees a record. An acknowledgement of another origin never does, even with the same
+/// number.
 fn is_freed(record: &Record, origin: Origin, number: u64) -> bool {
     record.origin == origin && record.number <= number
 }

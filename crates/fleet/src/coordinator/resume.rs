@@ -1,8 +1,10 @@
-//! Workers that another coordinator has started are taken over: they say where the run stands in them, and it goes on from
+//! Takes over workers that another coordinator has started: they report the state of the run, and the run continues
+//! from
 //! there.
 //!
-//! The coordinator before may have been killed in the middle of an order to all. A worker that has not got the order to
-//! start a batch gets it now; a change of the load that only some have got is not made up for.
+//! The previous coordinator may have been killed while it sent an order to all workers. A worker that has not received
+//! the
+//! order to start a batch receives it now. A load change that only some workers have received is not repeated.
 
 use std::time::{Duration, Instant};
 
@@ -15,15 +17,16 @@ use crate::member::Stage;
 use crate::message::{FromWorker, Share, ToWorker};
 use crate::remote::Stand;
 
-/// The stands of workers, as far as they are known.
+/// The states of the run in the workers, as far as they were reported.
 #[derive(Debug)]
 pub(super) struct Taking {
     stands: Vec<Option<Stand>>,
 }
 
 impl Taking {
-    /// Takes a message that changes where the run stands in a worker; false for others. One that comes before the stand is
-    /// in it already.
+    /// Applies a message that changes the state of the run in a worker. Returns false for other messages. A message
+    /// that
+    /// arrives before the worker's state is already included in that state.
     pub(super) fn heard(&mut self, worker: u32, message: &FromWorker) -> bool {
         let changes = matches!(
             message,
@@ -37,7 +40,7 @@ impl Taking {
 }
 
 impl Fleet {
-    /// Takes over the run that another coordinator has begun with this share. Its workers are on the bus.
+    /// Takes over the run that another coordinator started with this share. The workers are on the bus.
     pub fn resume(
         bus: Box<dyn Bus>,
         plan: &Plan,
@@ -58,7 +61,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// A worker that is taken over says where it stands.
+    /// Stores the state of the run that a worker has reported.
     pub(super) fn found(&mut self, worker: u32, pid: u32, stand: Stand, lost: Vec<Loss>) {
         let Some(taking) = &mut self.taking else { return };
         let Some(member) = self.members.get_mut(worker as usize) else { return };
@@ -71,7 +74,7 @@ impl Fleet {
         self.go_on();
     }
 
-    /// Whether a worker has not said yet where it stands. When all have, the run goes on.
+    /// True while a worker has not reported its state. When all have, the run continues.
     pub(super) fn waits_for_stands(&mut self) -> bool {
         let Some(taking) = &self.taking else { return false };
         let unknown = |(member, stand): (&crate::member::Member, &Option<Stand>)| {
@@ -86,7 +89,7 @@ impl Fleet {
         false
     }
 
-    /// All stands are known: workers get what they have missed.
+    /// Called when all states are known: sends workers the orders that they have missed.
     fn settle(&mut self, stands: &[Option<Stand>]) {
         let known = || stands.iter().flatten();
         let last = known().max_by_key(|stand| stand.starts);
@@ -125,7 +128,7 @@ impl Fleet {
         self.end_as_begun(stands);
     }
 
-    /// Ends what the coordinator before, users or workers had begun to end.
+    /// Continues the end of the run if the previous coordinator, a user or a worker had started it.
     fn end_as_begun(&mut self, stands: &[Option<Stand>]) {
         let known = || stands.iter().flatten();
         let asked = known().filter_map(|stand| stand.stop_asked).max();

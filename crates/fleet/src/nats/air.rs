@@ -1,16 +1,19 @@
-//! The messages between coordinators and waiting agents, and the seals by which each proves where it is from.
+//! The messages between coordinators and waiting agents, and the signatures that prove their senders.
 //!
 //! | subject | from | what |
 //! |---|---|---|
-//! | `throng.call.POOL` | a coordinator | offers are wanted |
+//! | `throng.call.POOL` | a coordinator | a request for offers |
 //! | `throng.offer.POOL.AGENT` | an agent | its [`Offer`] |
-//! | `throng.to.AGENT` | a coordinator | an [`Order`]: it is hired, and packets of the stream |
-//! | `throng.from.AGENT` | an agent | a [`Word`]: packets of the stream, and its end |
+//! | `throng.to.AGENT` | a coordinator | an [`Order`]: the hire order, and packets of the stream |
+//! | `throng.from.AGENT` | an agent | a [`Word`]: packets of the stream, and the end of the stream |
 //!
-//! A message is a signature and a body. The signature covers the kind of the message and the agent's name, too: nothing
-//! can be taken for something else. Orders are signed by the operator's key, offers and words by a key that the agent
-//! makes when it starts. What packets carry is sealed beside that ([`super::sealed`]). An order to hire has a number that the agent has drawn and takes once, and all that follows the
-//! session's number, which the coordinator has drawn: what was recorded cannot be played again.
+//! A message is a signature and a body. The signature also covers the kind of the message and the agent's name, so a
+//! message cannot be used as another kind or for another agent. Orders are signed with the operator's key. Offers and
+//! words
+//! are signed with a key that the agent generates when it starts. The content of packets is encrypted in addition
+//! ([`super::sealed`]). Recorded messages cannot be replayed: a hire order contains a random number from the agent's
+//! offer,
+//! which is valid once. All later messages contain the random session number of the coordinator.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,31 +23,32 @@ use super::link::Packet;
 use super::sealed::{Half, Mark};
 use crate::remote::Offered;
 
-/// A number that nobody can guess.
+/// A random number that cannot be guessed.
 pub(crate) type Drawn = [u8; 16];
 
 /// An offer of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// Number that an order to hire must have.
+    /// The number that a hire order must contain.
     pub(crate) nonce: Drawn,
-    /// The key that the agent signs with until it ends.
+    /// The key with which the agent signs until it ends.
     pub(crate) key: [u8; 32],
-    /// Its half of the keys of the next stream, and the mark of the key that it shares with the operator.
+    /// The agent's public key for the next stream's keys, and the fingerprint of the key that it shares with the
+    /// operator.
     pub(crate) half: Half,
     pub(crate) mark: Option<Mark>,
-    /// Hash of its program, which must be that of the coordinator.
+    /// Hash of the agent's program, which must equal that of the coordinator.
     pub(crate) program: String,
     pub(crate) zone: String,
     pub(crate) labels: Vec<(String, String)>,
-    /// It works for a run.
+    /// True if the agent works for a run.
     pub(crate) busy: bool,
-    /// The session whose order to hire it did not obey last, and why.
+    /// The last session whose hire order the agent refused, with the reason.
     pub(crate) refusal: Option<(Drawn, String)>,
     pub(crate) offered: Offered,
 }
 
-/// An order of a coordinator.
+/// A message of a coordinator to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) session: Drawn,
@@ -53,18 +57,20 @@ pub(crate) struct Order {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ordered {
-    /// The agent works for a run from now on. Without a word of the coordinator it closes the stream after so many
-    /// seconds.
+    /// The agent works for a run from now on. It closes the stream after `patience` seconds without a message of the
+    /// coordinator.
     Hire {
         nonce: Drawn,
         patience: u32,
-        /// The coordinator's half of the stream's keys.
+        /// The coordinator's public key for the stream's keys.
         half: Half,
     },
     Packet(Packet),
-    /// The coordinator needs it no more.
+    /// The coordinator needs the agent no longer.
     Close,
-    /// Another coordinator takes the run over, whose session was one of those: a stream begins anew in this session.
+    /// Another coordinator takes over the run. `former` lists sessions that the run may have had. A new stream starts
+    /// in this
+    /// session.
     Take {
         former: Vec<Drawn>,
         patience: u32,
@@ -72,7 +78,7 @@ pub(crate) enum Ordered {
     },
 }
 
-/// A word of an agent that was hired.
+/// A message of a hired agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Word {
     pub(crate) session: Drawn,
@@ -82,14 +88,14 @@ pub(crate) struct Word {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Said {
     Packet(Packet),
-    /// Nothing more comes, for a reason.
+    /// The stream ends, for this reason.
     Close(String),
 }
 
-/// Bytes that a packet may be longer than what it carries: the seal, numbers, lengths.
+/// Maximum number of bytes by which a packet's message exceeds its content: signature, numbers, lengths.
 pub(crate) const OVERHEAD: usize = 256;
 
-/// The kind of a message, which its signature covers.
+/// The kind of a message. The signature covers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Offer,
@@ -97,7 +103,7 @@ pub(crate) enum Kind {
     Word,
 }
 
-/// The signed bytes.
+/// Returns the bytes that are signed.
 fn signed(kind: Kind, agent: &str, body: &[u8]) -> Vec<u8> {
     let kind = match kind {
         Kind::Offer => "offer",
@@ -109,19 +115,20 @@ fn signed(kind: Kind, agent: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A message with its seal. Without a key the seal is empty.
+/// Returns a message with its signature. Without a key the signature is zeros.
 pub(crate) fn seal(
     key: Option<&Secret>,
     (kind, agent): (Kind, &str),
     message: &impl Serialize,
 ) -> Vec<u8> {
-    // Messages are data: they have a form.
+    // Serializing these messages cannot fail.
     let body = postcard::to_stdvec(message).unwrap_or_default();
     let seal = key.map_or([0; SIGNATURE], |key| key.sign(&signed(kind, agent, &body)));
     [&seal[..], &body].concat()
 }
 
-/// The message under a seal; `None` if it is broken or was sealed by another key. Without a key any seal is right.
+/// Verifies and parses a message; `None` if it is malformed or its signature is wrong. Without a key any signature is
+/// accepted.
 pub(crate) fn open<T: DeserializeOwned>(
     key: Option<&Public>,
     (kind, agent): (Kind, &str),
@@ -132,13 +139,13 @@ pub(crate) fn open<T: DeserializeOwned>(
     is_right.then(|| postcard::from_bytes(body).ok()).flatten()
 }
 
-/// An offer, sealed by the key that is in it.
+/// Verifies and parses an offer with the key that it contains.
 pub(crate) fn open_offer(agent: &str, bytes: &[u8]) -> Option<Offer> {
     let offer: Offer = open(None, (Kind::Offer, agent), bytes)?;
     open(Some(&Public::of(offer.key)), (Kind::Offer, agent), bytes)
 }
 
-/// A number that nobody can guess.
+/// Returns a random number that cannot be guessed.
 pub(crate) fn draw() -> Result<Drawn, String> {
     let mut bytes = Drawn::default();
     aws_lc_rs::rand::fill(&mut bytes)
@@ -146,7 +153,7 @@ pub(crate) fn draw() -> Result<Drawn, String> {
     Ok(bytes)
 }
 
-/// Subjects.
+/// The subjects of the messages.
 pub(crate) fn call(pool: &str) -> String {
     format!("throng.call.{pool}")
 }

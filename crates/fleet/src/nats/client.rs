@@ -1,7 +1,8 @@
-//! A connection to a NATS server that comes back by itself: one thread, which polls a socket.
+//! A connection to a NATS server that reconnects by itself: one thread, which polls a socket.
 //!
-//! Messages that are published while it is away are dropped, and so is what was written and not yet sent when it breaks:
-//! whoever needs more sends again. Subscriptions are made anew. A server that says nothing for 10 s is given up.
+//! Messages published while the connection is down are dropped, and so are unsent bytes when it breaks; callers resend
+//! what
+//! must arrive. Subscriptions are renewed. A connection without input for 10 s is closed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -21,32 +22,33 @@ use wire::tls;
 use super::greeting::{Greeting, Info};
 use super::server::{Login, Server};
 
-/// Time for a connection, with TLS and the server's consent.
+/// Time limit for connecting, including TLS and authentication.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Silence after which the server is asked for a sign of life, and after which it is given up.
+/// Time without input after which the client sends a ping, and after which it closes the connection.
 const ASK: Duration = Duration::from_secs(4);
 const GIVE_UP: Duration = Duration::from_secs(10);
-/// Time for the last messages.
+/// Time limit for sending the last messages.
 const LEAVE: Duration = Duration::from_millis(500);
-/// Wait before the next attempt: at first, and at most.
+/// Initial and maximum wait before the next connection attempt.
 const BACK_OFF: Duration = Duration::from_millis(50);
 const BACK_OFF_MOST: Duration = Duration::from_secs(2);
-/// Bytes that wait for the socket before further messages wait in the channel.
+/// Number of unsent bytes above which further messages stay in the channel.
 const HIGH: usize = 4 << 20;
 
 /// An event of the connection.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// It is there, and the server takes payloads so long.
+    /// The connection is up. The server accepts payloads of at most `max_payload` bytes.
     Up {
         max_payload: usize,
     },
-    /// It is away, or could not be made, for a reason; `refused`: the server does not want these credentials.
+    /// The connection is down or could not be opened, with the reason; `refused` is true if the server rejected the
+    /// credentials.
     Down {
         words: String,
         refused: bool,
     },
-    /// The server complains, and goes on.
+    /// The server reported an error but keeps the connection.
     Note(String),
     Message {
         subject: String,
@@ -60,7 +62,7 @@ enum Command {
     Subscribe(String),
 }
 
-/// The connection. It ends with this.
+/// Handle of the connection, which is closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Client {
     commands: Sender<Command>,
@@ -71,7 +73,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects to a server, for as long as the client is there; `say` gets all events, on the connection's thread.
+    /// Starts the thread, which keeps the connection open until the client is dropped. It passes all events to `say`.
     pub(crate) fn start(
         server: Server,
         login: Login,
@@ -102,26 +104,26 @@ impl Client {
         Ok(Self { commands, wake, closed, queued, thread: thread.map_err(words)? })
     }
 
-    /// Sends a message, if the connection is there.
+    /// Sends a message if the connection is up.
     pub(crate) fn publish(&self, subject: &str, payload: Vec<u8>) {
         debug_assert!(nats::is_subject(subject), "{subject}");
         self.queued.fetch_add(payload.len(), Ordering::Relaxed);
         self.command(Command::Publish(subject.to_owned(), payload));
     }
 
-    /// Bytes of messages that wait for the connection.
+    /// Returns the number of bytes of messages that wait for the connection.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Gets the messages of a subject, now and after the connection has come back.
+    /// Subscribes to a subject, also after reconnects.
     pub(crate) fn subscribe(&self, subject: &str) {
         self.command(Command::Subscribe(subject.to_owned()));
     }
 
     fn command(&self, command: Command) {
         let _ = self.commands.send(command);
-        // A full pipe wakes as well.
+        // If the pipe is full, the thread will wake up anyway.
         let _ = (&self.wake).write(&[0]);
     }
 }
@@ -130,7 +132,7 @@ impl Drop for Client {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
         let _ = (&self.wake).write(&[0]);
-        // The last messages leave; a connection that is just being made is not waited for.
+        // Waits until the last messages are sent, but not for a connection that is just being opened.
         let until = Instant::now() + LEAVE;
         while !self.thread.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
@@ -160,7 +162,7 @@ struct Thread {
     say: Box<dyn FnMut(Event) + Send>,
 }
 
-/// The end of a connection.
+/// The reason for which a connection ended.
 struct Ended {
     words: String,
     refused: bool,
@@ -203,7 +205,7 @@ impl Thread {
         }
     }
 
-    /// Waits for the next attempt, for a random part more: thousands of agents must not all come back at once.
+    /// Waits before the next attempt, plus a random time, so that thousands of agents do not reconnect at once.
     fn pause(&mut self, wait: Duration) {
         let mut random = [0];
         let _ = aws_lc_rs::rand::fill(&mut random);
@@ -220,7 +222,7 @@ impl Thread {
         }
     }
 
-    /// Makes the connection, up to the server's consent.
+    /// Opens the connection up to successful authentication.
     fn connect(&self) -> Result<(Line, Info), Ended> {
         let until = Instant::now() + CONNECT;
         let Server { host, port, .. } = &self.server;
@@ -263,7 +265,7 @@ impl Thread {
         Ok((line, info))
     }
 
-    /// Carries messages until the end of the connection.
+    /// Transfers messages until the connection ends.
     fn carry(&mut self, line: &mut Line) -> Result<(), Ended> {
         let (mut heard, mut asked) = (Instant::now(), false);
         loop {
@@ -291,7 +293,7 @@ impl Thread {
         }
     }
 
-    /// Handles all operations that have come.
+    /// Handles all received operations.
     fn hear(&mut self, line: &mut Line) -> Result<(), Ended> {
         let came = Instant::now();
         let mut answer = Vec::new();
@@ -320,7 +322,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Takes commands; without a connection messages are dropped.
+    /// Executes commands. Without a connection, messages are dropped.
     fn drain_commands(&mut self, mut line: Option<&mut Line>) {
         while line.as_ref().is_none_or(|line| line.out.len() < HIGH) {
             let command = match self.commands.try_recv() {
@@ -342,7 +344,7 @@ impl Thread {
                 }
             }
             if let Some(line) = line.as_deref_mut() {
-                // A failure of TLS is found by the next reading.
+                // The next read reports a TLS failure.
                 let _ = line.seal(&bytes);
             }
         }
@@ -354,7 +356,7 @@ impl Thread {
     }
 }
 
-/// Whether an error is about one subject: the server goes on.
+/// True if an error concerns one subject only, so that the server keeps the connection.
 fn is_permission(words: &str) -> bool {
     words.to_ascii_lowercase().starts_with("permissions")
 }
@@ -365,13 +367,13 @@ fn refusal(words: &str) -> Ended {
     Ended { words: format!("the server says: {words}"), refused }
 }
 
-/// The socket with its buffers.
+/// The socket and its buffers.
 struct Line {
     socket: TcpStream,
     tls: Option<tls::Client>,
-    /// Input under TLS that is not opened yet.
+    /// Received TLS data that is not decrypted yet.
     cipher: Vec<u8>,
-    /// Input that is no whole operation yet.
+    /// Received bytes that are not a complete operation yet.
     plain: Vec<u8>,
     out: Vec<u8>,
     buffer: Vec<u8>,
@@ -400,7 +402,7 @@ impl Line {
         self.flush().map_err(Ended::from)
     }
 
-    /// Sends what the socket takes.
+    /// Sends as much as the socket accepts.
     fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.out.len() {
@@ -415,7 +417,7 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for bytes, for room to send, or to be woken, and reads. True: something came.
+    /// Waits for input, for space to send, or for a wake-up, and reads. Returns true if bytes were received.
     fn wait(&mut self, woken: Option<&UnixStream>, patience: Duration) -> Result<bool, Ended> {
         let mut flags = PollFlags::IN;
         if !self.out.is_empty() {
@@ -433,11 +435,11 @@ impl Line {
 
     fn read(&mut self) -> Result<bool, Ended> {
         let mut came = false;
-        // Not for ever: what has come is handled before more is read.
+        // The number of reads is limited, so that received bytes are handled before more are read.
         for _ in 0..64 {
             match self.socket.read(&mut self.buffer) {
                 Ok(0) => {
-                    // What it said before its end may be the reason.
+                    // The last bytes received may contain the reason for the close.
                     return if came {
                         Ok(true)
                     } else {
@@ -456,7 +458,7 @@ impl Line {
         Ok(came)
     }
 
-    /// Opens what came under TLS.
+    /// Decrypts received TLS data.
     fn open(&mut self) -> Result<(), Ended> {
         let Some(tls) = &mut self.tls else { return Ok(()) };
         let plain = &mut self.plain;
@@ -465,7 +467,7 @@ impl Line {
         let progress = match progress {
             Ok(progress) => progress,
             Err(error) => {
-                // The alert tells the server why.
+                // The TLS alert tells the server the reason.
                 let _ = self.flush();
                 return Err(Ended { words: format!("TLS: {error}"), refused: false });
             }
@@ -490,7 +492,7 @@ impl Line {
         self.open()
     }
 
-    /// Waits until something comes.
+    /// Waits until bytes are received.
     fn step(&mut self, until: Instant, what: &str) -> Result<(), Ended> {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -501,7 +503,7 @@ impl Line {
         self.wait(None, left).map(drop)
     }
 
-    /// The server's first word.
+    /// Returns the server's INFO message.
     fn info(&mut self, until: Instant) -> Result<Info, Ended> {
         loop {
             let told = nats::next(&self.plain, Limits::default()).map_err(|e| e.to_string())?;
@@ -509,7 +511,7 @@ impl Line {
                 Some((Told::Info(json), used)) => {
                     let info = Info::read(json)?;
                     self.plain.drain(..used);
-                    // What came before the handshake is not from whom it proves.
+                    // Bytes received before the TLS handshake are not authenticated, so they are dropped.
                     self.plain.clear();
                     return Ok(info);
                 }
@@ -519,14 +521,14 @@ impl Line {
         }
     }
 
-    /// Waits for the answer to the first question, which says that the credentials are right.
+    /// Waits for the reply to the first PING, which proves that the credentials are accepted.
     fn consent(&mut self, until: Instant) -> Result<(), Ended> {
         loop {
             let told = nats::next(&self.plain, Limits::default()).map_err(|e| e.to_string())?;
             let (done, used) = match told {
                 Some((Told::Pong, used)) => (true, used),
                 Some((Told::Err(words), _)) if !is_permission(words) => return Err(refusal(words)),
-                // Messages of subscriptions may come first; they are sent again.
+                // Messages of subscriptions may arrive first. They are dropped here and resent by their senders.
                 Some((_, used)) => (false, used),
                 None => {
                     self.step(until, "the server's consent")?;

@@ -1,4 +1,4 @@
-//! The first words: the server about itself, and the client with its credentials.
+//! The first messages of a connection: the server's description, and the client's credentials.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::server::Login;
 
-/// A server about itself: the part that a client needs.
+/// The server's description, limited to the fields that the client needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
-    /// Bytes of a payload, at most.
+    /// Maximum length of a payload in bytes.
     pub(super) max_payload: usize,
     pub(super) tls_required: bool,
     pub(super) tls_available: bool,
     pub(super) auth_required: bool,
-    /// The challenge for those who log in by a key.
+    /// The challenge for clients that authenticate with a key.
     pub(super) nonce: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Info {
     }
 }
 
-/// A client about itself.
+/// The client's description.
 pub(super) struct Greeting<'a> {
     pub(super) login: &'a Login,
     pub(super) name: &'a str,
@@ -45,7 +45,7 @@ struct Connect<'a> {
     name: &'a str,
     lang: &'a str,
     version: &'a str,
-    /// Of the protocol: the server may send its description again.
+    /// Protocol version 1: the server may send its description repeatedly.
     protocol: u8,
     echo: bool,
     headers: bool,
@@ -74,7 +74,7 @@ impl Greeting<'_> {
             }
             _ => None,
         };
-        // A JWT says itself whose key it is.
+        // A JWT itself contains the key's owner, so the public key is not sent.
         let key = key.as_ref().filter(|_| sig.is_some() && jwt.is_none());
         let connect = Connect {
             verbose: false,

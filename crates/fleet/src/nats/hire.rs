@@ -1,8 +1,10 @@
-//! Agents that wait in a pool are hired for a run.
+//! Hires agents that wait in a pool for a run.
 //!
-//! A call goes to the pool until enough agents have offered themselves that are free, are the same program and fit zones
-//! and labels; each gets an order to begin, which it acknowledges. The wait is bounded, and its end says what is missing
-//! and what was heard instead.
+//! The coordinator calls the pool until enough suitable agents have offered themselves: free, with the same program,
+//! and
+//! with matching zone and labels. Each chosen agent receives a hire order, which it acknowledges. The wait is limited.
+//! At
+//! its end, a message lists what is missing and which unsuitable offers arrived.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -18,59 +20,59 @@ use super::key::{Public, Secret};
 use super::sealed::{Half, Keys, Own, Shared, Side};
 use super::server::{Login, POOL, Server, read, shared, var};
 
-/// Longest wait for the server, and for enough agents.
+/// Maximum wait for the server, and for enough agents.
 const SERVER: Duration = Duration::from_secs(15);
 const AGENTS: Duration = Duration::from_secs(60);
-/// Time for further agents, where no number was asked for.
+/// Time to wait for further agents if no number was requested.
 const MORE: Duration = Duration::from_secs(2);
-/// Interval of calls and of orders to begin, and time after which an agent that does not begin is given up.
+/// Interval of calls and of hire orders, and time after which an agent that does not start is given up.
 pub(super) const CALL: Duration = Duration::from_millis(500);
 const BEGIN: Duration = Duration::from_secs(10);
-/// Labels of an agent, at most.
+/// Maximum number of labels of an agent.
 pub(super) const LABELS: usize = 32;
 
-/// The request for agents that wait.
+/// The requested agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pools {
     pub server: Server,
-    /// Number of agents; `None`: all that are free.
+    /// Number of agents; `None` requests all free ones.
     pub agents: Option<u32>,
-    /// Zones with their parts of the load; none: zones do not matter.
+    /// Zones with their shares of the load. If empty, zones do not matter.
     pub zones: Vec<(String, u32)>,
-    /// Labels that an agent must have.
+    /// Labels that every agent must have.
     pub labels: Vec<(String, String)>,
-    /// The agents that are meant, in order of their names; none: all that fit.
+    /// Names of the requested agents, sorted. If empty, all suitable agents.
     pub names: Vec<String>,
 }
 
-/// An agent that was hired.
+/// A hired agent.
 #[derive(Debug)]
 pub(crate) struct Hired {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(super) key: Public,
-    /// The agent's half of the stream's keys, and these.
+    /// The agent's public key for the stream's keys, and these keys.
     pub(super) half: Half,
     pub(super) keys: Keys,
     pub(super) session: Drawn,
 }
 
-/// The stream to an agent, as another coordinator finds it.
+/// The data that another coordinator needs to take over the stream to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Found {
-    /// The key that the agent signs with.
+    /// The key with which the agent signs.
     pub(super) key: [u8; 32],
-    /// Its half of the stream's keys.
+    /// The agent's public key for the stream's keys.
     pub(super) half: Half,
-    /// The session, behind those that the agent may still be in.
+    /// The current session, preceded by the sessions in which the agent may still be.
     pub(super) sessions: Vec<Drawn>,
 }
 
-/// Sessions that are kept: so many coordinators may fail in a row to take a run over.
+/// Maximum number of stored sessions: this many coordinators may fail in a row to take over a run.
 const SESSIONS: usize = 16;
 
 impl Found {
-    /// The same with a session that is new. It is to be kept before the agent hears of it.
+    /// Adds a new session. It must be saved before it is sent to the agent.
     pub(crate) fn next(mut self) -> Result<Self, String> {
         self.sessions.push(air::draw()?);
         let over = self.sessions.len().saturating_sub(SESSIONS);
@@ -85,7 +87,7 @@ impl Hired {
     }
 }
 
-/// Agents that were hired, with the connection by which they were.
+/// The hired agents, and the connection through which they were hired.
 pub(crate) struct Crew {
     pub(crate) hired: Vec<Hired>,
     pub(super) client: Client,
@@ -96,7 +98,7 @@ pub(crate) struct Crew {
     pub(super) max_payload: usize,
 }
 
-/// The coordinator's half of the keys of its streams, and the key that it shares with the agents.
+/// The coordinator's key pair for the keys of its streams, and the key that it shares with the agents.
 #[derive(Debug)]
 pub(super) struct Seals {
     pub(super) own: Own,
@@ -104,26 +106,26 @@ pub(super) struct Seals {
 }
 
 impl Seals {
-    /// The keys of a stream to an agent.
+    /// Returns the keys of a stream to an agent.
     pub(super) fn keys(&self, half: &Half, about: (Drawn, &str)) -> Result<Keys, String> {
         self.own.keys(Side::Coordinator, half, self.shared.as_ref(), about)
     }
 }
 
-/// The proofs of a coordinator.
+/// The credentials of a coordinator.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub(super) login: Login,
     /// The key that signs orders.
     pub(super) operator: Option<Secret>,
-    /// The key that it shares with its agents.
+    /// The key that the operator shares with the agents.
     pub(super) shared: Option<Shared>,
     /// Hash of this program.
     pub(super) program: String,
 }
 
 impl Access {
-    /// The proofs that the environment has for a server: `env` has its variables.
+    /// Returns the credentials for a server. `env` reads environment variables.
     pub(crate) fn of(
         server: &Server,
         env: impl Fn(&str) -> Option<String>,
@@ -138,7 +140,7 @@ impl Access {
     }
 }
 
-/// Finds agents that could be hired: their names and zones, those of a zone one behind the other.
+/// Finds agents that could be hired. Returns their names, grouped by zone.
 pub(crate) fn look(
     asked: &Pools,
     access: Access,
@@ -154,7 +156,7 @@ pub(crate) fn look(
     Ok(found.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Hires agents. `patience`: seconds without a word of the coordinator after which they close the stream.
+/// Hires agents. Each closes its stream after `patience` seconds without a message of the coordinator.
 pub(crate) fn hire(
     asked: &Pools,
     access: Access,
@@ -179,12 +181,12 @@ pub(super) struct Hiring<'a> {
     cancelled: &'a dyn Fn() -> bool,
     /// The last offer of each agent.
     pub(super) offers: BTreeMap<String, Offer>,
-    /// The last reason why the server was not there.
+    /// The last reason for which the server could not be reached.
     down: String,
 }
 
 impl<'a> Hiring<'a> {
-    /// Connects to the server, in the background.
+    /// Connects to the server in the background.
     pub(super) fn start(
         asked: &'a Pools,
         access: Access,
@@ -207,7 +209,7 @@ impl<'a> Hiring<'a> {
         self.asked.server.pool.as_deref().unwrap_or(POOL)
     }
 
-    /// Waits a little and takes what comes. Returns messages of hired agents: the name and the bytes.
+    /// Waits briefly for an event and handles it. Returns a message of a hired agent: its name and the bytes.
     pub(super) fn listen(
         &mut self,
         note: &mut dyn FnMut(&str),
@@ -264,7 +266,7 @@ impl<'a> Hiring<'a> {
         Ok(())
     }
 
-    /// Calls until enough agents are there.
+    /// Calls until enough agents have offered themselves.
     fn gather(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (begun, mut called) = (Instant::now(), None::<Instant>);
         let mut first = None::<Instant>;
@@ -294,7 +296,7 @@ impl<'a> Hiring<'a> {
         self.asked.names.is_empty() || self.asked.names.binary_search(name).is_ok()
     }
 
-    /// The reason why an agent cannot be hired.
+    /// Returns the reason for which an agent cannot be hired.
     fn unfit(&self, offer: &Offer) -> Option<String> {
         let Pools { zones, labels, .. } = self.asked;
         if offer.busy {
@@ -316,7 +318,7 @@ impl<'a> Hiring<'a> {
         labels.iter().find(lacks).map(|(name, value)| format!("is not labelled {name}={value}"))
     }
 
-    /// The agents to hire, if there are enough: in turn from each zone.
+    /// Returns the agents to hire if there are enough, taken from the zones in turn.
     fn chosen(&self) -> Option<Vec<String>> {
         let fit = || {
             let meant = self.offers.iter().filter(|(name, _)| self.is_meant(name));
@@ -352,7 +354,7 @@ impl<'a> Hiring<'a> {
         Ok(())
     }
 
-    /// Orders the agents to begin until each has answered.
+    /// Sends hire orders to the agents until each has answered.
     fn begin(&mut self, patience: u32, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (begun, mut ordered) = (Instant::now(), None::<Instant>);
         let mut answered = vec![false; self.crew.hired.len()];
@@ -398,21 +400,21 @@ impl<'a> Hiring<'a> {
         Ok(())
     }
 
-    /// Lets those go that were hired already.
+    /// Releases the agents that were already hired.
     fn dismiss(&self) {
         for hired in &self.crew.hired {
             let order = Order { session: hired.session, what: Ordered::Close };
             let bytes = air::seal(self.crew.operator.as_ref(), (Kind::Order, &hired.name), &order);
             self.crew.client.publish(&air::to(&hired.name), bytes);
         }
-        // The thread of the connection sends it.
+        // The connection's thread sends the orders.
         let until = Instant::now() + Duration::from_secs(1);
         while self.crew.client.queued() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// A sentence about what is missing, and what was heard instead.
+    /// Returns a message about what is missing and which unsuitable offers arrived.
     pub(super) fn missing(&self) -> String {
         let (pool, seconds) = (self.pool(), AGENTS.as_secs());
         let meant = || self.offers.iter().filter(|(name, _)| self.is_meant(name));
@@ -440,7 +442,7 @@ impl<'a> Hiring<'a> {
     }
 }
 
-/// Whether the texts of an offer are what they should be: they go into names and messages.
+/// True if the texts of an offer are valid. They become parts of names and messages.
 fn is_plain(offer: &Offer) -> bool {
     let label = |(name, value): &(String, String)| is_token(name) && is_token(value);
     (offer.zone.is_empty() || is_token(&offer.zone))

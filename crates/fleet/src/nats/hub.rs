@@ -1,7 +1,8 @@
-//! The coordinator's streams to the agents that it has hired: one thread for all of them, and a [`Carried`] for each.
+//! The coordinator's streams to its hired agents: one thread for all streams, and a [`Carried`] for each stream.
 //!
-//! An agent's silence is told by what its own process says, not by acknowledgements of what waits beside it. An agent that
-//! offers itself with another key was started anew: the one that was hired is gone.
+//! An agent is silent if its working process sends nothing; acknowledgements of the waiting process do not count. An
+//! offer
+//! with another key means that the agent was restarted: the hired agent is gone.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -18,37 +19,37 @@ use super::link::Link;
 use crate::frame::{self, Incoming};
 use crate::remote::{FromAgent, Heard, ToAgent, nanos};
 
-/// Bytes of a packet, at most; less where the server takes less.
+/// Maximum length of a packet in bytes; less if the server's limit is lower.
 const CHUNK: usize = 128 << 10;
-/// Interval in which the streams send what is due.
+/// Interval at which the streams send pending packets.
 const TICK: Duration = Duration::from_millis(50);
-/// A message of an agent, at most: reports of a hundred thousand labels are below it.
+/// Maximum length of an agent's message in bytes; reports of a hundred thousand labels are shorter.
 pub(crate) const LONGEST: usize = 64 << 20;
 
-/// An input of the thread.
+/// An input of the hub's thread.
 #[derive(Debug)]
 pub(crate) enum Input {
     Bus(Event),
     Send(u32, Vec<u8>),
     Close(u32),
-    /// All streams are given up.
+    /// Close all streams.
     End,
 }
 
-/// The state of a stream that both sides of the channel see.
+/// The state of a stream, shared by the thread and the handle.
 #[derive(Debug)]
 struct State {
-    /// Bytes in the channel, and bytes that the agent has not acknowledged.
+    /// Number of bytes in the channel, and number of bytes that the agent has not acknowledged.
     pending: AtomicUsize,
     queued: AtomicUsize,
     last: AtomicI64,
     ended: AtomicBool,
     words: Mutex<String>,
-    /// The connection to the server is there.
+    /// True if the connection to the server is up.
     up: Arc<AtomicBool>,
 }
 
-/// The stream to an agent.
+/// Handle of the stream to an agent.
 #[derive(Debug)]
 pub(crate) struct Carried {
     number: u32,
@@ -58,7 +59,7 @@ pub(crate) struct Carried {
     _end: Arc<End>,
 }
 
-/// Ends the thread when the last stream is gone, and waits until it has let the agents go.
+/// Ends the thread when the last stream is dropped, and waits until it has released the agents.
 #[derive(Debug)]
 struct End {
     to: Sender<Input>,
@@ -81,7 +82,7 @@ impl Carried {
         Ok(())
     }
 
-    /// The stream, for a coordinator that takes it over.
+    /// Returns the data that another coordinator needs to take over the stream.
     pub(crate) fn found(&self) -> &Found {
         &self.found
     }
@@ -98,7 +99,7 @@ impl Carried {
         self.state.ended.load(Ordering::Relaxed)
     }
 
-    /// Whether something could be heard: silence of the server is not the agent's.
+    /// True if messages could arrive. While the server is unreachable, an agent does not count as silent.
     pub(crate) fn hears(&self) -> bool {
         self.state.up.load(Ordering::Relaxed)
     }
@@ -107,7 +108,7 @@ impl Carried {
         let _ = self.to.send(Input::Close(self.number));
     }
 
-    /// Waits until everything was taken, gives the stream up, and says how it ended.
+    /// Waits until all bytes are acknowledged, closes the stream, and returns how it ended.
     pub(crate) fn end(&self, patience: Duration) -> String {
         let until = Instant::now() + patience;
         while !self.has_ended() && self.queued() > 0 && Instant::now() < until {
@@ -119,7 +120,7 @@ impl Carried {
     }
 }
 
-/// A stream on the thread.
+/// The thread's data of a stream.
 struct Stream {
     hired: Hired,
     link: Link,
@@ -128,7 +129,7 @@ struct Stream {
     closed: bool,
 }
 
-/// Starts the thread for agents that were hired; what they say comes out of `say`, by their numbers in order.
+/// Starts the thread for hired agents. Their messages are sent to `say` with the agent's number.
 pub(crate) fn start(
     crew: Crew,
     (clock, say): (Instant, Sender<(u32, Heard)>),
@@ -177,7 +178,7 @@ impl Hub {
     fn run(&mut self, input: &Receiver<Input>) {
         loop {
             let mut next = input.recv_timeout(TICK);
-            // All that is there goes into as few packets as it takes.
+            // All available input is combined into as few packets as possible.
             for _ in 0..1_000 {
                 match next {
                     Ok(Input::End) => return self.give_up(),
@@ -204,7 +205,7 @@ impl Hub {
                 if !stream.closed {
                     stream.link.push(&bytes);
                 }
-                // In this order nothing is uncounted between.
+                // This order ensures that the bytes are counted at all times.
                 stream.state.queued.store(stream.link.queued(), Ordering::Relaxed);
                 stream.state.pending.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
@@ -235,7 +236,7 @@ impl Hub {
     }
 
     fn note(&self, words: String) {
-        // Of one that is lost nothing is heard any more.
+        // Messages for lost agents are not reported, so an open stream is chosen.
         let number = self.streams.iter().position(|stream| !stream.closed).unwrap_or(0);
         let _ = self.say.send((number as u32, Heard::Note(words)));
     }
@@ -259,7 +260,7 @@ impl Hub {
             }
             return;
         }
-        // The agent's own key alone speaks for it.
+        // Only messages with the agent's own signature count.
         let key = self.streams[number].hired.key;
         let Some(Word { session, what }) = air::open(Some(&key), (kind, name), payload) else {
             return;
@@ -283,7 +284,7 @@ impl Hub {
         }
     }
 
-    /// Takes bytes of an agent's stream.
+    /// Adds bytes to an agent's stream.
     fn feed(&mut self, number: usize, bytes: &[u8], came: Instant) {
         let stream = &mut self.streams[number];
         if bytes.is_empty() {
@@ -317,7 +318,7 @@ impl Hub {
         let _ = self.say.send((number as u32, Heard::Ended(String::new())));
     }
 
-    /// Sends what is due.
+    /// Sends pending packets of all streams.
     fn send(&mut self) {
         if !self.up.load(Ordering::Relaxed) {
             return;

@@ -1,18 +1,20 @@
-//! Ed25519 keys in the form of NATS's nkeys: base32 with a checksum, one line.
+//! Ed25519 keys in the format of NATS's nkeys: one line of base32 with a checksum.
 //!
-//! `S` begins a secret key; the letter behind it, or the first of a public key, says the kind. Kinds are only told apart
-//! for people: users of a server begin with `U`. The same form serves for the key by which an operator signs orders, so
-//! that tools for nkeys make and read it.
+//! A secret key begins with `S`, followed by a letter for the kind; a public key begins with the letter for the kind.
+//! Kinds
+//! only help people: users of a server have `U`. The key with which an operator signs orders has the same format, so
+//! that
+//! tools for nkeys can generate and read it.
 
 use std::fmt;
 
 use aws_lc_rs::rand;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 
-/// Kind of a secret key, and of a user's key; see nkeys.
+/// Prefix bytes of a secret key and of a user's key; see nkeys.
 const SEED: u8 = 18 << 3;
 const USER: u8 = 20 << 3;
-/// Length of a key, and of a signature, bytes.
+/// Length of a key and of a signature in bytes.
 const KEY: usize = 32;
 pub(crate) const SIGNATURE: usize = 64;
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -41,7 +43,7 @@ impl fmt::Debug for Public {
 }
 
 impl Secret {
-    /// A new key. The error is a sentence: the system gives no random numbers.
+    /// Generates a key. The error is a sentence: the system returns no random numbers.
     pub fn new() -> Result<Self, String> {
         let mut seed = [0; KEY];
         rand::fill(&mut seed).map_err(|_| "the system gives no random numbers".to_owned())?;
@@ -54,13 +56,13 @@ impl Secret {
         Ok(Self { pair, seed, kind })
     }
 
-    /// The key in a text, like `SUAM…`; lines around it are passed over, as in a file of credentials.
+    /// Finds the key in a text, like `SUAM…`. Other lines, as in a credentials file, are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| line.starts_with('S') && line.len() == 58);
         let line = line.ok_or("there is no secret key like SUAM… in it")?;
         let bytes = decode(line).ok_or("its secret key has a wrong letter or checksum")?;
-        // Five bits of the first byte say that it is secret; the kind goes over the border of the two.
+        // The first five bits mark a secret key. The kind spans the border of the first two bytes.
         let ([first, second, seed @ ..], true) = (&bytes[..], bytes.len() == KEY + 2) else {
             return Err("its secret key has a wrong length".into());
         };
@@ -72,7 +74,7 @@ impl Secret {
         Self::of(seed, kind)
     }
 
-    /// The key as text.
+    /// Returns the key as text.
     pub fn text(&self) -> String {
         let head = [SEED | self.kind >> 5, (self.kind & 0b1_1111) << 3];
         encode(&[&head[..], &self.seed].concat())
@@ -92,7 +94,7 @@ impl Secret {
 }
 
 impl Public {
-    /// The key in a text, like `UDXU…`; lines that begin with `#` are passed over.
+    /// Finds the key in a text, like `UDXU…`. Lines that begin with `#` are ignored.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
@@ -107,7 +109,7 @@ impl Public {
         }
     }
 
-    /// The key as text, as that of a user.
+    /// Returns the key as text, with the prefix of a user.
     pub fn text(&self) -> String {
         encode(&[&[USER][..], &self.0].concat())
     }
@@ -125,7 +127,7 @@ impl Public {
     }
 }
 
-/// Bytes and their checksum in base32.
+/// Encodes bytes and their checksum in base32.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let sum = crc16(bytes).to_le_bytes();
     let (mut text, mut bits, mut held) = (String::new(), 0_u32, 0);
@@ -144,7 +146,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text in base32, if their checksum is right.
+/// Decodes base32; `None` if the checksum is wrong.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
     for letter in text.bytes() {
@@ -161,7 +163,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     (bits == 0 && crc16(content).to_le_bytes() == sum).then(|| content.to_vec())
 }
 
-/// CRC-16 of XMODEM: polynomial 0x1021, begins with 0.
+/// CRC-16/XMODEM: polynomial 0x1021, initial value 0.
 fn crc16(bytes: &[u8]) -> u16 {
     let step = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
     bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, step))
@@ -188,7 +190,7 @@ mod tests {
         assert!(!format!("{secret:?}").contains(&text), "a secret is never shown");
     }
 
-    /// A pair that nk, the tool of NATS's authors, has in its documentation.
+    /// A key pair from the documentation of nk, the tool of NATS's authors.
     #[test]
     fn keys_of_the_tool_are_read() {
         let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";

@@ -1,62 +1,65 @@
 //! A stream of bytes in each direction, over messages that may be lost, repeated, delayed and reordered.
 //!
-//! A direction's bytes are cut into packets that are numbered from 1. The other side takes the next number only, keeps
-//! those that came too early, and says up to which number it has all; what it does not have is sent again after a while,
-//! and at once when the connection was away. No I/O and no clock: the caller brings packets and the time. What may be
-//! sent without an acknowledgement is bounded, and so is what is kept.
+//! The bytes of a direction are cut into packets, numbered from 1. The receiver accepts only the next number, stores
+//! packets
+//! that arrive early, and acknowledges the number up to which it has all packets. Unacknowledged packets are resent
+//! after a
+//! timeout, and at once after a reconnect. The link has no I/O and no clock: the caller passes packets and the time.
+//! Unacknowledged
+//! and stored packets are limited.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes that are sent without an acknowledgement, at most.
+/// Maximum number of unacknowledged bytes.
 const WINDOW: usize = 2 << 20;
-/// Packets that are kept because they came too early, at most.
+/// Maximum number of stored packets that arrived early.
 const EARLY: usize = 512;
-/// Time after which a packet is sent again: at first, and at most.
+/// Initial and maximum time after which a packet is resent.
 const AGAIN: Duration = Duration::from_secs(1);
 const AGAIN_MOST: Duration = Duration::from_secs(8);
 
 /// A packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Packet {
-    /// Number among those with bytes; 0: it has none.
+    /// Number among the packets with bytes; 0 for a packet without bytes.
     pub(crate) number: u64,
-    /// Its sender has all packets of the other side up to this number.
+    /// The sender of this packet has received all packets of the other side up to this number.
     pub(crate) has: u64,
     #[serde(with = "crate::bytes")]
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A packet that was sent and not acknowledged.
+/// A packet that was sent but not acknowledged.
 #[derive(Debug)]
 struct Sent {
     number: u64,
     bytes: Vec<u8>,
-    /// When it is sent again.
+    /// Time of the next resend.
     again: Duration,
 }
 
-/// One side of a stream in both directions.
+/// One end of a stream in both directions.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// Bytes of a packet, at most.
+    /// Maximum number of bytes per packet.
     chunk: usize,
     waiting: VecDeque<u8>,
     sent: VecDeque<Sent>,
     in_flight: usize,
     next: u64,
     patience: Duration,
-    /// All packets of the other side up to this number were taken.
+    /// All packets of the other side up to this number were received.
     has: u64,
     early: BTreeMap<u64, Vec<u8>>,
-    /// Something came that is to be acknowledged.
+    /// True if a received packet is to be acknowledged.
     owes: bool,
 }
 
 impl Link {
-    /// Packets have `chunk` bytes at most.
+    /// Creates a link whose packets have at most `chunk` bytes.
     pub(crate) fn new(chunk: usize) -> Self {
         Self {
             chunk: chunk.max(1),
@@ -71,19 +74,19 @@ impl Link {
         }
     }
 
-    /// Adds bytes to the stream.
+    /// Appends bytes to the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.waiting.extend(bytes);
     }
 
-    /// Bytes that the other side has not acknowledged.
+    /// Returns the number of bytes that the other side has not acknowledged.
     pub(crate) fn queued(&self) -> usize {
         self.waiting.len() + self.in_flight
     }
 
-    /// Takes a packet; the bytes of the stream that come next by it.
+    /// Handles a packet. Returns the bytes of the stream that are now complete.
     pub(crate) fn receive(&mut self, packet: Packet) -> Vec<u8> {
-        // One cannot have what was never sent.
+        // An acknowledgement of a packet that was never sent is ignored.
         if packet.has < self.next {
             while self.sent.front().is_some_and(|first| first.number <= packet.has) {
                 let gone = self.sent.pop_front();
@@ -109,7 +112,7 @@ impl Link {
         bytes
     }
 
-    /// Packets that are to be sent now.
+    /// Returns the packets to send now.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Packet> {
         let mut packets = Vec::new();
         let has = self.has;
@@ -141,7 +144,7 @@ impl Link {
         packets
     }
 
-    /// The connection was away: what was sent may not have come.
+    /// Resends all unacknowledged packets: after a reconnect they may be lost.
     pub(crate) fn resend(&mut self) {
         (self.patience, self.owes) = (AGAIN, true);
         for sent in &mut self.sent {
@@ -154,7 +157,7 @@ impl Link {
 mod tests {
     use super::*;
 
-    /// Numbers that only depend on a seed.
+    /// Pseudo-random numbers that depend only on a seed.
     struct Draws(u64);
 
     impl Draws {
@@ -166,7 +169,8 @@ mod tests {
         }
     }
 
-    /// Two sides whose packets are lost, repeated and delayed until a time; both streams arrive as they were.
+    /// Two sides exchange packets that are lost, repeated and delayed up to a certain step. Both streams must arrive
+    /// unchanged.
     fn exchange(seed: u64) {
         let mut draws = Draws(seed * 2 + 1);
         let mut links = [Link::new(7), Link::new(5)];

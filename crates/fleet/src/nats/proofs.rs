@@ -1,4 +1,4 @@
-//! The proofs of an operator: what the environment has, and what another machine has lent for a run.
+//! Credentials of an operator: from the environment, or lent by another machine for a run.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -7,13 +7,14 @@ use std::path::PathBuf;
 
 use super::server::{read, var};
 
-/// The environment of this process. A variable that is set to nothing is as one that is not set.
+/// Reads an environment variable. An empty variable counts as unset.
 pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The proofs in the environment, for another machine to use: variables with their values, or with the content of
-/// the files that they name.
+/// Returns the credentials in the environment for use on another machine: variables with their values, or with the
+/// content
+/// of the files that they name.
 pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
     let mut proofs = Vec::new();
     for name in [var::USER, var::PASSWORD, var::TOKEN] {
@@ -27,11 +28,12 @@ pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
     Ok(proofs)
 }
 
-/// Variables that name files with proofs.
+/// Variables that name credential files.
 const FILES: [&str; 4] = [var::CREDS, var::CA, var::OPERATOR_SECRET, var::SEAL];
 
-/// Proofs that came from another machine. Those that files have are in a folder that only this user reads, and that is
-/// gone with this.
+/// Credentials received from another machine. Those that belong in files are written to a folder that only this user
+/// can
+/// read. Dropping this value deletes the folder.
 #[derive(Debug)]
 pub(crate) struct Lent {
     variables: Vec<(String, String)>,

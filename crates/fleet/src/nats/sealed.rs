@@ -1,10 +1,14 @@
-//! Packets of a stream are sealed from the server: plans, data and results are read at their ends only.
+//! Encryption of stream packets: only the two ends can read plans, data and results, not the server.
 //!
-//! Each side makes a half of a key (X25519) for each hire; the two halves together, and the key that the operator shares
-//! with its agents if there is one, make the stream's keys (HKDF with SHA-256), one for each direction. A packet is sealed
-//! by AES-256-GCM under its number, so that one that is sent again is the same bytes. Halves travel in messages that are
-//! signed. Who only reads what goes through the server reads nothing, with or without the shared key; a server that
-//! speaks in an agent's name itself is kept out by the shared key alone.
+//! Each side generates an X25519 key pair per hire and sends the public key, called half, in a signed message. HKDF
+//! with
+//! SHA-256 derives one key per direction from both halves, and from the key that the operator shares with its agents,
+//! if there
+//! is one. A packet is encrypted with AES-256-GCM with its number as the nonce, so that a resent packet has the same
+//! bytes.
+//! With or without the shared key, an eavesdropper on the server can read nothing. Only the shared key protects against
+//! a
+//! server that impersonates an agent.
 
 use std::fmt;
 
@@ -15,11 +19,11 @@ use aws_lc_rs::{hkdf, hmac};
 use super::air::Drawn;
 use super::link::Packet;
 
-/// Length of a half, and of the shared key, bytes.
+/// Length of a half and of the shared key in bytes.
 const KEY: usize = 32;
-/// A public half.
+/// A public X25519 key: one side's half of the key exchange.
 pub(crate) type Half = [u8; KEY];
-/// The shared key's mark, by which two sides see that they have the same.
+/// Fingerprint of the shared key, by which two sides check that they have the same key.
 pub(crate) type Mark = [u8; 8];
 
 /// The key that an operator shares with its agents.
@@ -33,14 +37,14 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// A new key. The error is a sentence: the system gives no random numbers.
+    /// Generates a key. The error is a sentence: the system returns no random numbers.
     pub(super) fn new() -> Result<Self, String> {
         let mut key = [0; KEY];
         aws_lc_rs::rand::fill(&mut key).map_err(|_| NO_RANDOM.to_owned())?;
         Ok(Self(key))
     }
 
-    /// The key in a text: 64 hexadecimal digits on a line; lines that begin with `#` are passed over.
+    /// Reads a key from a text: 64 hexadecimal digits on a line. Lines that begin with `#` are ignored.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
@@ -55,7 +59,7 @@ impl Shared {
         Ok(Self(key))
     }
 
-    /// The key as text.
+    /// Returns the key as text.
     pub(super) fn text(&self) -> String {
         let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or_default();
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
@@ -73,7 +77,7 @@ impl Shared {
 
 const NO_RANDOM: &str = "the system gives no random numbers";
 
-/// The secret half of one side.
+/// The key pair of one side.
 pub(super) struct Own {
     secret: PrivateKey,
     half: Half,
@@ -85,7 +89,7 @@ impl fmt::Debug for Own {
     }
 }
 
-/// The side of a stream.
+/// The two ends of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Agent,
@@ -106,7 +110,7 @@ impl Own {
         self.half
     }
 
-    /// The keys of a stream with the other side.
+    /// Returns the keys of a stream with the other side.
     pub(super) fn keys(
         &self,
         side: Side,
@@ -164,9 +168,9 @@ fn nonce(number: u64) -> Nonce {
 }
 
 impl Keys {
-    /// A packet whose bytes are sealed. One without bytes stays as it is.
+    /// Encrypts the bytes of a packet. A packet without bytes stays unchanged.
     pub(super) fn seal(&self, mut packet: Packet) -> Packet {
-        // The cipher refuses only what is longer than any packet.
+        // Encryption fails only for inputs that are longer than any packet.
         if packet.number > 0
             && self
                 .out
@@ -178,7 +182,7 @@ impl Keys {
         packet
     }
 
-    /// The packet that was sealed by the other side; `None`: it was sealed by other keys.
+    /// Decrypts a packet of the other side; `None` if it was encrypted with other keys.
     pub(super) fn open(&self, mut packet: Packet) -> Option<Packet> {
         if packet.number > 0 {
             let length = self
@@ -200,7 +204,7 @@ mod tests {
         Packet { number, has: 3, bytes: bytes.to_vec() }
     }
 
-    /// The keys of both sides: the agent's and the coordinator's.
+    /// Returns the keys of both sides: the agent's and the coordinator's.
     fn pair(of_agent: Option<&Shared>, of_coordinator: Option<&Shared>) -> (Keys, Keys) {
         let (agent, coordinator) = (Own::new().expect("a half"), Own::new().expect("a half"));
         let about = ([7; 16], "a1");
@@ -252,7 +256,7 @@ mod tests {
     #[test]
     fn a_half_that_is_none_makes_no_keys() {
         let own = Own::new().expect("a half");
-        // The point of order one gives the same secret to everybody.
+        // A public key of low order would produce the same secret for everybody.
         assert!(own.keys(Side::Agent, &[0; KEY], None, ([0; 16], "a1")).is_err());
     }
 

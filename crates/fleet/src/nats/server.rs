@@ -1,7 +1,8 @@
-//! The NATS server of a fleet: its address, as the command line has it, and the credentials, which the environment has.
+//! The NATS server of a fleet: its address from the command line, and its credentials from the environment.
 //!
-//! `nats://host:4222/pool`, `tls://…` where TLS is asked for in any case, and `?tls=first` where the server shakes hands
-//! before it speaks. Off loopback a connection without TLS is refused on both sides: orders are code that agents run.
+//! Addresses are `nats://host:4222/pool`, or `tls://…` to require TLS; with `?tls=first` the TLS handshake precedes the
+//! server's first message. Except on loopback, both sides refuse connections without TLS, because orders are code that
+//! agents execute.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -14,12 +15,12 @@ use wire::tls::rustls::pki_types::pem::PemObject;
 use super::key::Secret;
 use super::sealed::Shared;
 
-/// Port of NATS.
+/// Default port of NATS.
 const PORT: u16 = 4222;
-/// The pool that is meant where none is named.
+/// The default pool.
 pub const POOL: &str = "default";
 
-/// Variables of the environment.
+/// Names of environment variables.
 pub mod var {
     pub const CREDS: &str = "THRONG_NATS_CREDS";
     pub const USER: &str = "THRONG_NATS_USER";
@@ -30,7 +31,7 @@ pub mod var {
     pub const OPERATOR: &str = "THRONG_OPERATOR_KEY";
     /// File with the operator's secret key, for runs.
     pub const OPERATOR_SECRET: &str = "THRONG_OPERATOR_SECRET";
-    /// File with the key that an operator shares with its agents, which seals what goes between them.
+    /// File with the key that an operator shares with its agents, for encrypting their messages.
     pub const SEAL: &str = "THRONG_SEAL_KEY";
 }
 
@@ -39,23 +40,23 @@ pub mod var {
 pub struct Server {
     pub host: String,
     pub port: u16,
-    /// TLS is asked for, though the server may do without.
+    /// True if TLS is required even if the server does not require it.
     pub tls: bool,
-    /// TLS begins before the server speaks.
+    /// True if the TLS handshake precedes the server's first message.
     pub tls_first: bool,
-    /// User and password, or a token alone, in the address itself.
+    /// User and password, or only a token, from the address itself.
     pub user: Option<(String, Option<String>)>,
-    /// The pool in its path.
+    /// The pool from the address's path.
     pub pool: Option<String>,
 }
 
 impl Server {
-    /// Whether an address is one of NATS.
+    /// True if the text is an address of a NATS server.
     pub fn is_one(text: &str) -> bool {
         text.starts_with("nats://") || text.starts_with("tls://")
     }
 
-    /// Reads an address. The error is a sentence for the user.
+    /// Parses an address. The error is a sentence for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         let odd = |why: &str| format!("{}: {why}", without_secret(text));
         let (tls, rest) = match text.split_once("://") {
@@ -104,13 +105,13 @@ impl Server {
         Ok(Self { host, port, tls, tls_first, user, pool })
     }
 
-    /// Whether it is on this machine.
+    /// True if the server is on this machine.
     pub fn is_loopback(&self) -> bool {
         self.host == "localhost" || self.host.parse().is_ok_and(|host: IpAddr| host.is_loopback())
     }
 }
 
-/// The form of a name that becomes a part of a subject.
+/// Description of the valid names for a part of a subject.
 pub const TOKEN_WORDS: &str = "letters, digits, - and _, at most 64";
 
 fn without_secret(text: &str) -> String {
@@ -123,19 +124,18 @@ fn without_secret(text: &str) -> String {
 /// The credentials for a server.
 #[derive(Debug, Default)]
 pub(crate) struct Login {
-    /// User and password.
+    /// User name and password.
     pub(super) user: Option<(String, String)>,
     pub(super) token: Option<String>,
-    /// The key that signs the server's challenge, and the JWT that says whose it is, if the server wants one.
+    /// The key that signs the server's challenge, and the JWT that identifies its owner, if the server requires one.
     pub(super) key: Option<Secret>,
     pub(super) jwt: Option<String>,
-    /// Certificates that are trusted in place of the system's.
+    /// Certificates to trust instead of the system's.
     pub(super) roots: Vec<CertificateDer<'static>>,
 }
 
 impl Login {
-    /// The credentials that variables of the environment name, and those of the address. The error is a sentence for the
-    /// user.
+    /// Returns the credentials from environment variables and from the address. The error is a sentence for the user.
     pub(crate) fn of(
         server: &Server,
         var: impl Fn(&str) -> Option<String>,
@@ -170,14 +170,15 @@ impl Login {
     }
 }
 
-/// The key that an operator shares with its agents, if the environment names one. The error is a sentence for the user.
+/// Reads the key that an operator shares with its agents, if the environment names one. The error is a sentence for the
+/// user.
 pub(super) fn shared(var: impl Fn(&str) -> Option<String>) -> Result<Option<Shared>, String> {
     let Some(path) = var(var::SEAL) else { return Ok(None) };
     let key = Shared::read(&read(var::SEAL, &path)?);
     key.map(Some).map_err(|words| format!("{}: {path}: {words}", var::SEAL))
 }
 
-/// The text of a file that a variable names.
+/// Reads the file that a variable names.
 pub(super) fn read(var: &str, path: &str) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{var}: {path}: {error}"))
 }

@@ -1,8 +1,10 @@
-//! The needs of a NATS server for agents: an authority and a certificate, keys, and permissions in its configuration.
+//! Generates the files of a NATS server for agents: certificates, keys, and a configuration with permissions.
 //!
-//! Each agent has a key of its own, by which it may offer itself and speak as itself, and hear calls and its own orders;
-//! nothing else. The operator may call, order and hear everybody. The key that signs orders is another one than that for
-//! the server: the server chooses what is signed to log in. What is in the folder already is used again.
+//! Each agent has its own key. With it, the agent may publish only offers and messages in its own name, and receive
+//! only
+//! calls and its own orders. The operator may call, send orders and receive from all agents. Orders are signed with a
+//! different key than the operator's login, because the server chooses what is signed at login. Existing files are
+//! reused.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,15 +25,15 @@ use super::key::{Public, Secret};
 use super::sealed::Shared;
 use super::server::TOKEN_WORDS;
 
-/// Agents of one server, at most.
+/// Maximum number of agents of one server.
 const MOST: usize = 10_000;
 
-/// The request for a server's files.
+/// The parameters of a server's files.
 #[derive(Debug)]
 pub struct Setup {
     pub folder: PathBuf,
     pub listen: SocketAddr,
-    /// Names and addresses by which agents reach it, beside those of the machine itself.
+    /// Additional host names and addresses by which agents reach the server.
     pub hosts: Vec<String>,
     /// Names of the agents.
     pub agents: Vec<String>,
@@ -43,13 +45,13 @@ pub struct Files {
     pub config: PathBuf,
     /// The certificate of the authority, which agents and runs trust.
     pub ca: PathBuf,
-    /// The operator's key for the server, and the keys that sign orders and that agents check them by.
+    /// The operator's login key, the secret key that signs orders, and the public key with which agents verify them.
     pub operator: PathBuf,
     pub operator_secret: PathBuf,
     pub operator_public: PathBuf,
     /// The key that the operator shares with the agents.
     pub seal: PathBuf,
-    /// The key of each agent.
+    /// The login key of each agent.
     pub agents: Vec<PathBuf>,
 }
 
@@ -114,7 +116,8 @@ impl Setup {
         )
     }
 
-    /// The server's certificate, anew: its names may have changed. The authority stays, since agents have it.
+    /// Issues a new certificate for the server, because its names may have changed. The authority is kept, because
+    /// agents trust it.
     fn certificate(&self, folder: &Path) -> Result<(), String> {
         let odd = |error: rcgen::Error| format!("a certificate cannot be made: {error}");
         let at = |name: &str| folder.join(name);
@@ -152,7 +155,7 @@ impl Setup {
     }
 }
 
-/// A user of the server.
+/// Returns the configuration of a user of the server.
 fn user(publish: &str, subscribe: &str, key: &Public) -> String {
     let list = |subjects: &str| {
         let quoted: Vec<String> =
@@ -167,7 +170,7 @@ fn user(publish: &str, subscribe: &str, key: &Public) -> String {
     )
 }
 
-/// The key in a file, which is made if it is not there.
+/// Reads the key in a file, which is created if it is missing.
 fn secret(path: &Path) -> Result<Secret, String> {
     match fs::read_to_string(path) {
         Ok(text) => Secret::read(&text).map_err(|words| format!("{}: {words}", path.display())),
@@ -180,7 +183,7 @@ fn secret(path: &Path) -> Result<Secret, String> {
     }
 }
 
-/// Makes the shared key in a file, if it is not there.
+/// Creates the file of the shared key if it is missing.
 fn shared(path: &Path) -> Result<(), String> {
     match fs::read_to_string(path) {
         Ok(text) => {
@@ -210,7 +213,7 @@ fn pem(kind: &str, der: &[u8]) -> String {
     format!("-----BEGIN {kind}-----\n{}-----END {kind}-----\n", lines.collect::<String>())
 }
 
-/// Writes a file that only this user may read.
+/// Writes a file that only this user can read.
 fn write(path: &Path, text: &str) -> Result<(), String> {
     let mut how = fs::OpenOptions::new();
     let written = how.write(true).create(true).truncate(true).mode(0o600).open(path);

@@ -1,8 +1,10 @@
-//! Another coordinator takes over the agents of a run whose own has ended: they begin a stream to it.
+//! Takes over the agents of a run whose coordinator has ended: they start a stream to the new coordinator.
 //!
-//! An order to take over names the session of the coordinator before, which nobody else has seen unless they could read
-//! what goes through the server, and is signed by the operator. Each agent answers in the new session; one that works for
-//! the run no more says so. It is hired again if it is free, by its name: what it has measured is in its folder still.
+//! A takeover order is signed by the operator. It names the previous coordinator's session, which is known only to
+//! readers
+//! of the server's traffic. Each agent answers in the new session, or reports that it no longer works for the run. Such
+//! an
+//! agent is hired once more by its name if it is free, because its measurements are still in its folder.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +13,15 @@ use super::hire::{Access, CALL, Crew, Found, Hired, Hiring, Pools};
 use super::key::Public;
 use super::sealed::Shared;
 
-/// Time for agents to answer, and for those that work for the run no more to offer themselves and begin.
+/// Time limit for answers. Then the time limit for hiring agents that no longer work for the run.
 const ANSWER: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// An agent of the run: its name, its zone and the stream that it had.
+/// An agent of the run: its name, its zone, and the data of its previous stream.
 pub(crate) type Former = (String, String, Found);
 
-/// Takes agents over, each in the last of its sessions. With each agent that could not be, there is the reason.
+/// Takes over agents, each with the last of its sessions. Returns the reason for each agent that could not be taken
+/// over.
 pub(crate) fn take(
     asked: &Pools,
     access: Access,
@@ -55,10 +58,10 @@ pub(crate) fn take(
     Ok((hiring.crew, answers.into_iter().map(reason).collect()))
 }
 
-/// The answer of an agent, if it has come: it begins a stream, or why not.
+/// The answer of an agent, if it has arrived: it starts a stream, or the reason why not.
 type Answer = Option<Result<(), String>>;
 
-/// Takes a word of an agent.
+/// Handles a message of an agent.
 fn answer(crew: &Crew, heard: Option<(String, Vec<u8>)>, answers: &mut [Answer]) {
     let Some((name, bytes)) = heard else { return };
     for (hired, answer) in crew.hired.iter().zip(answers) {
@@ -75,7 +78,7 @@ fn answer(crew: &Crew, heard: Option<(String, Vec<u8>)>, answers: &mut [Answer])
     }
 }
 
-/// Hires those that could not be taken over, if they are free.
+/// Hires the free agents among those that could not be taken over.
 fn hire_again(
     hiring: &mut Hiring<'_>,
     answers: &mut [Answer],
@@ -111,7 +114,7 @@ fn hire_again(
     Ok(())
 }
 
-/// Orders those that have not answered to begin a stream.
+/// Sends takeover orders to the agents that have not answered.
 fn order(crew: &Crew, former: &[Former], answers: &[Answer], patience: u32) {
     let rest = crew.hired.iter().zip(former).zip(answers).filter(|(_, answer)| answer.is_none());
     for ((hired, (.., found)), _) in rest {

@@ -1,7 +1,7 @@
-//! Against a real server: the connection comes back, orders count under the operator's seal and once, and an agent speaks
-//! for itself only and within bounds.
+//! Tests with a real server: reconnects, orders that count once and only with the operator's signature, and agents that
+//! can speak only for themselves and within limits.
 //!
-//! The server has no permissions here: what is refused is refused by seals.
+//! The server has no permissions here, so only signatures and encryption protect.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +30,10 @@ mod skipped;
 
 mod secrets;
 
-/// Longest wait for anything.
+/// Maximum wait for any event.
 const LONG: Duration = Duration::from_secs(30);
 
-/// A server of Debian's, without credentials.
+/// A NATS server from Debian without credentials.
 struct Bus {
     port: u16,
     child: Child,
@@ -51,7 +51,7 @@ impl Bus {
         }
     }
 
-    /// A server of this program with a configuration, `PORT` in which is its port.
+    /// Starts a server program with a configuration. `PORT` in the configuration is replaced by its port.
     fn of(program: &str, config: &str) -> Option<Self> {
         let port = free_port::free_port();
         let path = config_file(port);
@@ -73,7 +73,7 @@ impl Bus {
         }
     }
 
-    /// The end of the first attempt with this address and these variables that is not refused for want of a listener.
+    /// Connects with an address and variables. Returns the result of the first attempt that reached a listener.
     fn tried(&self, address: &str, vars: &[(&str, &str)]) -> Result<(), String> {
         let server =
             Server::read(&address.replace("PORT", &self.port.to_string())).expect("an address");
@@ -125,7 +125,7 @@ fn config_file(port: u16) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("throng-nats-{port}.conf"))
 }
 
-/// The server of Debian, which lies where the PATH of users may not lead.
+/// Returns the path of Debian's server, which may not be in the user's PATH.
 fn debians() -> String {
     let aside = std::path::Path::new("/usr/sbin/nats-server");
     if aside.exists() { aside.display().to_string() } else { "nats-server".into() }
@@ -137,7 +137,7 @@ fn server(port: u16) -> std::io::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// The first event that fits.
+/// Returns the first matching event.
 fn until<T>(events: &Receiver<Event>, mut fits: impl FnMut(Event) -> Option<T>) -> T {
     let end = Instant::now() + LONG;
     loop {
@@ -164,7 +164,7 @@ fn a_connection_comes_back_with_its_subscriptions() {
     client.subscribe("a.*");
     assert_eq!(until(&events, up), 1 << 20);
     until(&others, up);
-    // A subscription is there some time after it was asked for.
+    // A subscription becomes active some time after its request.
     let hears = |payload: &[u8]| {
         let end = Instant::now() + LONG;
         loop {
@@ -203,7 +203,7 @@ fn users_and_tokens_are_let_in_and_others_are_not() {
     assert!(bus.tried("nats://wrong@127.0.0.1:PORT", &[]).is_err());
 }
 
-/// Checks TLS by a certificate that is made for it; `more` stands in the server's `tls` block.
+/// Checks TLS with a generated certificate. `more` is added to the server's `tls` block.
 fn shakes_hands(program: &str, more: &str, query: &str) {
     let folder =
         std::env::temp_dir().join(format!("throng-tls-{}-{}", std::process::id(), more.len()));
@@ -242,7 +242,7 @@ fn tls_comes_after_the_servers_first_word_or_before_it() {
     shakes_hands(&newest, "handshake_first: true", "?tls=first");
 }
 
-/// A JWT of NATS's: an operator, an account or a user, by the first byte of such keys.
+/// Builds a NATS JWT of an operator, an account or a user. The kind is the first byte of such keys.
 fn jwt((issuer, kind): (&Secret, u8), subject: &str, about: &str) -> String {
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let by = super::key::encode(&[&[kind][..], &issuer.public().bytes()].concat());
@@ -291,7 +291,7 @@ fn credentials_of_natss_own_tools_are_let_in() {
     }
 }
 
-/// A waiting agent on a thread of its own.
+/// A waiting agent on a separate thread.
 struct Agent {
     stop: Arc<AtomicBool>,
     notes: Arc<Mutex<Vec<String>>>,
@@ -310,7 +310,7 @@ impl Agent {
             labels: vec![("size".into(), "large".into())],
             operator: Some(path.to_string_lossy().into_owned()),
             once: false,
-            // The process that works is this test's, which does not know these, and ends.
+            // The working process is this test's program, which rejects these arguments and ends.
             arguments: Vec::new(),
         };
         let (stop, notes) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
@@ -325,7 +325,7 @@ impl Agent {
         Self { stop, notes, thread: Some(thread) }
     }
 
-    /// How often it was hired.
+    /// Returns how often the agent was hired.
     fn hired(&self) -> usize {
         let notes = self.notes.lock().expect("notes");
         notes.iter().filter(|words| words.contains("it was hired")).count()
@@ -342,7 +342,7 @@ impl Drop for Agent {
     }
 }
 
-/// A client that knows all subjects, as a thief may.
+/// A client that may use all subjects, like an attacker.
 struct Thief {
     client: Client,
     events: Receiver<Event>,
@@ -358,10 +358,10 @@ impl Thief {
         Self { client, events }
     }
 
-    /// The agent's next offer.
+    /// Returns the agent's next offer.
     fn offer(&self) -> Offer {
         let end = Instant::now() + LONG;
-        // Offers from before the call are passed over.
+        // Offers from before the call are ignored.
         while self.events.try_recv().is_ok() {}
         loop {
             self.client.publish("throng.call.default", Vec::new());
@@ -384,7 +384,7 @@ impl Thief {
         bytes
     }
 
-    /// The end of a session, as the agent tells of it.
+    /// Returns the reason with which the agent ended a session.
     fn end(&self, key: &[u8; 32], session: u8) -> String {
         let key = super::Public::of(*key);
         until(&self.events, |event| match event {
@@ -422,18 +422,18 @@ fn orders_are_obeyed_under_the_operators_seal_and_once() {
     assert!(words.contains("ended"), "the process of a test knows no agent: {words}");
     let next = thief.offer();
     assert!(next.nonce != first.nonce && next.refusal.is_none(), "{next:?}");
-    // What was recorded is played again.
+    // A replay of a recorded order.
     thief.client.publish("throng.to.a1", order);
     let offer = thief.offer();
     assert_eq!((agent.hired(), offer.busy, offer.nonce), (1, false, next.nonce));
 }
 
-/// An agent that says what a test makes it say.
+/// A simulated agent that sends what the test requires.
 struct Liar {
     client: Client,
     key: Secret,
     own: Own,
-    /// The keys of its stream, once it was hired.
+    /// The keys of its stream after it was hired.
     keys: Mutex<Option<Keys>>,
     name: &'static str,
 }
@@ -450,7 +450,7 @@ impl Liar {
         Self { client, key, own, keys, name }
     }
 
-    /// A packet of its stream.
+    /// Returns an encrypted packet of its stream.
     fn packet(&self, number: u64, bytes: &[u8]) -> Said {
         let keys = self.keys.lock().expect("keys");
         let packet = Packet { number, has: 0, bytes: bytes.to_vec() };
@@ -475,12 +475,12 @@ impl Liar {
     }
 }
 
-/// The proofs of a coordinator that is the same program as liars.
+/// Returns the credentials of a coordinator with the same program as the simulated agents.
 fn access(shared: Option<Shared>) -> Access {
     Access { login: Login::default(), operator: None, shared, program: "same".into() }
 }
 
-/// Hires liars by these names; their sessions by number.
+/// Hires simulated agents with these names. Their sessions are numbered.
 fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
     let pools = Pools {
         server: bus.address(),
@@ -534,16 +534,16 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
     );
     let (say, heard) = channel();
     let lines = start(crew, (Instant::now(), say)).expect("streams");
-    // Frames of one byte: Alive, the eleventh kind of message.
+    // Frames of one byte: `Alive` is the eleventh kind of message.
     let mut alive = Vec::new();
     crate::frame::push(&mut alive, &crate::remote::FromAgent::Alive).expect("a frame");
-    // The second speaks in the name of the first, to its own session and to that of the first.
+    // The second agent sends messages in the name of the first, in its own session and in that of the first.
     for session in &sessions {
         a2.say(*session, "a1", a2.packet(1, &alive));
         a2.say(*session, "a1", Said::Close("stolen".into()));
     }
     a1.say(sessions[0], "a1", a1.packet(1, &alive));
-    // The first of the second is too long.
+    // The first packet of the second agent announces a message that is too long.
     a2.say(sessions[1], "a2", a2.packet(1, &[0xff, 0xff, 0xff, 0x0f, 1]));
     let (mut from_first, mut ended) = (0, None);
     while ended.is_none() || from_first == 0 {
@@ -557,7 +557,7 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
     assert_eq!(from_first, 1, "only its own word");
     assert!(ended.is_some_and(|words| words.contains("too long")));
     assert!(!lines[0].has_ended());
-    // With another key it is another agent: the one that was hired is gone.
+    // Another key means another agent: the hired agent is gone.
     let anew = Liar { key: Secret::new().expect("a key"), ..a1 };
     anew.offer();
     loop {

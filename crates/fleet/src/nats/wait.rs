@@ -1,9 +1,12 @@
-//! An agent that waits in a pool: it offers itself, is hired, and carries the stream to a process that does the work.
+//! An agent that waits in a pool: it offers itself, is hired, and forwards the stream to a process that does the work.
 //!
-//! The work is done by a process of the same program that reads orders from its standard input, as one that ssh has
-//! started. This one holds the stream: it comes back when the server does. Orders count only under the operator's seal,
-//! each for one hire. When no word of the coordinator has come for its patience, the process is left alone, and ends
-//! when its grant does.
+//! The working process is the same program. It reads orders from its standard input, like an agent that ssh has
+//! started.
+//! The waiting process holds the stream and reconnects to the server. Orders need the operator's signature, and a hire
+//! order
+//! is valid once. If no message of the coordinator arrives for the patience time, the working process loses its input
+//! and
+//! ends when its grant expires.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -25,38 +28,38 @@ use super::sealed::{Half, Keys, Own, Shared, Side};
 use super::server::{Login, POOL, Server, TOKEN_WORDS, read, shared, var};
 use crate::frame::Whole;
 
-/// Bytes of a packet, at most; less where the server takes less.
+/// Maximum length of a packet in bytes; less if the server's limit is lower.
 const CHUNK: usize = 128 << 10;
-/// Bytes that wait for the process, or for the coordinator, before no more are taken.
+/// Number of bytes queued for the process, and for the coordinator, above which no more are accepted.
 const HELD: usize = 16 << 20;
 const QUEUED: usize = 4 << 20;
-/// Interval in which the stream sends what is due.
+/// Interval at which the stream sends pending packets.
 const TICK: Duration = Duration::from_millis(50);
-/// Interval between two offers, at least.
+/// Minimum interval between two offers.
 const OFFER: Duration = Duration::from_millis(100);
-/// Longest patience with a silent coordinator, and wait for its acknowledgement at the end.
+/// Maximum time to wait for a silent coordinator in seconds, and for its last acknowledgement.
 const PATIENCE_MOST: u32 = 2 * 3600;
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// The request for an agent that waits.
+/// The settings of an agent that waits.
 #[derive(Debug)]
 pub struct Waiting {
     pub server: Server,
-    /// `None`: the pool of the address, or the default.
+    /// `None` selects the pool of the address, or the default pool.
     pub pool: Option<String>,
-    /// `None`: the machine's name.
+    /// `None` selects the machine's name.
     pub name: Option<String>,
     pub zone: Option<String>,
     pub labels: Vec<(String, String)>,
     /// File with the operator's public key.
     pub operator: Option<String>,
-    /// End after one run.
+    /// True to end after one run.
     pub once: bool,
-    /// Arguments of the process that works, behind `agent --stdio`.
+    /// Additional arguments of the working process after `agent --stdio`.
     pub arguments: Vec<String>,
 }
 
-/// Waits for runs and works for them, until `stop` says so. `note` gets sentences for the user; the error is one, too.
+/// Waits for runs and works for them until `stop` returns true. `note` receives messages for the user; so is the error.
 pub fn wait(
     asked: &Waiting,
     stop: &dyn Fn() -> bool,
@@ -74,19 +77,19 @@ pub fn wait(
 
 enum Input {
     Bus(Event),
-    /// Output of the process of so many runs ago, and its end.
+    /// Output of the working process of the run with this number, and the end of its output.
     Output(u64, Vec<u8>),
     OutputEnded(u64),
 }
 
-/// The agent.
+/// The waiting agent.
 struct Member<'a> {
     asked: &'a Waiting,
     pool: String,
     name: String,
     operator: Option<Public>,
     key: Secret,
-    /// Its half of the keys of the next stream, and the key that it shares with the operator.
+    /// The key pair for the next stream's keys, and the key that the agent shares with the operator.
     own: Own,
     shared: Option<Shared>,
     program: String,
@@ -100,31 +103,31 @@ struct Member<'a> {
     offered: Option<Instant>,
     work: Option<Work>,
     runs: u64,
-    /// The sessions that are over, with the reason: who asks again gets it again.
+    /// Ended sessions with the reason, which is repeated if a coordinator asks for it later.
     over: BTreeMap<Drawn, String>,
 }
 
-/// A run that the agent works for.
+/// The run that the agent works for.
 struct Work {
     session: Drawn,
     own: Own,
     keys: Keys,
     link: Link,
-    /// Frames in either direction that are not whole yet: another coordinator begins between two.
+    /// Incomplete frames of each direction: a new coordinator's stream must begin at the start of a frame.
     from: Whole,
     into: Whole,
     child: Child,
-    /// `None`: closed, so that the process ends.
+    /// `None` after closing it, so that the process ends.
     to: Option<Sender<Vec<u8>>>,
-    /// Bytes that wait for the process, and for the coordinator.
+    /// Number of bytes queued for the process, and for the coordinator.
     held: Arc<AtomicUsize>,
     queued: Arc<AtomicUsize>,
-    /// Time of the last word of the coordinator.
+    /// Time of the coordinator's last message.
     heard: Instant,
     patience: Duration,
-    /// When the process ended, and how.
+    /// Time at which the process ended, and how it ended.
     ended: Option<(Instant, String)>,
-    /// The coordinator needs it no more.
+    /// True if the coordinator needs the agent no longer.
     closed: bool,
 }
 
@@ -177,7 +180,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// Handles what has come, and sends what is due. True: the agent is done.
+    /// Handles received input and sends pending packets. Returns true if the agent is done.
     fn step(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
         let mut next = self.input.recv_timeout(TICK);
         for _ in 0..1_000 {
@@ -218,7 +221,7 @@ impl<'a> Member<'a> {
                 if let Some(work) = &mut self.work {
                     work.link.resend();
                 }
-                // A coordinator that has hired one of this name hears that it was started anew.
+                // A coordinator that hired an earlier agent of this name learns that it was restarted.
                 self.offer();
             }
             Input::Bus(Event::Down { words, refused }) => {
@@ -312,7 +315,7 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
-    /// Another coordinator takes over the run of a session, if that goes on.
+    /// Lets another coordinator take over the run of a session, if the run is still active.
     fn hand_over(
         &mut self,
         session: Drawn,
@@ -321,7 +324,7 @@ impl<'a> Member<'a> {
     ) {
         let chunk = self.chunk();
         match &mut self.work {
-            // It was taken over by this one already, whose answer was lost.
+            // This coordinator has already taken over; only the answer was lost.
             Some(work) if work.session == session => {}
             Some(work) if former.contains(&work.session) && work.to.is_some() => {
                 let before = work.session;
@@ -353,9 +356,9 @@ impl<'a> Member<'a> {
         self.client.publish(&air::from(&self.name), bytes);
     }
 
-    /// Starts the process that works.
+    /// Starts the working process.
     fn begin(&mut self, session: Drawn, patience: u32, half: &Half) -> Result<(), String> {
-        // The number and the half are used up, and so are complaints about orders before.
+        // The random number and the key pair are used up, and earlier refusals no longer matter.
         (self.nonce, self.refusal) = (air::draw()?, None);
         let own = std::mem::replace(&mut self.own, Own::new()?);
         let keys = own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
@@ -365,7 +368,7 @@ impl<'a> Member<'a> {
             |error: std::io::Error| format!("the process that works cannot be started: {error}");
         let mut command = Command::new("/proc/self/exe");
         command.arg0("throng").args(["agent", "--stdio"]).args(&self.asked.arguments);
-        // In a process group of its own: Ctrl-C reaches the waiting agent only.
+        // A separate process group, so that Ctrl-C reaches only the waiting agent.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(words)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -393,7 +396,7 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
-    /// Sends what is due, and sees to the end of the work. True: the agent is done.
+    /// Sends pending packets, and handles the end of the work. Returns true if the agent is done.
     fn work(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
         let Some(work) = &mut self.work else { return Ok(false) };
         if work.to.is_some() && work.heard.elapsed() > work.patience {
@@ -430,7 +433,7 @@ impl<'a> Member<'a> {
         Ok(self.asked.once)
     }
 
-    /// Ends at once: what works is ended, and the coordinator hears of it.
+    /// Ends at once: kills the working process and informs the coordinator.
     fn leave(&mut self) {
         if let Some(mut work) = self.work.take() {
             let _ = work.child.kill();
@@ -449,7 +452,8 @@ impl<'a> Member<'a> {
 }
 
 impl Work {
-    /// Begins a stream of another coordinator. What the one before has not got is said again by the process.
+    /// Starts the stream of another coordinator. The process resends what the previous coordinator has not
+    /// acknowledged.
     fn take_over(&mut self, (session, keys): (Drawn, Keys), patience: u32, chunk: usize) {
         (self.session, self.keys, self.link) = (session, keys, Link::new(chunk));
         self.into.clear();
@@ -459,7 +463,7 @@ impl Work {
     fn receive(&mut self, packet: Packet) {
         let Some(packet) = self.keys.open(packet) else { return };
         self.heard = Instant::now();
-        // What is not taken is sent again.
+        // An unaccepted packet will be resent.
         if self.held.load(Ordering::Relaxed) > HELD {
             return;
         }
@@ -471,12 +475,12 @@ impl Work {
     }
 }
 
-/// The patience with a silent coordinator, of the seconds that it asks for.
+/// Returns the time to wait for a silent coordinator, by the seconds that the coordinator requests.
 fn patience_of(seconds: u32) -> Duration {
     Duration::from_secs(seconds.clamp(30, PATIENCE_MOST).into())
 }
 
-/// The end of a process, in words.
+/// Describes how a process ended.
 fn how(child: &mut Child) -> String {
     match child.wait() {
         Ok(status) => match (status.signal(), status.code()) {
@@ -488,7 +492,7 @@ fn how(child: &mut Child) -> String {
     }
 }
 
-/// A thread that writes to the process.
+/// Starts a thread that writes to the process.
 fn write(mut stdin: ChildStdin, held: Arc<AtomicUsize>) -> std::io::Result<Sender<Vec<u8>>> {
     let (to, from) = channel::<Vec<u8>>();
     std::thread::Builder::new().name("agent-in".into()).spawn(move || {
@@ -503,7 +507,7 @@ fn write(mut stdin: ChildStdin, held: Arc<AtomicUsize>) -> std::io::Result<Sende
     Ok(to)
 }
 
-/// A thread that reads from the process, as far as the stream takes it.
+/// Starts a thread that reads from the process as fast as the stream accepts bytes.
 fn forward(
     mut stdout: ChildStdout,
     (run, say): (u64, Sender<Input>),
@@ -522,7 +526,7 @@ fn forward(
             };
             let ended = matches!(input, Input::OutputEnded(_));
             if let Input::Output(_, bytes) = &input {
-                // Counted until the stream says how much it has.
+                // Counts the bytes until the stream updates the number.
                 queued.fetch_add(bytes.len(), Ordering::Relaxed);
             }
             if say.send(input).is_err() || ended {
@@ -533,13 +537,13 @@ fn forward(
     Ok(())
 }
 
-/// Time by a clock that all streams of this process share.
+/// Returns the time of a clock that all streams of this process share.
 fn elapsed() -> Duration {
     static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed()
 }
 
-/// The pool and the agent's name, when all that becomes a part of subjects and offers has the form of a name.
+/// Returns the pool and the agent's name, if all parts of subjects and offers are valid names.
 fn names(asked: &Waiting) -> Result<(String, String), String> {
     let pool = asked.pool.clone().or_else(|| asked.server.pool.clone());
     let pool = pool.unwrap_or_else(|| POOL.to_owned());
@@ -559,7 +563,7 @@ fn names(asked: &Waiting) -> Result<(String, String), String> {
     Ok((pool, name))
 }
 
-/// The name of this machine, as far as it can be a name of an agent.
+/// Returns this machine's name with invalid characters replaced.
 fn machine() -> Result<String, String> {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy();

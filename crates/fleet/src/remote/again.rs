@@ -1,9 +1,11 @@
-//! Another coordinator's way to an agent that ssh has started, or to a relay: a socket in the run's folder.
+//! A socket in the run's folder, through which another coordinator reaches an agent that ssh has started, or a relay.
 //!
-//! An agent whose stream has ended goes on within its grant. Who takes the run over starts an agent in the same way again,
-//! with the name of the run; this one finds the socket and carries its standard input and output to the one that works. Where
-//! that has ended already, it is an agent that delivers what the run has left (`recover`). The folder is the user's own,
-//! and nobody else can reach the socket.
+//! An agent whose stream has ended continues within its grant. A coordinator that takes over the run starts an agent in
+//! the
+//! same way, with the run's name. This second agent finds the socket and connects its standard input and output to the
+//! running agent. If that agent has ended, the second one delivers the files of the run (`recover`). The folder belongs
+//! to
+//! the user, and nobody else can reach the socket.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,22 +22,22 @@ use super::store::Store;
 use super::wire::FromAgent;
 use crate::frame;
 
-/// The socket's name in the run's folder.
+/// Name of the socket in the run's folder.
 const NAME: &str = "again";
-/// First byte to who has come: the stream is taken.
+/// First byte to a client: the stream was accepted.
 const TAKEN: u8 = b'T';
-/// Longest wait for that byte, once and in all, and interval in which an agent that leaves is asked again.
+/// Maximum wait for that byte: once, and in total. Then the retry interval while the agent is leaving.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_millis(200);
 
-/// Lets other streams take the place of the agent's own, as long as the process lives.
+/// Accepts streams that replace the agent's own stream, as long as the process lives.
 pub(super) fn listen(folder: &Path, ear: Arc<Ear>) -> io::Result<()> {
     let listener = at(folder, |path| UnixListener::bind(path))?;
     let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
-                // No descriptor is free, for now.
+                // No file descriptor is free at present.
                 std::thread::sleep(TICK);
                 continue;
             };
@@ -55,7 +57,7 @@ fn take(ear: &Arc<Ear>, number: u64, mut stream: UnixStream) -> io::Result<()> {
     ear.read(number, stream)
 }
 
-/// The stream of the agent that works for a run of that name; `None`: there is none, or it has ended by now.
+/// Returns a stream to the agent that works for the named run; `None` if there is no such agent or it has ended.
 pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> {
     let Some(folder) = store.run(run) else { return Ok(None) };
     let until = Instant::now() + MOST;
@@ -67,14 +69,14 @@ pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> 
             stream.set_read_timeout(None)?;
             return Ok(Some(stream));
         }
-        // It leaves: once it has gone, what is left can be delivered. A relay fetches rows before.
+        // The agent is leaving. When it has ended, its files can be delivered. A relay fetches rows before.
         wait_beside()?;
     }
     let words = format!("the agent that works for the run did not answer for {} s", MOST.as_secs());
     Err(io::Error::other(words))
 }
 
-/// Waits a moment, and says that this process lives.
+/// Waits briefly and sends a heartbeat.
 fn wait_beside() -> io::Result<()> {
     let mut bytes = Vec::new();
     frame::push(&mut bytes, &FromAgent::Alive).map_err(io::Error::other)?;
@@ -84,7 +86,7 @@ fn wait_beside() -> io::Result<()> {
     Ok(())
 }
 
-/// Carries standard input and output until the stream ends.
+/// Forwards standard input and output until the stream ends.
 pub(super) fn carry(mut stream: UnixStream) -> io::Result<()> {
     let mut to = stream.try_clone()?;
     std::thread::Builder::new().name("in".into()).spawn(move || {
@@ -94,7 +96,7 @@ pub(super) fn carry(mut stream: UnixStream) -> io::Result<()> {
     copy(&mut stream, &mut io::stdout().lock())
 }
 
-/// Copies at once what comes.
+/// Copies bytes without delay.
 fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -107,8 +109,8 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Does something by the socket's path. That of a socket has about a hundred bytes at most, so the folder's own path is not
-/// used.
+/// Calls `does` with the socket's path. A socket's path is limited to about a hundred bytes, so the path is short and
+/// goes through the folder's descriptor.
 fn at<T>(folder: &Path, does: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let folder = File::open(folder)?;
     does(&PathBuf::from(format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd())))
@@ -133,7 +135,7 @@ mod tests {
         let place = store.place("r-0", 0, &[]).expect("a folder");
         assert!(reach(&store, "r-0").expect("a look").is_none(), "nobody works");
         assert!(reach(&store, "../r").expect("a look").is_none(), "that is no run");
-        // The path is longer than that of a socket may be.
+        // The folder's path is longer than a socket's path may be.
         let orders = Orders::open(Said::new().expect("a thread"));
         listen(&place.root, orders.ear()).expect("a socket");
         let mut stream = reach(&store, "r-0").expect("a look").expect("it works");

@@ -1,7 +1,9 @@
-//! The agent: takes orders from standard input, runs its shares in processes of its own, and sends one report a second.
+//! The agent: reads orders from standard input, runs its shares in its own processes, and sends one report a second.
 //!
-//! Its measurements go to its own disk before they are sent, and are sent until they are acknowledged. It runs only under
-//! a grant of the coordinator; when that has ended, users stop, so that nobody has to find a generator that runs on.
+//! Measurements are written to the agent's disk before they are sent, and are resent until they are acknowledged. The
+//! agent
+//! runs only under a grant of the coordinator. When the grant expires, users stop, so that no load generator runs on
+//! unattended.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -26,23 +28,25 @@ use crate::bus::Bus;
 use crate::message::{FromWorker, ToWorker};
 use crate::processes::Processes;
 
-/// Interval of the signs of life, and of the requests for a grant.
+/// Interval of heartbeats and of requests for a grant.
 const BEAT: Duration = Duration::from_secs(1);
-/// Longest wait for the processes before orders are read.
+/// Maximum wait for the processes before orders are read.
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
-/// Interval in which a relay says the sums of each of its agents.
+/// Interval at which a relay sends the totals of each of its agents.
 const FIGURES: Duration = Duration::from_secs(10);
-/// Time after which a record that was not acknowledged is sent again.
+/// Time after which an unacknowledged record is resent.
 pub(super) const AGAIN: Duration = Duration::from_secs(3);
-/// Time for samples in flight when the grant has ended.
+/// Time for samples in flight after the grant has expired.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
-/// The reason why users stop without an order.
+/// The reason for which users stop without an order.
 pub(super) const ALONE: &str =
     "an agent had no word from the coordinator for longer than the grace";
 const SECOND: i64 = 1_000_000_000;
 
-/// Runs an agent until its coordinator needs it no more. `allowed`: targets that it may load; all if it is empty. `again`:
-/// the run that another coordinator takes over; if an agent works for it here, this one carries the stream to it.
+/// Runs an agent until its coordinator needs it no longer. `allowed` lists targets that it may load; if empty, all.
+/// `again`
+/// is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream to that
+/// agent.
 pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
     let clock = Instant::now();
     if let Some(run) = again
@@ -57,7 +61,7 @@ pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
     let ended = serve(clock, allowed, &said, &orders);
     if let Err(words) = ended {
         said.say(&FromAgent::Refused(words));
-        // The coordinator reads that before the end.
+        // The coordinator reads the refusal before the stream ends.
         while orders.next().is_some_and(|order| !matches!(order, ToAgent::Leave)) {}
     }
     said.flush();
@@ -76,14 +80,14 @@ fn beat(said: Said) -> io::Result<()> {
     beating.map(drop)
 }
 
-/// The files of this user.
+/// Opens the storage of this user.
 fn store() -> io::Result<Store> {
     Store::open().map_err(|error| io::Error::other(format!("its cache folder: {error}")))
 }
 
 fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<(), String> {
     let store = store().map_err(|error| error.to_string())?;
-    // Nothing but this is sent to a relay that reaches its agents.
+    // While a relay connects to its agents, the only order that it can receive is to leave.
     let ended =
         || matches!(orders.try_next(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
     let (place, mut assignment, below) = match prepare(store, (said, &ended, allowed), orders)? {
@@ -107,13 +111,13 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
     };
     let mut working = Working::start(clock, said.clone(), (&place, bus), *assignment)?;
     let heard = working.run(orders)?;
-    // A relay fetches its agents' rows, even if nobody takes them now: its agents end with it.
+    // A relay fetches its agents' rows even without a coordinator, because its agents end with it.
     if heard || (is_relay && working.relay.has_ended()) {
         for words in working.relay.collect() {
             said.note(&words);
         }
     }
-    // Without users there is nothing to keep.
+    // Without users there are no files to keep.
     let (started, stand) = (working.started, std::mem::take(&mut working.stand));
     drop(working);
     if !started || (heard && deliver(&place, &results, (said, &stand, allowed), orders)) {
@@ -124,14 +128,14 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
 
 /// The task of an agent.
 enum Task<'a> {
-    /// To run its shares, or to have them run by the agents of its region.
+    /// Run the agent's shares, or have the agents of its region run them.
     Run(Place, Box<Assignment>, Option<Below<'a>>),
-    /// To deliver what a run has left whose process has ended.
+    /// Deliver the files of a run whose process has ended.
     Deliver(Place, Vec<Results>),
     None,
 }
 
-/// Delivers what a run has left.
+/// Delivers the files of an ended run.
 fn left(
     place: &Place,
     results: &[Results],
@@ -146,7 +150,7 @@ fn left(
     Ok(())
 }
 
-/// Takes the files and the assignment.
+/// Receives the files and the assignment.
 fn prepare<'a>(
     mut store: Store,
     (said, ended, allowed): (&Said, &'a dyn Fn() -> bool, &str),
@@ -200,7 +204,7 @@ fn prepare<'a>(
             if let Some(below) = &mut below {
                 below.pass_on((&run, depth), &store, note)?;
             }
-            // A relay has files for others.
+            // A relay stores files only for its agents.
             let own: &[Named] = if below.is_some() { &[] } else { &files };
             place = Some(store.place(&run, depth, own)?);
             said.say(&FromAgent::Placed);
@@ -208,28 +212,29 @@ fn prepare<'a>(
     }
 }
 
-/// An agent whose processes run.
+/// An agent with running processes.
 struct Working {
     clock: Instant,
     said: Said,
     relay: Relay,
     sender: Sender,
     spool: Disk,
-    /// Zero of the run by the agent's clock.
+    /// Zero of the run on the agent's clock.
     zero: i64,
-    /// Highest number of a record that was sent, and when records were sent again last.
+    /// Highest number of a sent record, and time of the last resend.
     sent: u64,
     again: Instant,
     beaten: Instant,
-    /// When the sums of a relay's agents were said last.
+    /// Time at which the totals of a relay's agents were last sent.
     figured: Instant,
-    /// Users were started; they are held because the grant is used up; the user has paused them.
+    /// True if users were started; if they are held because the grant is used up; if the user of the run has paused
+    /// them.
     started: bool,
     held: bool,
     paused: bool,
-    /// The coordinator is gone.
+    /// True if the coordinator is gone.
     alone: bool,
-    /// When users were stopped because the grant had ended.
+    /// Time at which users were stopped because the grant had expired.
     stopped: Option<Instant>,
     done: Option<FromWorker>,
     stand: Stand,
@@ -244,7 +249,7 @@ impl Working {
     ) -> Result<Self, String> {
         let Assignment { sender, mut share, shares, results, .. } = assignment;
         let words = |what: &str, error: io::Error| format!("{what}: {error}");
-        // Files that the plan names without a folder are in the working folder.
+        // Files that the plan names without a folder are in the working directory.
         std::env::set_current_dir(&place.plan)
             .map_err(|error| words("the plan's folder", error))?;
         for listener in &results {
@@ -286,7 +291,7 @@ impl Working {
         })
     }
 
-    /// Runs until everything is delivered, or nobody is there to take it. True: the coordinator has everything.
+    /// Runs until everything is delivered or nobody can receive it. Returns true if the coordinator has everything.
     fn run(&mut self, orders: &Orders) -> Result<bool, String> {
         self.said.say(&FromAgent::Up(self.sender.here()));
         loop {
@@ -295,7 +300,7 @@ impl Working {
                     Ok(ToAgent::Leave) => return Ok(false),
                     Ok(order) => self.obey(order)?,
                     Err(error) => {
-                        // Another one may come.
+                        // Another coordinator may still connect.
                         self.alone = error == TryRecvError::Disconnected;
                         break;
                     }
@@ -339,7 +344,7 @@ impl Working {
         }
     }
 
-    /// Says the sums of each agent, where there are some.
+    /// Sends the totals of each agent behind a relay.
     fn say_figures(&mut self) {
         self.figured = Instant::now();
         let figures = self.relay.figures();
@@ -350,7 +355,7 @@ impl Working {
 
     fn obey(&mut self, order: ToAgent) -> Result<(), String> {
         match order {
-            // Users that were stopped do not start again.
+            // Users that were stopped must not be restarted.
             ToAgent::Order(ToWorker::Start { .. }) if self.stopped.is_some() => {}
             ToAgent::Order(order) => {
                 if let ToWorker::Start { at, .. } = &order {
@@ -369,7 +374,7 @@ impl Working {
             }
             ToAgent::Resume(_) => {
                 self.said.say(&FromAgent::Stands(Box::new(self.stand.clone())));
-                // What was on its way is sent again, and a grant asked for, at once.
+                // Resends what may have been lost in transit, and requests a grant at once.
                 self.sent = 0;
                 self.said.say(&FromAgent::Up(self.sender.here()));
             }
@@ -387,12 +392,12 @@ impl Working {
         self.stand.says(&out);
         match out {
             Out::Said(FromWorker::Done { aborted, samples }) => {
-                // The coordinator was away for longer than the grace, and is there again.
+                // The coordinator returned after more than the grace time: report this as the reason.
                 let ended = self.stopped.map(|_| ALONE.to_owned());
                 self.done = Some(FromWorker::Done { aborted: aborted.or(ended), samples });
             }
             Out::Said(message) => {
-                // Not before: samples in flight would be dropped.
+                // An earlier order to end would drop samples in flight.
                 if self.stopped.is_some() && matches!(message, FromWorker::BatchDone { .. }) {
                     self.relay.obey(ToWorker::End);
                 }
@@ -409,7 +414,7 @@ impl Working {
         Ok(())
     }
 
-    /// Says so when the order to start came after the time to start.
+    /// Logs if the start order arrived after the start time.
     fn late(&self, late: i64) {
         if late > 0 {
             let words = format!("it heard of the start {} ms late", late / 1_000_000);
@@ -417,12 +422,12 @@ impl Working {
         }
     }
 
-    /// The second of the run by now.
+    /// Returns the current second of the run.
     fn slot(&self) -> u64 {
         u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
     }
 
-    /// The state of the account changes only by what is on the disk.
+    /// Writes an entry to disk. Only then the entry changes the account's state.
     fn write(&mut self, entry: &Entry) -> Result<(), String> {
         let written = self.spool.write(entry);
         written.map_err(|error| format!("its spool cannot be written: {error}"))?;
@@ -430,7 +435,7 @@ impl Working {
         Ok(())
     }
 
-    /// Sends records that were not sent yet; from time to time all that are not acknowledged.
+    /// Sends records that were not sent yet, and periodically resends all unacknowledged ones.
     fn send(&mut self) {
         let again = self.again.elapsed() >= AGAIN && !self.said.is_full();
         if again {
@@ -444,7 +449,7 @@ impl Working {
         }
     }
 
-    /// Holds users when the grant's samples are used up, and stops them when its time is over.
+    /// Holds users when the grant's samples are used up, and stops them when its time has expired.
     fn keep_to_grant(&mut self) {
         if !self.started || self.relay.has_ended() {
             return;
@@ -478,7 +483,7 @@ impl Working {
     }
 }
 
-/// Sends result files as they are asked for. True: the coordinator needs nothing more.
+/// Sends result files on request. Returns true if the coordinator needs nothing more.
 fn deliver(
     place: &Place,
     results: &[Results],
@@ -533,7 +538,7 @@ fn send_file(path: &Path, said: &Said) -> io::Result<()> {
     }
 }
 
-/// Paths that a result file may have; at most one is written.
+/// Returns the paths that a result file may have; at most one of them is written.
 fn paths(place: &Place, results: &Results) -> Vec<PathBuf> {
     match results {
         Results::All(number) => vec![place.root.join(format!("rows-{number}"))],

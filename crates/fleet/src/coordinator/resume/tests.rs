@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::*;
 use crate::bus::News;
 
-/// Two workers that say what a test wants, and the orders to them.
+/// Two workers with scripted events, and the orders sent to them.
 #[derive(Debug)]
 struct Scripted {
     news: VecDeque<(u32, News)>,
@@ -28,7 +28,7 @@ impl Bus for Scripted {
     fn kill(&mut self, _: u32) {}
 }
 
-/// A plan of a setUp group and a main group.
+/// Returns a plan with a setUp group and a main group.
 fn plan() -> Plan {
     let group = |class: &str| {
         format!(
@@ -45,7 +45,7 @@ fn plan() -> Plan {
     compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags))
 }
 
-/// A run that is taken over and hears this, and the orders that it gives.
+/// Takes over a run with these events. Returns it with the orders that it sends.
 fn taken(news: impl IntoIterator<Item = (u32, News)>) -> (Fleet, Receiver<(u32, ToWorker)>) {
     let (plan, (orders, given)) = (plan(), channel());
     let bus = Scripted { news: news.into_iter().collect(), orders };
@@ -89,7 +89,7 @@ fn found(worker: u32, stand: Stand) -> (u32, News) {
     (worker, News::Found { pid: 7, stand: Box::new(stand), lost: Vec::new() })
 }
 
-/// The stand of a worker in the first batch, which the property `x` was sent with.
+/// Returns the state of a worker in the first batch, which was sent with the property `x`.
 fn first(owes: bool, properties: &[(&str, &str)]) -> Stand {
     let mut stand = Stand { begun: true, cores: Some(1), ..Stand::default() };
     let sent = pairs(&[("x", "1")]);
@@ -97,10 +97,10 @@ fn first(owes: bool, properties: &[(&str, &str)]) -> Stand {
     Stand { owes, properties: pairs(properties), ..stand }
 }
 
-/// An order to start: worker, groups and properties.
+/// A start order: worker, groups and properties.
 type Started = (u32, Vec<u32>, Vec<(String, String)>);
 
-/// The orders to start.
+/// Returns the start orders.
 fn starts(given: &Receiver<(u32, ToWorker)>) -> Vec<Started> {
     let start = |(worker, order)| match order {
         ToWorker::Start { groups, properties, .. } => Some((worker, groups, properties)),
@@ -115,7 +115,7 @@ fn a_worker_that_is_done_before_another_one_has_said_where_it_stands_is_done() {
     let (_, given) = taken([
         found(0, first(true, &[])),
         (0, News::Said(done)),
-        // The value that it was sent does not undo the newer one.
+        // The value that this worker received does not replace the newer one.
         found(1, first(false, &[("x", "1"), ("y", "3")])),
     ]);
     let properties = pairs(&[("x", "2"), ("y", "3")]);
@@ -150,7 +150,7 @@ fn a_stop_before_the_stands_are_known_lets_users_finish() {
     assert!(!orders.iter().any(|(_, order)| matches!(order, ToWorker::End)), "{orders:?}");
 }
 
-/// Lets the time that workers have to end pass; returns the losses.
+/// Lets the time limit for workers to end expire. Returns the losses.
 fn overdue(fleet: &mut Fleet) -> Vec<String> {
     assert!(matches!(fleet.next_event(Duration::ZERO), Event::Idle), "they have time");
     let (at, _) = fleet.lost_at.as_mut().expect("an end is expected");

@@ -1,4 +1,4 @@
-//! Secrets do not pass the server in the clear, and who lacks the shared key is not hired.
+//! Secrets do not pass the server in plain text, and agents without the shared key are not hired.
 
 use super::super::hire::Hiring;
 use super::super::sealed::Shared;
