@@ -1,22 +1,23 @@
-//! Number of processes for a number of connections: pure arithmetic.
+//! Number of processes for a number of connections.
 //!
-//! A connection is one descriptor; a user holds at least one. Some descriptors are kept for everything else: files, the
-//! event loop, connections that are being replaced.
+//! A connection takes one file descriptor; a user holds at least one connection. Some descriptors are reserved for
+//! files,
+//! the event loop, and connections that are being replaced.
 
-/// Descriptors kept for other things than users' connections.
+/// Number of descriptors reserved for other purposes than users' connections.
 pub const RESERVE: u64 = 300;
 
-/// Descriptors that a process has open before its first user, with a small reserve.
+/// Number of descriptors that a process has open before its first user, including a small reserve.
 const LEAST: u64 = 16;
 
-/// Connections that a process with so many descriptors can hold, at least one.
+/// Returns the number of connections that a process with `descriptors` descriptors can hold, at least one.
 pub fn held_per_process(descriptors: u64) -> u64 {
-    // Where descriptors are few, the reserve is a quarter of them, but never less than a process has open anyway.
+    // With few descriptors, a quarter is reserved, but never less than a process has open anyway.
     let reserve = RESERVE.min((descriptors / 4).max(LEAST));
     descriptors.saturating_sub(reserve).max(1)
 }
 
-/// Processes that so many connections take.
+/// Returns the number of processes that `connections` connections need.
 pub fn workers_for(connections: u64, descriptors: u64) -> u64 {
     connections.div_ceil(held_per_process(descriptors)).max(1)
 }

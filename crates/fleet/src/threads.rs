@@ -1,4 +1,4 @@
-//! Workers as threads of this process, for tests: the same messages, through channels.
+//! Workers as threads of this process, for tests. They exchange the same messages through channels.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -9,15 +9,16 @@ use crate::message::{FromWorker, ToWorker};
 /// Workers as threads.
 #[derive(Debug)]
 pub struct Threads {
-    /// `None` once it was killed.
+    /// `None` for a killed worker.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, News)>,
-    /// They stand for other machines.
+    /// True if the threads simulate other machines.
     machines: bool,
 }
 
 impl Threads {
-    /// Starts so many threads, each running `work` with its number, the way in and the way out.
+    /// Starts `count` threads. Each runs `work` with its number, the received messages and a function that sends
+    /// messages.
     pub fn start<F>(count: u32, work: F) -> Self
     where
         F: Fn(u32, Receiver<ToWorker>, &mut dyn FnMut(FromWorker)) + Clone + Send + 'static,
@@ -37,7 +38,8 @@ impl Threads {
         Self { workers: workers.collect(), heard, machines: false }
     }
 
-    /// The same as workers on other machines: a report has all of one, and they are asked before they start.
+    /// Makes the threads simulate other machines: a report covers a whole worker, and workers confirm before each
+    /// start.
     #[must_use]
     pub fn on_machines(self) -> Self {
         Self { machines: true, ..self }
@@ -50,7 +52,7 @@ impl Bus for Threads {
     }
 
     fn send(&mut self, worker: u32, message: &ToWorker) {
-        // Messages go through their bytes, as they would between processes.
+        // Messages are serialized, as between processes.
         let mut bytes = Vec::new();
         let mut incoming = crate::frame::Incoming::default();
         if crate::frame::push(&mut bytes, message).is_ok() {

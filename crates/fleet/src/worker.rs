@@ -1,7 +1,8 @@
 //! A worker: runs its share of the plan's users and sends its measurements once a second.
 //!
-//! It obeys messages, which come in on a thread of their own; what the engine reports goes out on this one. When the
-//! connection to the coordinator closes, users are cut, rows and the last second are written, and the worker ends.
+//! A separate thread receives messages; this thread sends what the engine reports. When the connection to the
+//! coordinator
+//! closes, users are cut, rows and the last second are written, and the worker ends.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -20,28 +21,28 @@ use stats::jtl::Columns;
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// Events of the engine wake the worker; this only bounds a wait without any.
+/// Maximum wait for an event. Events of the engine wake the worker earlier.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Interval of the signs of life to the coordinator.
+/// Interval of heartbeats to the coordinator.
 const BEAT: Duration = Duration::from_secs(1);
 
 /// The Java machine of the worker.
 #[derive(Debug)]
 pub struct Java {
-    /// Takes its jobs.
+    /// Executes the worker's Java jobs.
     pub offload: Arc<dyn Offload>,
-    /// JMeter's folder.
+    /// JMeter's installation folder.
     pub home: String,
 }
 
 /// The property that limits the targets of a run; see the engine.
 pub const ALLOWED: &str = "throng.targets.allowed";
 
-/// Starts it for a plan and the properties of its run; `None` where the plan has nothing of the kind.
+/// Starts the Java machine for a plan and the run's properties; returns `None` if the plan needs none.
 pub type StartJava<'a> =
     &'a dyn Fn(&Plan, &HashMap<String, String>) -> Result<Option<Java>, String>;
 
-/// The worker process: its standard input is the way to the coordinator.
+/// Runs the worker process. Its standard input is the socket to the coordinator.
 pub fn main(java: StartJava<'_>) -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     if socket.peer_addr().is_err() {
@@ -72,15 +73,14 @@ pub fn main(java: StartJava<'_>) -> io::Result<()> {
     serve(descriptors, java, next, &mut |message| {
         bytes.clear();
         if frame::push(&mut bytes, &message).is_ok() {
-            // A coordinator that has gone is noticed by reading.
+            // The reading thread detects that the coordinator is gone.
             let _ = send(&writer, &bytes);
         }
     });
     Ok(())
 }
 
-/// Says once a second that the process runs. A process that is stopped cannot, however long its plan takes to compile or
-/// its Java to start.
+/// Sends a heartbeat once a second, also while the plan compiles or Java starts. Only a stopped process sends none.
 fn beat(writer: Arc<Mutex<UnixStream>>) -> io::Result<()> {
     let mut bytes = Vec::new();
     frame::push(&mut bytes, &FromWorker::Alive).map_err(io::Error::other)?;
@@ -92,13 +92,13 @@ fn beat(writer: Arc<Mutex<UnixStream>>) -> io::Result<()> {
     beating.map(drop)
 }
 
-/// Sends whole frames, under a lock: two threads send.
+/// Sends complete frames under a lock, because two threads send.
 fn send(writer: &Mutex<UnixStream>, bytes: &[u8]) -> io::Result<()> {
     let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
     writer.write_all(bytes)
 }
 
-/// Runs a share as `next` and `say` carry messages in and out; `next` gives `None` when the coordinator is gone.
+/// Runs a share. `next` returns the next message, or `None` if the coordinator is gone; `say` sends a message.
 pub fn serve(
     descriptors: u64,
     java: StartJava<'_>,
@@ -139,7 +139,7 @@ pub fn serve(
         say(FromWorker::Done { aborted, samples });
         if let Some(offload) = offload {
             if whole {
-                // Threads that still run are not reported: the coordinator listens no more.
+                // Threads that still run are not reported, because the coordinator reads no more.
                 let _ = offload.linger();
             }
             offload.leave(0);
@@ -157,12 +157,12 @@ fn obey(message: ToWorker, handle: &Handle) {
         ToWorker::Change(changes) => changes.into_iter().for_each(|live| handle.change(live)),
         ToWorker::Stop { now } => handle.stop(now),
         ToWorker::End => handle.end(),
-        // Processes are on the coordinator's machine, or on their agent's, which answers for them.
+        // A process is on the same machine as its coordinator or agent, which confirms in its place.
         ToWorker::Plan(_) | ToWorker::Arm => {}
     }
 }
 
-/// The last message of a worker that has run nothing.
+/// Returns the last message of a worker that has run nothing.
 fn given_up(aborted: Option<String>) -> FromWorker {
     FromWorker::Done { aborted, samples: 0 }
 }
@@ -203,7 +203,7 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) -> u64 {
     }
 }
 
-/// Compiles the share's plan and starts its cores, which then wait. What runs its scripts comes with it, if anything does.
+/// Compiles the share's plan and starts its cores, which then wait. Also starts the Java machine if the plan needs it.
 fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offload>>), String> {
     let mut properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())
@@ -215,7 +215,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
                 .into(),
         );
     }
-    // The plan is the run's; its targets are the machine's to permit.
+    // The properties come from the run, but the permitted targets from this machine.
     properties.extend(share.allowed.map(|allowed| (ALLOWED.to_owned(), allowed)));
     properties.extend(share.host.map(|host| (engine::THREAD_PREFIX.to_owned(), host)));
     let (offload, home) = java(&plan, &properties)?.map(|java| (java.offload, java.home)).unzip();
@@ -264,7 +264,7 @@ fn compile(
         .ok_or_else(|| "its plan cannot be compiled".to_string())
 }
 
-/// Lifts the limit of open files as far as the system allows, and says how far that is.
+/// Raises the limit of open files as far as the system allows. Returns the limit.
 pub(crate) fn raise_descriptors() -> u64 {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

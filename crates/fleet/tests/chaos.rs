@@ -1,8 +1,9 @@
-//! Accounting under chaos: messages that are lost, repeated, delayed and overtaken, and restarts of senders, of the
-//! coordinator and of the bus between them, each schedule drawn from a seed. The target keeps a count of its own: what
-//! the coordinator has counted equals it, or what is declared missing is at least what is.
+//! Tests the accounting under faults: messages are lost, repeated, delayed and reordered, and senders, the coordinator
+//! and
+//! the bus between them restart. Each schedule is derived from a seed. The simulated target counts samples itself. The
+//! coordinator's count must equal the target's count, or declare at least the difference as missing.
 //!
-//! `THRONG_CHAOS=100000` runs so many schedules instead of 10 000.
+//! `THRONG_CHAOS=100000` runs that number of schedules instead of 10 000.
 
 use fleet::account::{Down, Entry, Ledger, Limits, Note, Order, Origin, Record, Sender, Up, What};
 
@@ -10,7 +11,7 @@ const SENDERS: u32 = 3;
 const SLOTS: u64 = 24;
 const LIMITS: Limits = Limits { ahead: 60, grace: 8 };
 
-/// A mistake that an implementer could make; the test must find each.
+/// A possible implementation error; the test must detect each one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -21,7 +22,7 @@ enum Bug {
     DiskWithoutFence,
 }
 
-/// Numbers from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -44,11 +45,11 @@ enum Message {
     Down(Down),
 }
 
-/// The bus: what is on its way, with the step at which it arrives.
+/// The bus: messages in transit, with the step at which each arrives.
 #[derive(Default)]
 struct Bus {
     flying: Vec<(u64, Message)>,
-    /// Chances in percent.
+    /// Probabilities in percent.
     lost: u64,
     repeated: u64,
     delay: u64,
@@ -73,13 +74,13 @@ impl Bus {
     }
 }
 
-/// A machine that measures: its disk, and its process while it runs.
+/// A measuring machine: its disk, and its process while it runs.
 struct Machine {
     disk: Vec<Entry>,
     process: Option<Sender>,
 }
 
-/// A coordinator with notes that it has not written yet.
+/// A coordinator with notes that are not written yet.
 struct Coordinator {
     ledger: Ledger,
     waiting: Vec<Note>,
@@ -91,9 +92,9 @@ struct World {
     bus: Bus,
     machines: Vec<Machine>,
     notes: Vec<Note>,
-    /// The last one is the present one; one before it may still run and not know that it is over.
+    /// The last coordinator is the current one. An earlier one may still run without knowing that it was replaced.
     coordinators: Vec<Coordinator>,
-    /// The target's own count, by slot.
+    /// The target's own count by slot.
     target: Vec<u64>,
 }
 
@@ -130,7 +131,7 @@ impl World {
     fn start_machine(&mut self, sender: u32) {
         let machine = &mut self.machines[sender as usize];
         if self.bug == Bug::SendsBeforeSpool {
-            // The last entries are not on the disk after all.
+            // The last entries did not reach the disk.
             let whole = machine.disk.len();
             machine.disk.truncate(whole.saturating_sub(3));
         }
@@ -139,7 +140,7 @@ impl World {
         machine.process = Some(process);
     }
 
-    /// Faults of a step besides those of the bus.
+    /// Applies the faults of a step, except those of the bus.
     fn faults(&mut self) {
         if self.random.percent(3) {
             self.bus.flying.clear();
@@ -154,7 +155,7 @@ impl World {
             }
         }
         if self.random.percent(6) {
-            // Killed with what it had not written; or taken for dead while it runs.
+            // The coordinator is killed with its unwritten notes, or is replaced while it still runs.
             if self.random.percent(60) {
                 self.coordinators.clear();
             }
@@ -168,7 +169,7 @@ impl World {
             let samples = self.random.below(20).min(process.may_count(slot));
             process.count(samples);
             self.target[slot as usize] += samples;
-            // Killed within the slot, after the target has seen its samples.
+            // The process is killed within the slot, after the target has received its samples.
             if self.random.percent(2) {
                 machine.process = None;
                 continue;
@@ -179,7 +180,7 @@ impl World {
         self.send(step);
     }
 
-    /// Senders send what is due.
+    /// Senders send their pending records.
     fn send(&mut self, step: u64) {
         for machine in &mut self.machines {
             let Some(process) = &mut machine.process else { continue };
@@ -202,7 +203,7 @@ impl World {
         for message in self.bus.arrived(step) {
             match message {
                 Message::Up(up) => {
-                    // Where two coordinators run, each message reaches one of them.
+                    // If two coordinators run, each message reaches one of them.
                     let which = self.random.below(self.coordinators.len() as u64) as usize;
                     self.hear(which, step, slot, up);
                 }
@@ -242,7 +243,7 @@ impl World {
         }
     }
 
-    /// A coordinator's notes reach the disk, which refuses those of one that is over.
+    /// Writes a coordinator's notes to disk, which refuses notes of a replaced coordinator.
     fn sync(&mut self, which: usize, step: u64) {
         let present = which + 1 == self.coordinators.len();
         let coordinator = &mut self.coordinators[which];
@@ -258,7 +259,7 @@ impl World {
         }
     }
 
-    /// Everything works again, and senders end. An error if something is not delivered then.
+    /// Ends all faults and all senders. Returns an error if something is not delivered then.
     fn settle(&mut self, mut step: u64) -> Option<String> {
         (self.bus.lost, self.bus.repeated) = (0, 0);
         self.coordinators.clear();
@@ -282,9 +283,9 @@ impl World {
         (!delivered).then(|| "not everything is delivered in the end".to_string())
     }
 
-    /// The error of the account, if it has one.
+    /// Returns the error of the account, if it has one.
     fn judge(&self, settled: bool) -> Option<String> {
-        // What is on the disk counts, whoever reads it.
+        // The notes on disk count, whichever coordinator reads them.
         let (ledger, _) = Ledger::begin(LIMITS, &self.notes);
         let account = ledger.account();
         let truth: u64 = self.target.iter().sum();
@@ -298,13 +299,13 @@ impl World {
         if counted + declared < truth {
             return Some(format!("{counted} and {declared} missing are less than {truth}"));
         }
-        // After a quiet end only what machines lost when they were killed is declared.
+        // After an end without faults, only losses by killed machines may be declared missing.
         let torn = self.machines.iter().flat_map(|machine| &machine.disk).map(torn).sum::<u64>();
         (settled && declared != torn).then(|| format!("{declared} are declared and {torn} torn"))
     }
 }
 
-/// Samples that an entry declares missing.
+/// Returns the number of samples that an entry declares missing.
 fn torn(entry: &Entry) -> u64 {
     match entry {
         Entry::Spooled(Record { what: What::Torn { at_most }, .. }) => *at_most,
@@ -319,10 +320,10 @@ fn write(machine: &mut Machine, entry: Option<Entry>) {
     }
 }
 
-/// Runs a schedule: the error of its account, and whether it was accounted for entirely.
+/// Runs a schedule. Returns the error of its account, and true if all samples are accounted for.
 fn schedule(seed: u64, bug: Bug) -> (Option<String>, bool) {
     let mut world = World::new(seed, bug);
-    // A third of the schedules have no fault but those of the bus; a third end in the middle of everything.
+    // A third of the schedules has only faults of the bus; another third ends amid faults.
     let (calm, settles) = (seed.is_multiple_of(3), seed % 3 != 1);
     for step in 0..SLOTS {
         if !calm {
@@ -347,7 +348,7 @@ fn every_sample_is_counted_once_or_declared_missing() {
         assert_eq!(error, None, "schedule {seed}");
         whole += u64::from(accounted);
     }
-    // Not by declaring something in every schedule.
+    // The test must not pass by declaring missing samples in every schedule.
     assert!(whole * 4 > count, "only {whole} of {count} schedules are accounted for");
 }
 

@@ -1,4 +1,4 @@
-//! The coordinator with workers in threads: real ones that run their share, and ones that only say what a test wants.
+//! Tests the coordinator with workers in threads: real ones that run their share, and scripted ones.
 
 use std::collections::HashMap;
 use std::sync::mpsc::Receiver;
@@ -9,7 +9,7 @@ use fleet::{Event, Fleet, FromWorker, Job, Loss, Missed, Report, Threads, ToWork
 use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
-/// A setUp group of one user and a main group of `users`, each user with `loops` samples of a sleep of 2 ms.
+/// Returns a plan with a setUp group of one user and a main group of `users`. Each user runs `loops` samples of 2 ms.
 fn text(users: u32, loops: u32) -> String {
     let group = |class: &str, users: u32, loops: u32| {
         format!(
@@ -65,7 +65,7 @@ fn run(fleet: &mut Fleet) -> Told {
                     *told.samples.entry(label.name.to_string()).or_default() += label.tally.count;
                 }
             }
-            // Those about users' starts and ends are many.
+            // Log lines about starts and ends of users are frequent and ignored.
             Event::Log(engine::Line::Log { .. }) => {}
             Event::Log(line) => told.logs.push(line.to_string()),
             Event::Lost(loss) => told.losses.push(loss),
@@ -75,7 +75,7 @@ fn run(fleet: &mut Fleet) -> Told {
     }
 }
 
-/// Workers that run nothing: `play` answers each message after the offer and the plan.
+/// Starts workers that run nothing: `play` answers each message after the offer and the plan.
 fn played(
     count: u32,
     play: impl Fn(u32, &ToWorker, &mut dyn FnMut(FromWorker)) -> bool + Clone + Send + 'static,
@@ -367,7 +367,7 @@ fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
     let heard = Arc::clone(&seen);
     let bus = played(3, move |number, message, say| {
         match message {
-            // One is slow to answer; one is lost before the second batch.
+            // One worker answers slowly; another one is lost before the second batch.
             ToWorker::Arm => {
                 let mut heard = heard.lock().unwrap();
                 let before = heard.iter().filter(|(who, _)| *who == number).count();
@@ -401,7 +401,7 @@ fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
 fn a_stop_while_machines_are_asked_lets_nothing_more_start() {
     let text = text(6, 4);
     let plan = compile(&text);
-    // It comes before the first batch, and before the second.
+    // The stop arrives before the first batch, or before the second.
     for through in [0, 1] {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&seen);
@@ -412,7 +412,7 @@ fn a_stop_while_machines_are_asked_lets_nothing_more_start() {
             match message {
                 ToWorker::Arm => {
                     heard.push((number, "asked"));
-                    // One answers behind the stop.
+                    // One worker answers after the stop.
                     if number == 0 || before < through {
                         say(FromWorker::Armed);
                     }

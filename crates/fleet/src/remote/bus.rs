@@ -1,7 +1,8 @@
-//! All agents of a run as a bus: each is one worker.
+//! All agents of a run as a bus: each agent is one worker.
 //!
-//! Reports pass through the account: a record is written to the coordinator's disk, then it is acknowledged, then it
-//! counts. Times of an agent become the coordinator's by the measured difference of the clocks.
+//! Reports use exact accounting: a record is written to the coordinator's disk, then acknowledged, and then counted.
+//! Times
+//! of an agent are converted to the coordinator's clock by the measured difference of the clocks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,19 +23,22 @@ use crate::account::{Ledger, Limits, Note, Record, Up, What};
 use crate::bus::{Bus, News};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// Interval of counting silence and of questions for the time, and the most silence that is counted at once: in a longer
-/// gap this process itself did not run.
+/// Interval of counting silence and of clock queries, and the maximum silence counted at once: in a longer interval
+/// this
+/// process itself did not run.
 const TICK: Duration = Duration::from_secs(1);
 const TICK_MOST: Duration = Duration::from_secs(2);
 /// Silence that is reported, and silence after which an agent is lost.
 const TOLD: Duration = Duration::from_secs(4);
 const LIMIT: Duration = Duration::from_secs(15);
-/// Time from the order to start to the start, at least; four times the longest round trip where that is more.
+/// Minimum time from the start order to the start. If longer, four times the longest round trip is used.
 const LEAD: Duration = Duration::from_millis(500);
 const SECOND: i64 = 1_000_000_000;
-/// Snapshots that are kept to be used again, at most.
+/// Maximum number of snapshots that are kept for reuse.
 const SPARE: usize = 8;
-/// Distance of the seeds of hosts that each run the whole plan: 2⁶⁴ by the golden ratio, which repeats late.
+/// Difference between the seeds of hosts that each run the whole plan: 2⁶⁴ divided by the golden ratio, so that seeds
+/// do not
+/// repeat soon.
 const SEEDS: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An agent of a run.
@@ -47,17 +51,18 @@ pub(crate) struct Agent {
     pub(super) clocks: Clocks,
     pub(super) shares: Vec<u32>,
     pub(super) cores: u32,
-    /// The agents of a relay, and what each of them gets.
+    /// The agents of a relay with their assignments.
     pub(super) agents: Vec<(Met, Served)>,
-    /// The coordinator's zero of the run less the one that was sent to it, ms: measurements count from there, whatever
-    /// either wall clock is set to since.
+    /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. It stays fixed, so that
+    /// later
+    /// changes of either system clock do not matter.
     shift_ms: Option<i64>,
-    /// It is lost, or has left.
+    /// True if the agent is lost or has been released.
     pub(super) gone: bool,
-    /// Time of the last sign of it that was noticed, and for how long there was none.
+    /// Time of the last input that was noticed, and duration of the silence since then.
     last: i64,
     silent: Duration,
-    /// Ticks since the process of its connection has ended.
+    /// Number of ticks since the process of the agent's connection ended.
     orphaned: u32,
 }
 
@@ -86,76 +91,76 @@ impl Agent {
         }
     }
 
-    /// The same as a relay of these agents.
+    /// Returns the agent as a relay of these agents.
     pub(super) fn with_agents(self, agents: Vec<(Met, Served)>) -> Self {
         Self { agents, ..self }
     }
 
-    /// Longest way to it and to what is behind it, and back, ns.
+    /// Returns the longest round trip to the agent, and to the agents behind it, in ns.
     fn longest(&self) -> i64 {
         let behind = self.agents.iter().map(|(met, _)| met.longest).max().unwrap_or(0);
         self.clocks.longest().saturating_add(behind)
     }
 }
 
-/// The facts about an agent, for the user.
+/// Facts about an agent for the user.
 #[derive(Clone, Debug)]
 pub struct About {
     pub name: String,
-    /// Its zone; empty where it has none.
+    /// Zone of the agent; empty if it has none.
     pub zone: String,
     pub processors: u32,
     pub descriptors: u64,
-    /// Free memory, bytes.
+    /// Free memory in bytes.
     pub memory: u64,
-    /// Its processes, each with a share of the users.
+    /// Number of processes, each with a share of the users.
     pub shares: u32,
-    /// Threads of each process.
+    /// Number of threads per process.
     pub cores: u32,
-    /// Bound of the error of its clock, ms.
+    /// Error bound of the agent's clock in ms.
     pub clock_bound_ms: f64,
-    /// The coordinator's wall clock less its own, ms.
+    /// The coordinator's system clock minus the agent's, in ms.
     pub clock_offset_ms: i64,
-    /// The relay by which it is reached.
+    /// The relay through which the agent is reached.
     pub relay: Option<String>,
 }
 
-/// Agents as workers.
+/// The agents of a run as workers.
 #[derive(Debug)]
 pub struct Agents {
     pub(super) all: Vec<Agent>,
     pub(super) clock: Instant,
     pub(super) heard: Receiver<(u32, Heard)>,
     news: VecDeque<(u32, News)>,
-    /// Snapshots that were counted: the next ones are read into them.
+    /// Snapshots that were counted; the next ones are deserialized into them.
     #[expect(clippy::vec_box, reason = "they travel in their boxes")]
     spare: Vec<Box<Snapshot>>,
     ledger: Ledger,
     notes: Disk,
     pub(super) notes_path: PathBuf,
     pub(super) limits: Limits,
-    /// Most samples of an agent in a second.
+    /// Maximum number of samples of an agent in a second so far.
     peak: u64,
-    /// Zero of the run by the clock of the connections.
+    /// Zero of the run on the clock of the connections.
     zero: i64,
     ticked: Instant,
-    /// Result files: the coordinator's path, whether it has rows, and the agents' file.
+    /// Result files: the coordinator's path, true if it contains CSV rows, and the file on the agents.
     pub(super) results: Vec<(PathBuf, bool, Results)>,
-    /// The place to which agents send their rows; none: they are fetched.
+    /// Destination to which agents send their rows; without one, the coordinator fetches them.
     pub(super) rows_to: Option<RowsTo>,
-    /// The end of the run, once it has come, and whether the agents were let go.
+    /// Progress of the end of the run, and true if the agents were released.
     pub(super) end: Option<super::fetch::End>,
     pub(super) left: bool,
     pub(super) connections: u64,
-    /// The name of the run on agents, and the depth of the plan's folder in that of the run.
+    /// Name of the run on agents, and depth of the plan's folder within the run's folder.
     pub(super) run: (String, u32),
-    /// Each agent runs the whole plan.
+    /// True if each agent runs the whole plan.
     whole: bool,
-    /// These are a relay's, which has a part of the run: it says how many shares there are.
+    /// True for the agents of a relay, which has a part of the run. Then the assignment contains the number of shares.
     part: bool,
-    /// A failure to write notes was reported.
+    /// True if a failure to write notes was reported.
     failed: bool,
-    /// The file for another coordinator was written.
+    /// True if the file for a takeover was written.
     kept: bool,
     pub(super) taken: Option<Taken>,
 }
@@ -179,7 +184,7 @@ impl Agents {
         Ok(Self { news, ..this })
     }
 
-    /// The agents of a run that is taken over, with its notes so far.
+    /// Creates the agents of a run that is taken over, with the notes so far.
     pub(super) fn again(
         agents: Vec<Agent>,
         (clock, heard): (Instant, Receiver<(u32, Heard)>),
@@ -188,7 +193,7 @@ impl Agents {
         taken: Taken,
     ) -> io::Result<Self> {
         let mut frames = Frames::open(notes_path)?;
-        // What is behind something broken could not be counted.
+        // Notes after a broken frame cannot be counted.
         let before = std::iter::from_fn(|| frames.next::<Note>().ok().flatten());
         let (ledger, note) = Ledger::read(limits, before);
         notes.write(&note)?;
@@ -230,28 +235,34 @@ impl Agents {
         }
     }
 
-    /// `run`: its name on agents, and the depth of the plan's folder. `whole`: each agent runs the whole plan.
+    /// Sets the number of connections and the run: its name on agents, and the depth of the plan's folder. `whole` is
+    /// true if
+    /// each agent runs the whole plan.
     pub(super) fn holding(self, connections: u64, run: (String, u32), whole: bool) -> Self {
         Self { connections, run, whole, ..self }
     }
 
-    /// The same as agents of a relay, with its name of the run and the result files that it fetches for the coordinator.
+    /// Turns these agents into those of a relay, with its name of the run and the result files that it fetches for the
+    /// coordinator.
     pub(super) fn of_relay(
         self,
         run: (String, u32),
         results: Vec<(PathBuf, bool, Results)>,
     ) -> Self {
-        // If the relay ends, its agents do: no other one takes them over.
+        // If the relay ends, its agents end too: no other relay takes them over.
         Self { run, results, part: true, kept: true, ..self }
     }
 
-    /// Connections that all processes can hold together; where each agent runs the whole plan, those of the tightest.
+    /// Returns the number of connections that all processes can hold together. If each agent runs the whole plan, this
+    /// is the
+    /// number of the smallest agent.
     pub fn connections(&self) -> u64 {
         self.connections
     }
 
-    /// The result files that are to be fetched at the end: path, and whether it has rows or elements. The first are
-    /// those that get every sample. Returns sentences about those that stay on the agents.
+    /// Sets the result files to fetch at the end: path, and true for CSV rows or false for XML elements. The first
+    /// files
+    /// are those that receive every sample. Returns messages about files that stay on the agents.
     pub fn set_results(
         &mut self,
         files: Vec<(PathBuf, bool)>,
@@ -277,12 +288,12 @@ impl Agents {
         notes
     }
 
-    /// Agents send their rows there instead.
+    /// Makes agents send their rows to this destination instead.
     pub fn set_rows_to(&mut self, place: RowsTo) {
         self.rows_to = Some(place);
     }
 
-    /// The agents in their order; those of a relay in its place.
+    /// Returns facts about all agents in order. A relay is replaced by its agents.
     pub fn about(&self) -> Vec<About> {
         self.all.iter().flat_map(|agent| self.about_one(agent)).collect()
     }
@@ -322,7 +333,7 @@ impl Agents {
         agent.clocks.offset_ms(nanos(self.clock), wall_ns())
     }
 
-    /// The plan with an agent's shares of it.
+    /// Sends an agent the plan with its shares.
     fn begin(&mut self, worker: u32, share: &Share) {
         if !std::mem::replace(&mut self.kept, true)
             && let Err(error) = resume::keep(self, share)
@@ -332,12 +343,12 @@ impl Agents {
                 format!("{}: {error}; no other coordinator can take this run over", path.display());
             self.say(worker, words);
         }
-        // Zero was read from the wall clock a moment ago.
+        // The share's zero was read from the system clock a moment ago.
         self.zero = nanos(self.clock) - (wall_ns() - share.zero);
         self.assign(worker, share);
     }
 
-    /// An agent's shares of the plan.
+    /// Sends an agent its assignment.
     fn assign(&mut self, worker: u32, share: &Share) {
         let all = if self.part {
             share.count
@@ -355,7 +366,7 @@ impl Agents {
         let Some(agent) = self.all.get(worker as usize) else { return };
         let share = Share { zero, cores: agent.cores, ..share.clone() };
         let share = if self.whole {
-            // Equal numbers in equal users of all hosts would be no other load.
+            // Equal seeds would give the users of all hosts identical random values.
             let seed = share.seed.wrapping_add(u64::from(worker).wrapping_mul(SEEDS));
             Share {
                 count: agent.shares.len() as u32,
@@ -382,7 +393,7 @@ impl Agents {
         }
     }
 
-    /// The second of the run by now.
+    /// Returns the current second of the run.
     fn slot(&self) -> u64 {
         u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
     }
@@ -426,13 +437,13 @@ impl Agents {
         }
     }
 
-    /// Takes a message of the account: the disk first, then the answer, then the report counts.
+    /// Handles a message of the account: writes to disk first, then sends the answer, then counts the report.
     fn account(&mut self, worker: u32, up: Up) {
         let origin = match &up {
             Up::Here { origin, .. } => *origin,
             Up::Record(record) => record.origin,
         };
-        // An agent speaks for itself only.
+        // An agent may report only for itself.
         if origin.sender != worker {
             return self.lose(worker, "it reported in the name of another agent".into());
         }
@@ -465,7 +476,7 @@ impl Agents {
         }
     }
 
-    /// The report in a record that is on the disk.
+    /// Returns the report in a record that is on disk.
     pub(super) fn counted(&mut self, worker: u32, record: Record, offset_ms: i64) -> Option<News> {
         let What::Delta { samples, body } = record.what else { return None };
         let snapshot = self.spare.pop().unwrap_or_default();
@@ -487,7 +498,7 @@ impl Agents {
         Some(News::Said(FromWorker::Report(Box::new(report))))
     }
 
-    /// An agent of a run that was taken over says where it stands.
+    /// Handles the state of the run that an agent reports during a takeover.
     fn found(&mut self, worker: u32, mut stand: Stand) {
         if let Some(words) = stand.torn.take() {
             return self.lose(worker, words);
@@ -517,7 +528,7 @@ impl Agents {
         self.news.push_back((worker, News::Gone(words)));
     }
 
-    /// Once a second: questions for the time, and agents that are silent.
+    /// Once a second: queries the agents' clocks and checks for silent agents.
     fn tick(&mut self) {
         let passed = self.ticked.elapsed();
         if passed < TICK {
@@ -547,7 +558,8 @@ impl Agents {
                     self.news.push_back((worker, News::Silent(words)));
                 }
             }
-            // Its output may be held open by others; what it had to say is read by the next tick.
+            // Other processes may hold the connection's output open. The agent's last messages are read before the next
+            // tick.
             let agent = &mut self.all[worker as usize];
             agent.orphaned += u32::from(agent.line.has_ended());
             if agent.orphaned > 1 {
@@ -565,7 +577,7 @@ impl Bus for Agents {
     fn send(&mut self, worker: u32, message: &ToWorker) {
         match message {
             ToWorker::Plan(share) => self.begin(worker, share),
-            // What is sent is small, but for the plan.
+            // Orders are small except for the plan.
             order => match again(order) {
                 Some(order) => self.tell(worker, &ToAgent::Order(order)),
                 None => self.lose(worker, "an order cannot be sent".into()),
@@ -650,12 +662,12 @@ impl Bus for Agents {
     }
 }
 
-/// An order once more; orders are sent to several agents.
+/// Copies an order by serializing it, because orders are sent to several agents.
 fn again(order: &ToWorker) -> Option<ToWorker> {
     postcard::from_bytes(&postcard::to_stdvec(order).ok()?).ok()
 }
 
-/// Now, in nanoseconds since 1970.
+/// Returns the current time in nanoseconds since 1970.
 pub(super) fn wall_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }

@@ -1,4 +1,5 @@
-//! The connection to one agent, whatever carries it: pipes of a process like `ssh`, or a stream over a NATS server.
+//! The connection to one agent, independent of its transport: pipes of a process like `ssh`, or a stream over a NATS
+//! server.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// Never blocks: what is not taken is kept in memory.
+    /// Sends a message. Never blocks: bytes that the transport does not accept are queued in memory.
     pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
         match self {
             Self::Piped(line) => line.send(message),
@@ -22,7 +23,7 @@ impl Line {
         }
     }
 
-    /// The stream, for a coordinator that takes it over. A pipe ends with the coordinator.
+    /// Returns the stream's data for a takeover; `None` for pipes, which end with the coordinator.
     pub(crate) fn found(&self) -> Option<&Found> {
         match self {
             Self::Piped(_) => None,
@@ -30,7 +31,7 @@ impl Line {
         }
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns the number of bytes that wait to be sent.
     pub(crate) fn queued(&self) -> usize {
         match self {
             Self::Piped(line) => line.queued(),
@@ -38,7 +39,7 @@ impl Line {
         }
     }
 
-    /// Time when something came last.
+    /// Returns the time of the last received bytes.
     pub(crate) fn last(&self) -> i64 {
         match self {
             Self::Piped(line) => line.last(),
@@ -46,7 +47,7 @@ impl Line {
         }
     }
 
-    /// Whether something could be heard of the agent: what lies between may be away for a while.
+    /// True if messages of the agent could arrive. The server between may be unreachable for some time.
     pub(crate) fn hears(&self) -> bool {
         match self {
             Self::Piped(_) => true,
@@ -54,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Whether the other end has gone.
+    /// True if the other end is gone.
     pub(crate) fn has_ended(&mut self) -> bool {
         match self {
             Self::Piped(line) => line.has_ended(),
@@ -70,7 +71,7 @@ impl Line {
         }
     }
 
-    /// Ends the connection, and says how it ended.
+    /// Ends the connection and returns how it ended.
     pub(crate) fn end(&mut self, patience: Duration) -> String {
         match self {
             Self::Piped(line) => line.end(patience),

@@ -1,46 +1,49 @@
-//! The difference of two clocks, measured by question and answer (Cristian's method).
+//! Measures the difference of two clocks by queries and answers (Cristian's method).
 //!
-//! An answer was made somewhere between the question and its arrival, whatever the ways there and back are. So each gives
-//! an interval in which the difference is, as long as the round trip; it is in all of them, and where they meet is less
-//! than the shortest: one had the fastest way there, another one the fastest way back. Older ones are widened by what
-//! clocks drift. Monotonic clocks are compared, which nobody sets; the wall clock of the other side is known by its
-//! distance from its monotonic one, as last heard.
+//! The other clock was read at some time between the query and the arrival of the answer. So each answer gives an
+//! interval
+//! that contains the difference and is as long as the round trip. The difference lies in the intersection of all
+//! intervals,
+//! which is shorter than the shortest interval if one answer had a fast way there and another a fast way back. Older
+//! intervals are widened by the maximum drift. The method compares monotonic clocks, which are never set. The other
+//! side's
+//! system clock is known by its last reported distance from that side's monotonic clock.
 
 use std::collections::VecDeque;
 
-/// Answers that are kept: clocks drift, so an old short round trip must not count for ever.
+/// Number of answers that are kept. Clocks drift, so an old short round trip must not count for ever.
 const KEPT: usize = 60;
-/// Drift of a clock against another one, at most: nanoseconds in a second.
+/// Maximum drift of one clock against another, in nanoseconds per second.
 const DRIFT: i64 = 50_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// An answer.
+/// An answer to a clock query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
-    /// The asker's monotonic clock at the question and at the arrival of the answer, nanoseconds.
+    /// The querying side's monotonic clock at the query and at the arrival of the answer, in nanoseconds.
     pub(crate) asked: i64,
     pub(crate) came: i64,
-    /// The clocks of the other side.
+    /// The clocks of the answering side.
     pub(crate) monotonic: i64,
     pub(crate) wall: i64,
 }
 
-/// An answer, measured.
+/// A measurement from one answer.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     came: i64,
-    /// The round trip.
+    /// Duration of the round trip.
     trip: i64,
-    /// The other monotonic clock less one's own, if the answer was made in the middle.
+    /// The other monotonic clock minus our own, assuming that the other clock was read in the middle of the round trip.
     middle: i64,
 }
 
-/// The clocks of another machine.
+/// The clocks of another machine, as measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clocks {
-    /// The answers.
+    /// The latest measurements.
     answers: VecDeque<Measured>,
-    /// The other wall clock less its monotonic one.
+    /// The other system clock minus the other monotonic clock.
     wall: i64,
 }
 
@@ -55,7 +58,7 @@ impl Clocks {
         self.wall = answer.wall - answer.monotonic;
     }
 
-    /// The bound of the error, and the difference.
+    /// Returns the error bound and the difference.
     fn best(&self) -> Option<(i64, i64)> {
         let now = self.answers.back()?.came;
         let (mut lower, mut upper) = (i64::MIN, i64::MAX);
@@ -67,32 +70,33 @@ impl Clocks {
             let bound = (upper - lower) / 2 + (upper - lower) % 2;
             return Some((bound, lower + (upper - lower) / 2));
         }
-        // A clock that runs otherwise than clocks do: the shortest round trip alone.
+        // The intervals do not intersect because a clock drifts more than expected: use the shortest round trip alone.
         let shortest = self.answers.iter().min_by_key(|answer| answer.trip)?;
         Some((shortest.trip / 2 + shortest.trip % 2, shortest.middle))
     }
 
-    /// Number of answers so far, as far as they are kept.
+    /// Returns the number of kept answers.
     pub(crate) fn answers(&self) -> usize {
         self.answers.len()
     }
 
-    /// The bound of the error, nanoseconds; `None` before the first answer.
+    /// Returns the error bound in nanoseconds; `None` before the first answer.
     pub(crate) fn bound(&self) -> Option<i64> {
         self.best().map(|(bound, _)| bound)
     }
 
-    /// The longest round trip, nanoseconds.
+    /// Returns the longest round trip in nanoseconds.
     pub(crate) fn longest(&self) -> i64 {
         self.answers.iter().map(|answer| answer.trip).max().unwrap_or(0)
     }
 
-    /// The other wall clock at a time of one's own monotonic clock.
+    /// Returns the other system clock at a time of our monotonic clock.
     pub(crate) fn wall_at(&self, monotonic: i64) -> i64 {
         monotonic + self.best().map_or(0, |(_, difference)| difference) + self.wall
     }
 
-    /// One's own wall clock less the other one, ms, by a pair of readings of one's own; 0 if that may be an error of measuring.
+    /// Returns our system clock minus the other one, in ms, from a pair of our own readings; 0 if it is within the
+    /// error bound.
     pub(crate) fn offset_ms(&self, monotonic: i64, wall: i64) -> i64 {
         let Some(bound) = self.bound() else { return 0 };
         let offset = wall - self.wall_at(monotonic);
@@ -109,7 +113,7 @@ mod tests {
     #[test]
     fn the_fastest_ways_of_several_answers_meet() {
         let mut clocks = Clocks::default();
-        // The difference is 70 ms; ways take 20 ms and up to 10 ms more, and never both the least at once.
+        // The difference is 70 ms. Each way takes at least 20 ms, and never both ways of one answer are fastest.
         for (there, back) in [(20, 30), (30, 20), (24, 26), (29, 29)] {
             let asked = 1_000 * MS;
             let monotonic = asked + (there + 70) * MS;
@@ -133,7 +137,7 @@ mod tests {
     fn the_shortest_round_trip_counts_and_bounds_the_error() {
         let mut clocks = Clocks::default();
         assert_eq!(clocks.bound(), None);
-        // The other clock is 5 s behind; its wall clock reads 1000 s more than its monotonic one.
+        // The other clock is 5 s behind. Its system clock is 1000 s ahead of its monotonic clock.
         let answer = |asked: i64, there: i64, back: i64| {
             let monotonic = asked + there - 5_000 * MS;
             let (came, wall) = (asked + there + back, monotonic + 1_000_000 * MS);
@@ -147,7 +151,7 @@ mod tests {
         assert_eq!(clocks.longest(), 50 * MS);
         let true_wall = 20_000 * MS - 5_000 * MS + 1_000_000 * MS;
         assert!((clocks.wall_at(20_000 * MS) - true_wall).abs() <= 2 * MS + drift);
-        // Within the bound nothing is known to differ.
+        // Differences within the error bound count as none.
         assert_eq!(clocks.offset_ms(20_000 * MS, true_wall), 0);
         assert!((clocks.offset_ms(20_000 * MS, true_wall + 700 * MS) - 700).abs() <= 2);
         assert!((clocks.offset_ms(20_000 * MS, true_wall - 700 * MS) + 700).abs() <= 2);

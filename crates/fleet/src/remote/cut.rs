@@ -1,8 +1,11 @@
-//! Data files for each agent: the lines of its own users, with blank ones for those of others.
+//! Data files for each agent: the lines of its own users, with blank lines in place of the others.
 //!
-//! Line k of a data file is for user k mod users, who is in a share of the run, which an agent has. A file is cut where
-//! that is so in every round: it ends with its last line, or its lines are a multiple of the users. A file that the plan
-//! reads in other ways, too, is sent whole; so is one for a single agent, and a short one.
+//! Line k of a data file belongs to user k mod users. That user is in a share of the run, and the share belongs to an
+//! agent.
+//! A file is cut if this holds in every round: reading stops at the last line, or the number of lines is a multiple of
+//! the
+//! users. A file is sent completely if the plan also reads it in other ways, if there is only one agent, or if it is
+//! short.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,22 +17,22 @@ use plan::state::{DealtFile, Odd};
 use super::manifest::{self, Manifest};
 use super::wire::Named;
 
-/// Data files as the plan's elements read them: the name, and how its lines are dealt out, if they are.
+/// The data files that the plan's elements read: the name, and how the lines are distributed, if they are.
 pub type Dealt = Vec<(String, Option<DealtFile>)>;
 
-/// Files that are shorter are sent whole, bytes.
+/// Files shorter than this are sent completely, in bytes.
 const WORTH: u64 = 64 << 10;
 
-/// The files that are cut, by their index in the manifest.
+/// The files to cut, by their index in the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     files: BTreeMap<usize, DealtFile>,
-    /// Sentences for the user.
+    /// Messages for the user.
     pub(crate) notes: Vec<String>,
 }
 
 impl Cuts {
-    /// Finds the files that are cut.
+    /// Determines the files to cut.
     pub(crate) fn find(manifest: &Manifest, dealt: &Dealt, agents: usize) -> Self {
         let mut cuts = Self::default();
         if agents < 2 {
@@ -66,12 +69,12 @@ impl Cuts {
         cuts
     }
 
-    /// Number of files that are cut.
+    /// Returns the number of files to cut.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// The files of each agent, given its shares. Files that are cut are written into that folder.
+    /// Returns the files of each agent by its shares. Cut files are written into `folder`.
     pub(crate) fn files(
         &self,
         manifest: &Manifest,
@@ -131,7 +134,8 @@ mod tests {
         )
     }
 
-    /// The lines that each of three agents gets, the second with two shares; `None`: the file is sent whole.
+    /// Returns the lines that each of three agents gets, the second with two shares; `None` if the file is sent
+    /// completely.
     fn dealt(name: &str, plan: &str, lines: usize) -> Option<Vec<Vec<usize>>> {
         let folder =
             std::env::temp_dir().join(format!("throng-cuts-{name}-{}", std::process::id()));
@@ -169,7 +173,7 @@ mod tests {
     fn each_agent_gets_the_lines_of_its_users() {
         let agents =
             dealt("own", &plan("shareMode.all", false, ""), 1000).expect("a file that is cut");
-        // Users 0 and 4 of six are in share 0 of four, 1 and 5 in share 1, 2 in share 2, 3 in share 3.
+        // Of six users, 0 and 4 are in share 0 of four, 1 and 5 in share 1, 2 in share 2, and 3 in share 3.
         assert_eq!(agents[0][..5], [0, 4, 6, 10, 12]);
         assert_eq!(agents[1][..5], [1, 3, 5, 7, 9]);
         assert_eq!(agents[2][..5], [2, 8, 14, 20, 26]);

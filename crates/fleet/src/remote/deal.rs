@@ -1,8 +1,9 @@
-//! Shares of the run by what agents offer.
+//! Distributes shares of the run by the resources that agents offer.
 //!
-//! A share is one process of one agent, and all shares have the same number of users. So an agent carries more by having
-//! more shares: their numbers are as its processors are, as far as that divides, and where zones have weights, as those
-//! are; where users need more descriptors than that many processes have, all numbers are multiplied.
+//! A share is one process of an agent, and all shares have the same number of users. So an agent gets more load by more
+//! shares. The number of its shares is proportional to its processors, and to the weight of its zone if zones have
+//! weights.
+//! If the users need more file descriptors than these processes have, all numbers are multiplied.
 
 use super::wire::Offer;
 use crate::size::held_per_process;
@@ -12,16 +13,16 @@ use crate::size::held_per_process;
 pub(crate) struct Deal {
     /// Numbers of the shares of each agent.
     pub(crate) shares: Vec<Vec<u32>>,
-    /// Threads of each process, by agent.
+    /// Number of threads per process, by agent.
     pub(crate) cores: Vec<u32>,
-    /// Connections that the agents can hold, all together, each no more than its shares bring it.
+    /// Number of connections that the agents can hold together, where no agent holds more than its shares require.
     pub(crate) connections: u64,
 }
 
-/// Shares of an agent, at most.
+/// Maximum number of shares per agent.
 const MOST_EACH: u32 = 256;
 
-/// The zones of the agents, and the parts of the load that zones get.
+/// The zones of the agents, and the weights of the zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Zones {
     /// Zone of each agent.
@@ -29,7 +30,9 @@ pub(crate) struct Zones {
     pub(crate) weights: Vec<(String, u32)>,
 }
 
-/// Deals shares out: `each` if it is given, else by zones and capacity. `cores`: threads of a process, or 0.
+/// Distributes shares: `each` per agent if it is set, otherwise by zones and capacity. `cores` is the number of threads
+/// per
+/// process, or 0 for the default.
 pub(crate) fn deal(
     offers: &[Offer],
     zones: Option<&Zones>,
@@ -56,8 +59,8 @@ pub(crate) fn deal(
     Deal { connections: holds(offers, &counts), cores, shares: numbers(&counts) }
 }
 
-/// Shares of hosts that each run the whole plan: as many processes as its connections take there, with numbers of
-/// their own. The connections that can be held are those of the tightest host.
+/// Returns the shares of hosts that each run the whole plan: as many processes as the connections need on that host,
+/// numbered per host. The number of connections is that of the smallest host.
 pub(crate) fn whole(offers: &[Offer], each: Option<u32>, cores: u32, connections: u64) -> Deal {
     let count = |offer: &Offer| {
         let held = held_per_process(offer.descriptors).max(1);
@@ -76,18 +79,18 @@ pub(crate) fn whole(offers: &[Offer], each: Option<u32>, cores: u32, connections
     }
 }
 
-/// Threads of each process of an agent: those that were asked for, or its processors divided.
+/// Returns the number of threads per process: the requested number, or the agent's processors divided by its processes.
 fn threads(offer: &Offer, count: u32, cores: u32) -> u32 {
     if cores == 0 { (offer.processors / count).max(1) } else { cores }
 }
 
-/// Numbers in the ratio of the given ones, as small as they come, and `MOST_EACH` at most.
+/// Returns the smallest integers in the ratio of the given numbers, each at most `MOST_EACH`.
 fn smallest(numbers: &[u64]) -> Vec<u32> {
     let unit = numbers.iter().copied().fold(0, common).max(1);
     let most = numbers.iter().map(|number| number / unit).max().unwrap_or(1);
     let shrunk = |number: &u64| {
         let number = number / unit;
-        // What does not fit into the bound is rounded: a share is never lost wholly.
+        // Numbers above the limit are scaled and rounded, but never to 0.
         let fitted = if most <= u64::from(MOST_EACH) {
             number
         } else {
@@ -98,13 +101,13 @@ fn smallest(numbers: &[u64]) -> Vec<u32> {
     numbers.iter().map(shrunk).collect()
 }
 
-/// Shares of a zone's agents are as their processors, and together as the zone's weight.
+/// Returns numbers of shares: within a zone proportional to processors, and per zone proportional to the zone's weight.
 fn weighted(processors: &[u64], zones: &Zones) -> Vec<u32> {
     let of_zone = |zone: &str| -> u64 {
         let agents = processors.iter().zip(&zones.of).filter(|(_, of)| *of == zone);
         agents.map(|(processors, _)| *processors).sum()
     };
-    // With the common multiple of all sums each zone has a whole number for each processor.
+    // With the common multiple of all zone sums, each zone has an integer per processor.
     let whole = zones
         .weights
         .iter()
@@ -118,14 +121,16 @@ fn weighted(processors: &[u64], zones: &Zones) -> Vec<u32> {
     smallest(&processors.iter().zip(&zones.of).map(share).collect::<Vec<_>>())
 }
 
-/// Connections that agents with so many shares can hold: all shares are equal, so the tightest process decides.
+/// Returns the number of connections that agents with these shares can hold. All shares are equal, so the process with
+/// the
+/// fewest file descriptors limits all.
 fn holds(offers: &[Offer], counts: &[u32]) -> u64 {
     let tightest =
         offers.iter().map(|offer| held_per_process(offer.descriptors)).min().unwrap_or(0);
     tightest.saturating_mul(counts.iter().map(|count| u64::from(*count)).sum())
 }
 
-/// Numbers of shares, dealt in rounds, so that the first few users are not all on one machine.
+/// Numbers the shares in rounds over the agents, so that the first few users are not all on one machine.
 fn numbers(counts: &[u32]) -> Vec<Vec<u32>> {
     let mut shares = vec![Vec::new(); counts.len()];
     let mut next = 0;
@@ -140,7 +145,7 @@ fn numbers(counts: &[u32]) -> Vec<Vec<u32>> {
     shares
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn common(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -169,7 +174,7 @@ mod tests {
     fn users_beyond_the_descriptors_get_more_processes() {
         let offers = [offer(8, 1_300), offer(4, 20_000)];
         let many = deal(&offers, None, None, 0, 10_000);
-        // Three shares hold 3 000, twelve 12 000.
+        // Three shares hold 3 000 connections, twelve shares 12 000.
         assert_eq!(many.shares.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4]);
         assert_eq!((many.connections, many.cores), (12_000, vec![1, 1]));
         let mut all: Vec<u32> = many.shares.concat();
@@ -191,7 +196,7 @@ mod tests {
         assert_eq!(counts(&[4, 4], &zones(&["eu", "us"], &two)), [2, 1]);
         assert_eq!(counts(&[4, 4, 4], &zones(&["eu", "us", "us"], &two)), [4, 1, 1]);
         assert_eq!(counts(&[2, 4, 3], &zones(&["eu", "eu", "us"], &two)), [2, 4, 3]);
-        // Beyond the bound the ratio is kept as far as it goes.
+        // Above the limit, the ratio is kept as far as possible.
         let odd = counts(&[127, 113], &zones(&["eu", "us"], &[("eu", 1), ("us", 1000)]));
         assert_eq!(odd, [1, 256]);
     }

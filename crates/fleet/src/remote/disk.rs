@@ -1,4 +1,4 @@
-//! Records and notes on a disk: a file to which frames are appended.
+//! Records and notes on disk: a file to which frames are appended.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::frame;
 
-/// A file of frames. What it has taken survives the end of the process by any signal.
+/// A file of frames. Written frames survive the death of the process, also by a signal.
 #[derive(Debug)]
 pub(crate) struct Disk {
     file: File,
@@ -19,16 +19,16 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// Makes the file, which must not be there: it is of this run.
+    /// Creates the file. It must not exist, because it belongs to this run.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut how = OpenOptions::new();
         let file = how.create_new(true).append(true).mode(0o600).open(path)?;
-        // Some file systems have no locks; then nobody else is kept off.
+        // Some file systems have no locks. There, other writers cannot be prevented.
         let _ = file.try_lock();
         Ok(Self { file, length: 0, bytes: Vec::new() })
     }
 
-    /// Opens a file whose writer has ended, to append to it. What it wrote last, and not whole, is dropped.
+    /// Opens a file whose writer has ended, for appending. An incomplete last frame is dropped.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).open(path)?;
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
@@ -40,7 +40,7 @@ impl Disk {
         Ok(Self { file, length: frames.at, bytes: Vec::new() })
     }
 
-    /// Appends a frame, whole or not at all: half of one would end the file for its reader.
+    /// Appends a frame completely or not at all. Readers would stop at an incomplete frame.
     pub(crate) fn write(&mut self, entry: &impl Serialize) -> io::Result<()> {
         self.bytes.clear();
         frame::push(&mut self.bytes, entry).map_err(io::Error::other)?;
@@ -53,11 +53,11 @@ impl Disk {
     }
 }
 
-/// The frames of a file, in turn.
+/// Reads the frames of a file in order.
 #[derive(Debug)]
 pub(crate) struct Frames {
     file: BufReader<File>,
-    /// Bytes of the frames that were read.
+    /// Number of bytes of the frames read so far.
     at: u64,
     bytes: Vec<u8>,
 }
@@ -68,7 +68,7 @@ impl Frames {
         Ok(Self { file, at: 0, bytes: Vec::new() })
     }
 
-    /// The next frame, if there is one and it is whole: there may be later.
+    /// Returns the next frame if it is complete; a later call may succeed after more is written.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         if !self.read()? {
             return Ok(None);
@@ -76,7 +76,7 @@ impl Frames {
         postcard::from_bytes(&self.bytes).map(Some).map_err(io::Error::other)
     }
 
-    /// Reads the next frame; false if none is whole.
+    /// Reads the next frame. Returns false if there is no complete one.
     fn read(&mut self) -> io::Result<bool> {
         let mut length = [0; 4];
         let whole = self.file.read_exact(&mut length).and_then(|()| {
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(incoming.next::<Entry>(), Ok(Some(entry.clone())));
         }
         assert_eq!(incoming.next::<Entry>(), Ok(None));
-        // Another writer: after the end of this one, and behind what is whole.
+        // Another writer can open the file after this one has ended, and appends after the last complete frame.
         assert!(Disk::open(&path).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock));
         drop(disk);
         let mut bytes = std::fs::read(&path).expect("the file");

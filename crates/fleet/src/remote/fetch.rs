@@ -1,4 +1,5 @@
-//! The end of a run with agents: their rows are fetched and merged, or sent to where they are kept, and they leave.
+//! The end of a run with agents: their rows are fetched and merged, or sent to a destination, and the agents are
+//! released.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,31 +14,32 @@ use super::rows::{self, Part};
 use super::squeeze::unpack;
 use super::wire::{FromAgent, Results, ToAgent};
 
-/// Longest silence of an agent whose rows are fetched.
+/// Maximum silence of an agent whose rows are fetched.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Longest time of agents for sending a file to its place: their own limit, and the time to say so.
+/// Maximum time for agents to send a file to its destination: their own limit plus the time to report it.
 const PUSHED: Duration = Duration::from_secs(31 * 60);
-/// Longest head of a result file, bytes, and the tag that ends that of one with elements.
+/// Maximum length of the text before the rows in a result file, in bytes. In XML files this text ends with the
+/// following tag.
 const HEAD: u64 = 64 << 10;
 const ROOT: &[u8] = b"<testResults";
 /// Time for agents to end by themselves.
 const LEAVING: Duration = Duration::from_secs(5);
 
-/// The end of a run, step by step.
+/// The progress of the end of a run.
 #[derive(Debug)]
 pub(super) struct End {
-    /// Result files that are left, with their numbers.
+    /// Remaining result files with their numbers.
     files: VecDeque<(u32, (PathBuf, bool, Results))>,
-    /// The agents that have sent their rows of the first of them to its place, once that was tried.
+    /// The agents that have sent their rows of the first file to its destination; `None` before this was tried.
     pushed: Option<Vec<bool>>,
-    /// Nothing is missing so far.
+    /// True if nothing is missing so far.
     is_whole: bool,
 }
 
 impl Agents {
-    /// Does the next step of the end: has the rows of a result file sent to their place, or fetches them, and lets the
-    /// agents go in the end. Returns sentences about rows that could not be had, and about those that were sent; `None`
-    /// when nothing is left.
+    /// Performs the next step of the end: has the rows of a result file sent to their destination, or fetches them, and
+    /// finally releases the agents. Returns messages about missing rows and about sent rows; `None` when nothing is
+    /// left.
     pub(super) fn fetch(&mut self) -> Option<Vec<String>> {
         let end = self.end.get_or_insert_with(|| End {
             files: (0..).zip(std::mem::take(&mut self.results)).collect(),
@@ -75,7 +77,7 @@ impl Agents {
         Some(complaints)
     }
 
-    /// Fetches the rows of a result file from the agents that have not sent theirs to their place.
+    /// Fetches the rows of a result file from the agents that have not sent them to the destination.
     fn fetch_file(
         &mut self,
         (number, path, are_rows): (u32, &Path, bool),
@@ -106,7 +108,8 @@ impl Agents {
         }
     }
 
-    /// Has a result file sent to its place by each agent. Says which did; what another has is fetched.
+    /// Makes each agent send a result file to the destination. Returns which agents did; rows of the others are
+    /// fetched.
     fn push(
         &mut self,
         place: &RowsTo,
@@ -115,7 +118,7 @@ impl Agents {
     ) -> Vec<bool> {
         let head = head(path, are_rows);
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // The run as people know it: by its folder.
+        // The name of the run for people: its folder.
         let folder = self.notes_path.parent().and_then(Path::file_name);
         let run =
             folder.map_or_else(|| self.run.0.clone(), |name| name.to_string_lossy().into_owned());
@@ -196,7 +199,7 @@ impl Agents {
         }
     }
 
-    /// Lets the agents go. The notes are needed only where something is missing.
+    /// Releases the agents. The notes are kept only if something is missing.
     fn leave(&mut self, whole: bool) {
         let mut left = true;
         for worker in 0..self.all.len() {
@@ -211,12 +214,12 @@ impl Agents {
         if whole && left {
             let _ = std::fs::remove_file(&self.notes_path);
         }
-        // The run is over: nobody takes it over.
+        // The run is over, so no takeover is possible any more.
         let _ = std::fs::remove_file(super::resume::kept(&self.notes_path));
     }
 }
 
-/// The sentence about rows that were sent to their place.
+/// Returns the message about rows that were sent to their destination.
 fn said(path: &Path, sent: &[bool]) -> Option<String> {
     let (count, all) = (sent.iter().filter(|sent| **sent).count(), sent.len());
     let rest = if count < all { "; those of the others are in it" } else { "" };
@@ -226,7 +229,7 @@ fn said(path: &Path, sent: &[bool]) -> Option<String> {
     })
 }
 
-/// The text before the rows in a result file that was made.
+/// Returns the text before the rows in an existing result file.
 fn head(path: &Path, are_rows: bool) -> Vec<u8> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
@@ -234,7 +237,7 @@ fn head(path: &Path, are_rows: bool) -> Vec<u8> {
         head[at..].iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| at + end + 1)
     };
     let length = match read {
-        // A file that is gone on with may begin with rows.
+        // A file that an earlier run began may start with rows.
         Ok(_) if are_rows && !head.first().is_some_and(u8::is_ascii_digit) => ends(0, &head),
         Ok(_) if !are_rows => {
             head.windows(ROOT.len()).position(|part| part == ROOT).map_or(0, |at| ends(at, &head))
@@ -245,7 +248,7 @@ fn head(path: &Path, are_rows: bool) -> Vec<u8> {
     head
 }
 
-/// The file of the coordinator's notes in a run's folder.
+/// Returns the path of the coordinator's notes in a run's folder.
 pub fn notes(folder: &Path) -> PathBuf {
     folder.join("fleet.notes")
 }

@@ -1,6 +1,6 @@
-//! Agents from their start to the moment when they can take shares: the program, the clocks, the plan's files.
+//! Prepares agents from their start until they can receive shares: the program, the clocks, the plan's files.
 //!
-//! Every wait names the machine for which it waits, and ends when nothing was heard of it for half a minute.
+//! Every wait can name the machine that it waits for, and ends after half a minute without input from it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -26,41 +26,43 @@ use crate::account::Limits;
 use crate::message::FromWorker;
 use crate::nats::{self, Access, Pools};
 
-/// Longest silence of a machine that is getting ready.
+/// Maximum silence of a machine that is being prepared.
 pub(super) const SILENCE: Duration = Duration::from_secs(30);
-/// Interval in which silence is noticed.
+/// Interval at which silence is checked.
 pub(super) const TICK: Duration = Duration::from_millis(200);
-/// Questions for the time before the start.
+/// Number of clock queries before the start.
 const QUESTIONS: usize = 16;
-/// Bytes of files that wait for one connection, at most.
+/// Maximum number of bytes of files that are queued for one connection.
 const QUEUED: usize = 4 << 20;
 
-/// The request for agents.
+/// The parameters for preparing agents.
 pub struct Gathering<'a> {
     pub way: &'a Way,
-    /// Agents that reach the others, if there are some.
+    /// The relays through which agents are reached, if there are any.
     pub relays: Option<&'a Relays>,
     pub manifest: &'a Manifest,
-    /// Its data files, whose lines are dealt out.
+    /// The plan's data files, whose lines are distributed.
     pub dealt: &'a Dealt,
-    /// A name that no other run has.
+    /// A unique name for the run.
     pub run: String,
-    /// Processes on each machine; `None`: by what the machines offer.
+    /// Number of processes per machine; `None` derives it from the machine's offer.
     pub each: Option<u32>,
-    /// Threads of each process; 0: as many as there are processors for it.
+    /// Number of threads per process; 0 divides the machine's processors by its processes.
     pub cores: u32,
-    /// Users and connections that they hold at once, at most: all together, or each host where each runs the whole plan.
+    /// Maximum number of users, and of connections that they hold at the same time. The numbers are for all hosts
+    /// together, or
+    /// per host if each host runs the whole plan.
     pub users: u64,
     pub connections: u64,
-    /// The file in which the coordinator keeps what it acknowledges.
+    /// The file in which the coordinator stores what it acknowledges.
     pub notes: PathBuf,
-    /// Seconds for which agents go on without the coordinator.
+    /// Number of seconds for which agents continue without the coordinator.
     pub grace: u64,
-    /// Whether the user has had enough.
+    /// True after Ctrl-C.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// A machine that is getting ready.
+/// A machine that is being prepared.
 struct Coming {
     name: String,
     zone: String,
@@ -70,20 +72,22 @@ struct Coming {
     answers: usize,
     missing: Option<Vec<Hash>>,
     placed: bool,
-    /// Files of the plan as this agent gets them, each with its path on this machine.
+    /// Files of the plan for this agent, each with its path on this machine.
     files: Vec<(Named, PathBuf)>,
-    /// The agents of a relay, once it has met them, and what each of them gets.
+    /// The agents of a relay, after it has reported them, and their assignments.
     met: Option<Vec<Met>>,
     serves: Vec<Served>,
 }
 
-/// Machines that are getting ready.
+/// The machines that are being prepared.
 pub(super) struct Gather<'a> {
     cancelled: &'a dyn Fn() -> bool,
     clock: Instant,
     coming: Vec<Coming>,
     heard: Receiver<(u32, Heard)>,
-    /// They are relays: what they say of their agents and to the user is heard. An agent may say no such thing.
+    /// True if the machines are relays, whose messages about their agents and for the user are accepted. Agents may not
+    /// send
+    /// such messages.
     are_relays: bool,
 }
 
@@ -105,12 +109,12 @@ impl Coming {
     }
 }
 
-/// The clock of the connections, and the channel out of which comes what agents say.
+/// The clock of the connections, and the sender of the channel for messages of agents.
 type Ear = (Instant, Sender<(u32, Heard)>);
-/// The clock, and the other end of that channel.
+/// The clock, and the receiver of that channel.
 type Hearing = (Instant, Receiver<(u32, Heard)>);
 
-/// Starts agents and gets them ready. `note` gets sentences for the user. The error is one, too.
+/// Starts and prepares agents. `note` receives messages for the user; the error is such a message too.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
     let grace = asked.grace;
     let mut gather = match asked.relays {
@@ -135,7 +139,7 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
     }
 }
 
-/// Starts relays.
+/// Starts the relays.
 fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
     let Relays::Ssh(hosts) = relays else {
         let lines = (0..).zip(relays.names()).map(|(number, name)| {
@@ -164,7 +168,7 @@ fn by_ssh(hosts: &[Host], ear: &Ear) -> Result<Vec<Coming>, String> {
     Ok(coming)
 }
 
-/// Hires agents that wait.
+/// Hires waiting agents.
 fn by_nats(
     pools: &Pools,
     (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -172,7 +176,7 @@ fn by_nats(
     ear: Ear,
     note: &mut dyn FnMut(&str),
 ) -> Result<Vec<Coming>, String> {
-    // Users stop with the grace; what they have measured may be fetched for a while longer.
+    // Users stop at the end of the grace time. Their measurements can be fetched for some time after it.
     let patience = u32::try_from(grace).unwrap_or(u32::MAX).saturating_add(60);
     let access = Access::of(&pools.server, env)?;
     let crew = nats::hire(pools, access, patience, cancelled, note)?;
@@ -185,7 +189,7 @@ fn by_nats(
 }
 
 impl<'a> Gather<'a> {
-    /// Starts or hires the agents of a way. `env` has the variables of the environment.
+    /// Starts or hires the agents of a way. `env` reads environment variables.
     pub(super) fn start(
         way: &Way,
         (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -200,7 +204,7 @@ impl<'a> Gather<'a> {
         Ok(Self { cancelled, clock, coming, heard, are_relays: false })
     }
 
-    /// Gets the agents ready for their shares, which are returned. Files made for them are in that folder meanwhile.
+    /// Prepares the agents for their shares, which it returns. `folder` holds files for them in the meantime.
     fn prepare(
         &mut self,
         asked: &Gathering<'_>,
@@ -222,7 +226,7 @@ impl<'a> Gather<'a> {
         Ok(dealt)
     }
 
-    /// Waits for the offers, and compares the clocks.
+    /// Waits for the offers and compares the clocks.
     pub(super) fn meet(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         self.wait("the agent's offer", note, |agent| agent.offer.is_some())?;
         for question in 1..=QUESTIONS {
@@ -233,7 +237,7 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// Has the relays reach their agents.
+    /// Makes the relays connect to their agents.
     fn reach(
         &mut self,
         relays: &Relays,
@@ -256,7 +260,7 @@ impl<'a> Gather<'a> {
         self.wait("the agents of the relay", note, |agent| agent.met.is_some())
     }
 
-    /// The agents themselves, where they have none behind them.
+    /// Returns the agents' data, if they are no relays.
     pub(super) fn met(&self) -> Vec<Met> {
         let now = (nanos(self.clock), wall_ns());
         let met = |agent: &Coming| Met {
@@ -270,13 +274,13 @@ impl<'a> Gather<'a> {
         self.coming.iter().map(met).collect()
     }
 
-    /// All agents that have shares: those of relays in their place.
+    /// Returns all agents that get shares. A relay is replaced by its agents.
     fn all(&self) -> Vec<Met> {
         let own = self.met().into_iter().zip(&self.coming);
         own.flat_map(|(own, agent)| agent.met.clone().unwrap_or_else(|| vec![own])).collect()
     }
 
-    /// Deals the shares out.
+    /// Distributes the shares.
     fn deal(&self, asked: &Gathering<'_>) -> Deal {
         let zones = match asked.way {
             Way::Nats(pools) if !pools.zones.is_empty() => {
@@ -295,7 +299,7 @@ impl<'a> Gather<'a> {
         self.all().into_iter().map(|agent| agent.offer).collect()
     }
 
-    /// Finds each agent's files: data files with the lines of its users alone, where that goes.
+    /// Determines the files of each agent: data files with only the lines of its users, where possible.
     fn cut_files(
         &mut self,
         asked: &Gathering<'_>,
@@ -303,7 +307,7 @@ impl<'a> Gather<'a> {
         folder: &Path,
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
-        // A host that runs the whole plan reads the whole file.
+        // A host that runs the whole plan needs the complete file.
         let among = if matches!(asked.way, Way::Whole(_)) { 1 } else { shares.len() };
         let cuts = Cuts::find(asked.manifest, asked.dealt, among);
         cuts.notes.iter().for_each(|words| note(words));
@@ -325,14 +329,14 @@ impl<'a> Gather<'a> {
                 agent.serves.push(Served { files: named, shares: shares.clone(), cores: *cores });
                 agent.files.extend(files);
             }
-            // A relay needs each content once.
+            // A relay needs each content only once.
             agent.files.sort_unstable_by(|(a, _), (b, _)| a.hash.cmp(&b.hash));
             agent.files.dedup_by(|(a, _), (b, _)| a.hash == b.hash);
         }
         Ok(())
     }
 
-    /// Waits until all machines have come so far.
+    /// Waits until `is_there` is true for all machines.
     fn wait(
         &mut self,
         what: &str,
@@ -403,7 +407,7 @@ impl<'a> Gather<'a> {
         self.coming.iter().try_for_each(|agent| agent.line.send(&message(agent)))
     }
 
-    /// A relay's agents get what it was told, out of its store.
+    /// Assigns to a relay's agents the files that the coordinator listed, from the relay's store.
     pub(super) fn serve(&mut self, served: &[Served], path: impl Fn(&Hash) -> PathBuf) {
         for (agent, Served { files, .. }) in self.coming.iter_mut().zip(served) {
             let with_path = |named: &Named| (named.clone(), path(&named.hash));
@@ -411,7 +415,8 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Sends the files that agents do not have, each once to each agent. `run`: its name, and the depth of the plan's
+    /// Sends the files that agents do not have, each once per agent. `run` is the run's name, and the depth of the
+    /// plan's
     /// folder.
     pub(super) fn send_files(
         &mut self,
@@ -419,7 +424,7 @@ impl<'a> Gather<'a> {
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
         for (number, agent) in self.coming.iter().enumerate() {
-            // Machines may share a home.
+            // Machines may share a home directory, so each agent gets its own name of the run.
             let run = format!("{run}-{number}");
             let files = agent.files.iter().map(|(named, _)| named.clone()).collect();
             agent.line.send(&ToAgent::Files { run, depth, files })?;
@@ -462,7 +467,7 @@ impl<'a> Gather<'a> {
         self.wait("its files", note, |agent| agent.placed)
     }
 
-    /// Waits until a connection has room for more of a file.
+    /// Waits until a connection has space for the next piece of a file.
     fn room(&mut self, at: usize, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         while self.coming[at].line.queued() > QUEUED {
             if let Ok((number, heard)) = self.heard.recv_timeout(Duration::from_millis(5)) {
@@ -494,7 +499,7 @@ impl<'a> Gather<'a> {
         Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), whole))
     }
 
-    /// The agents with their shares and threads, and what is heard of them.
+    /// Returns the agents with their shares and threads, and the channel of their messages.
     pub(super) fn into_parts(
         self,
         mut parts: impl Iterator<Item = (Vec<u32>, u32)>,
@@ -515,11 +520,11 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Samples that each agent may measure beyond those that have come.
+/// Returns the number of samples that each agent may measure beyond those received.
 fn ahead(asked: &Gathering<'_>, Deal { shares, .. }: &Deal) -> u64 {
     let users = asked.users * u64::from(asked.way.copies());
     let count: u64 = shares.iter().map(|shares| shares.len() as u64).sum();
     let each = users / count.max(1) + 1;
-    // Enough that no user waits for the second grant, which goes by what was measured.
+    // Large enough that no user waits for the second grant, whose size follows the measured rate.
     each.saturating_mul(2_000).clamp(10_000, 1_000_000)
 }

@@ -1,5 +1,6 @@
-//! The machines of a run, as the command line names them: `ssh:user@a,user@b:2222,[::1]:22`, or the server at which
-//! agents wait: `nats://host:4222/pool`; or a list of JMeter's: `a,b:1099`.
+//! The machines of a run as the command line names them: `ssh:user@a,user@b:2222,[::1]:22`; or the server on which
+//! agents
+//! wait: `nats://host:4222/pool`; or a list in JMeter's format: `a,b:1099`.
 
 use std::fmt;
 
@@ -7,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::nats::{Pools, Server};
 
-/// The way to the machines of a run.
+/// How the machines of a run are reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
     Ssh(Vec<Host>),
-    /// By ssh, too; each host runs the whole plan, as if it were alone.
+    /// By ssh too, but each host runs the whole plan independently.
     Whole(Vec<Host>),
     Nats(Box<Pools>),
 }
 
 impl Way {
-    /// Reads the way, with the choice among agents that wait, and the number of relays between. The error is a sentence
-    /// for the user.
+    /// Parses the text, with the selection of waiting agents and the number of relays. The error is a sentence for the
+    /// user.
     pub fn read(text: &str, choice: Choice, relays: usize) -> Result<Self, String> {
         if !Server::is_one(text) {
             if choice != Choice::default() {
@@ -39,8 +40,9 @@ impl Way {
         Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels, names })))
     }
 
-    /// Reads JMeter's list of hosts (`-R`, `remote_hosts`): each runs the whole plan. A port is that of JMeter's
-    /// registry there, and stays in the host's name; ssh goes by its own settings. The error is a sentence for the user.
+    /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in it is that of
+    /// JMeter's
+    /// registry; it stays in the host's name, and ssh uses its own settings. The error is a sentence for the user.
     pub fn whole(text: &str) -> Result<Self, String> {
         let mut hosts: Vec<Host> = Vec::new();
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -57,7 +59,7 @@ impl Way {
         }
     }
 
-    /// How often the plan's load is run: once, or by each host.
+    /// Returns how often the plan's load is run: once, or once per host.
     pub fn copies(&self) -> u32 {
         match self {
             Self::Whole(hosts) => hosts.len() as u32,
@@ -66,11 +68,11 @@ impl Way {
     }
 }
 
-/// The choice among agents that wait.
+/// The selection among waiting agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     pub agents: Option<u32>,
-    /// Zones with their parts of the load.
+    /// Zones with their shares of the load.
     pub zones: Vec<(String, u32)>,
     pub labels: Vec<(String, String)>,
 }
@@ -78,18 +80,19 @@ pub struct Choice {
 /// A machine that is reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// `user@host`, or an alias of ssh's configuration.
+    /// `user@host`, or an alias in ssh's configuration.
     pub name: String,
     pub port: Option<u16>,
-    /// Its name in the run, where that is another one: as JMeter's list has it.
+    /// The machine's name in the run, if it differs: the name in JMeter's list.
     pub called: Option<String>,
 }
 
-/// Machines that a coordinator, or a relay, reaches by ssh, at most: beyond it takes more than half a processor to hear
-/// them.
+/// Maximum number of machines that a coordinator or a relay reaches by ssh. With more, receiving their messages takes
+/// more
+/// than half a processor.
 pub(crate) const MOST: usize = 256;
 
-/// The machines of a fleet. The error is a sentence for the user.
+/// Parses the machines of a fleet. The error is a sentence for the user.
 fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
     let Some(list) = text.strip_prefix("ssh:") else {
         return Err(format!(
@@ -117,14 +120,14 @@ fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
 
 pub(crate) fn one(text: &str, option: &str) -> Result<Host, String> {
     let (name, port) = match text.rsplit_once(':') {
-        // The colons of an address of version 6 stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
         _ => (text, None),
     };
     let (user, host) = name.split_once('@').map_or((None, name), |(user, host)| (Some(user), host));
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let odd = |part: &str| {
-        // What begins with a dash would be an option of ssh's.
+        // ssh would read a name that begins with a dash as an option.
         part.is_empty()
             || part.starts_with('-')
             || part.contains(|c: char| c.is_whitespace() || c.is_control())

@@ -1,7 +1,8 @@
-//! The connection to one agent by pipes: its ssh, and threads that write to it and read from it.
+//! The connection to one agent through pipes: its ssh process, and threads that write to it and read from it.
 //!
-//! Sending never blocks; messages that the connection does not take are kept in memory. Everything that an agent sends
-//! comes out of one channel, with the monotonic time at which it arrived.
+//! Sending never blocks; messages that the connection does not accept are queued in memory. All messages of agents
+//! arrive
+//! on one channel, with the monotonic time of their arrival.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,20 +18,21 @@ use super::ssh::Bootstrap;
 use super::wire::{FromAgent, ToAgent};
 use crate::frame::{self, Incoming};
 
-/// Lines of the other side's standard error that are kept for the reason of an end.
+/// Number of last lines of the agent's standard error that are kept, as the reason for an end. Then the maximum wait
+/// for them.
 const LAST_WORDS: usize = 4;
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
-/// Longest line of standard error that is kept, bytes.
+/// Maximum length of a kept line of standard error in bytes.
 const LONGEST_LINE: u64 = 4096;
 
-/// An arrival from an agent.
+/// Input from an agent.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// A message, with the time of its arrival by the clock of the connections.
+    /// A message, with the time of its arrival on the clock of the connections.
     Message(Box<FromAgent>, i64),
-    /// Something to tell the user.
+    /// A message for the user.
     Note(String),
-    /// Nothing more comes; with a reason, if one is known.
+    /// The end of the stream, with the reason if it is known.
     Ended(String),
 }
 
@@ -38,16 +40,16 @@ pub(crate) enum Heard {
 #[derive(Debug)]
 pub(crate) struct Piped {
     child: Child,
-    /// `None`: closed by this side.
+    /// `None` if this side has closed it.
     to: Option<Sender<Vec<u8>>>,
     queued: Arc<AtomicUsize>,
-    /// When something came last, by the clock of the connections.
+    /// Time of the last input on the clock of the connections.
     last: Arc<AtomicI64>,
     words: Arc<Mutex<VecDeque<String>>>,
     stderr: JoinHandle<()>,
 }
 
-/// The parts that the threads of a connection share.
+/// The data that the threads of a connection share.
 struct Threads {
     number: u32,
     clock: Instant,
@@ -56,7 +58,7 @@ struct Threads {
 }
 
 impl Piped {
-    /// Starts an agent by a command, whose other side follows the bootstrap.
+    /// Starts an agent with a command that first runs the bootstrap.
     pub(crate) fn start(
         number: u32,
         command: Command,
@@ -66,7 +68,7 @@ impl Piped {
         Self::begin(number, command, Some(bootstrap), ear)
     }
 
-    /// Starts an agent by a command that is one at once.
+    /// Starts an agent with a command that is an agent immediately.
     pub(crate) fn here(
         number: u32,
         command: Command,
@@ -81,7 +83,7 @@ impl Piped {
         bootstrap: Option<Bootstrap>,
         (clock, say): (Instant, Sender<(u32, Heard)>),
     ) -> io::Result<Self> {
-        // In a process group of its own: Ctrl-C reaches the coordinator only.
+        // A separate process group, so that Ctrl-C reaches only the coordinator.
         command.process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -109,40 +111,40 @@ impl Piped {
         frame::push(&mut bytes, message)?;
         self.queued.fetch_add(bytes.len(), Ordering::Relaxed);
         if let Some(to) = &self.to {
-            // One that has gone is noticed by reading.
+            // The reading thread detects that the agent is gone.
             let _ = to.send(bytes);
         }
         Ok(())
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns the number of bytes that wait to be sent.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Time when something came last.
+    /// Returns the time of the last input.
     pub(crate) fn last(&self) -> i64 {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// Closes this side: an agent whose input ends stops.
+    /// Closes this side. An agent stops at the end of its input.
     pub(crate) fn close(&mut self) {
         self.to = None;
     }
 
-    /// Whether the process that carries the connection has ended.
+    /// True if the process that carries the connection has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends the process that carries the connection at once.
+    /// Kills the process that carries the connection.
     pub(crate) fn cut(&mut self) {
         self.close();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Ends the process that carries the connection, and says how it ended, by its own last words if it has some.
+    /// Ends the process that carries the connection. Returns how it ended, with its last lines of standard error.
     pub(crate) fn end(&mut self, patience: Duration) -> String {
         self.close();
         let until = Instant::now() + patience;
@@ -162,7 +164,7 @@ impl Piped {
             },
             Err(error) => format!("its connection cannot be waited for: {error}"),
         };
-        // Its last words may still be on their way; others may hold its standard error open.
+        // The last lines may not have arrived yet; other processes may hold standard error open.
         let until = Instant::now() + LAST_WORDS_WAIT;
         while !self.stderr.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
@@ -173,13 +175,13 @@ impl Piped {
     }
 }
 
-/// Time by the clock of the connections, nanoseconds.
+/// Returns the time of the connections' clock in nanoseconds.
 pub(crate) fn nanos(clock: Instant) -> i64 {
     i64::try_from(clock.elapsed().as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl Threads {
-    /// Reads until the end. An error is the reason for it.
+    /// Reads until the stream ends. An error is the reason for its end.
     fn follow(
         &self,
         stdout: ChildStdout,

@@ -1,8 +1,10 @@
-//! The files that a plan names, as far as its text says which: their paths from the plan's folder, lengths and hashes.
+//! The files that a plan names, as far as they follow from its text: paths relative to the plan's folder, lengths and
+//! hashes.
 //!
-//! Data files, files to send, included plans, script files, jars and keys of gateways are found by the names of their properties, files
-//! that functions read by the functions' first argument. Expressions are followed as far as properties and User Defined
-//! Variables go. A file that is not there is left to the run, which says so in its own way.
+//! Data files, files to send, included plans, script files, jars and gateway keys are recognized by the names of their
+//! properties, and files that functions read by the function's first argument. Expressions are evaluated as far as
+//! properties
+//! and User Defined Variables suffice. Missing files are ignored here; the run reports them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -18,31 +20,31 @@ use super::wire::{Hash, Named};
 /// The files of a plan.
 #[derive(Debug, Default)]
 pub struct Manifest {
-    /// The depth of the plan's folder below the highest folder that has one of the files.
+    /// Number of folder levels from the highest folder that contains one of the files down to the plan's folder.
     pub(crate) depth: u32,
-    /// Each with its path on this machine.
+    /// Each file with its path on this machine.
     pub(crate) files: Vec<(Named, PathBuf)>,
-    /// Paths of files that CSV Data Sets alone read.
+    /// Paths of files that only CSV Data Sets read.
     data: BTreeSet<String>,
-    /// Sentences for the user.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
 impl Manifest {
-    /// Whether CSV Data Sets alone read the file of that path.
+    /// True if only CSV Data Sets read the file with that path.
     pub(crate) fn is_data(&self, path: &str) -> bool {
         self.data.contains(path)
     }
 }
 
-/// Functions whose first argument is a file that they read.
+/// Functions that read the file in their first argument.
 const READERS: [&str; 5] =
     ["__CSVRead", "__StringFromFile", "_StringFromFile", "__FileToString", "__XPath"];
 
-/// The property with the path of a mobile gateway's public key, of an element and of a run.
+/// The property of elements and runs with the path of a mobile gateway's public key.
 const GATEWAY_KEY: &str = "throng.mgs.public_key_file";
 
-/// Finds the files that a plan in that folder names.
+/// Finds the files that a plan in `folder` names.
 pub fn manifest(
     document: &Document,
     properties: &HashMap<String, String, impl BuildHasher>,
@@ -51,14 +53,14 @@ pub fn manifest(
     let property = |name: &str| properties.get(name).cloned();
     let mut found = Found::of(document, &property);
     for element in enabled(document).map(|id| document.element(id)) {
-        // Files of these are written, not read.
+        // These elements write their files.
         let writes = ["ResultCollector", "ResultSaver"].contains(&element.test_class.as_str());
         for prop in element.props.iter() {
             let is_data = element.test_class == "CSVDataSet" && prop.name == "filename";
             found.props(prop, writes, is_data);
         }
     }
-    // For requests without an element in their scope.
+    // The key for requests without a gateway element in their scope.
     if let Some(path) = properties.get(GATEWAY_KEY) {
         found.path(path, false);
     }
@@ -85,9 +87,8 @@ pub fn manifest(
     Ok(manifest)
 }
 
-/// Files that elements of a plan read and that are not there, each with its element: as far as the text says which. Data
-/// files of CSV Data Sets must be files, not folders, pipes or devices.
-/// Included plans and jars are left out: the compiler and Java look for those.
+/// Returns missing files that elements of a plan read, each with its element, as far as they follow from the text. Data
+/// files of CSV Data Sets must be regular files. Included plans and jars are skipped: the compiler and Java check them.
 pub fn missing(
     document: &Document,
     properties: &HashMap<String, String, impl BuildHasher>,
@@ -112,14 +113,14 @@ pub fn missing(
         let is_data = class == "CSVDataSet";
         let paths = std::mem::take(&mut found.paths).into_keys();
         let is_there = |path: &Path| if is_data { path.is_file() } else { path.exists() };
-        // Some functions and scripts take a path from the current folder.
+        // Some functions and scripts resolve a path against the current directory.
         let lacks = |path: &String| !is_there(&folder.join(path)) && !is_there(Path::new(path));
         missing.extend(paths.filter(lacks).map(|path| (id, path)));
     }
     missing
 }
 
-/// Parts of the names of classes whose files are written, not read.
+/// Parts of class names whose files are written.
 const WRITERS: [&str; 7] = [
     "ResultCollector",
     "ResultSaver",
@@ -129,26 +130,26 @@ const WRITERS: [&str; 7] = [
     "Visualizer",
     "SaveGraphs",
 ];
-/// Properties with files that others look for.
+/// Properties whose files are checked elsewhere.
 const LOOKED_UP_ELSEWHERE: [&str; 2] =
     ["IncludeController.includepath", "TestPlan.user_define_classpath"];
 
-/// The elements that are enabled.
+/// Returns the enabled elements.
 fn enabled(document: &Document) -> impl Iterator<Item = ElementId> {
     document.ids().filter(|id| document.is_enabled(*id))
 }
 
-/// The findings so far.
+/// The files found so far.
 struct Found<'a> {
     property: &'a dyn Fn(&str) -> Option<String>,
     variables: BTreeMap<String, String>,
-    /// Whether CSV Data Sets alone name it.
+    /// Paths; the value is true if only CSV Data Sets use the path.
     paths: BTreeMap<String, bool>,
     notes: Vec<String>,
 }
 
 impl<'a> Found<'a> {
-    /// Nothing but the variables of a plan.
+    /// Starts with the variables of a plan and no files.
     fn of(document: &Document, property: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let (variables, paths, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut found = Self { property, variables, paths, notes };
@@ -158,7 +159,7 @@ impl<'a> Found<'a> {
         found
     }
 
-    /// Variables that the plan defines, whose values may be parts of paths.
+    /// Adds variables that the plan defines. Their values may be parts of paths.
     fn variables<'p>(&mut self, props: impl Iterator<Item = &'p Prop>) {
         for prop in props {
             for member in
@@ -204,7 +205,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Files that functions in a text read.
+    /// Adds the files that functions in a text read.
     fn functions(&mut self, text: &str) {
         for name in READERS {
             for (at, _) in text.match_indices(&format!("${{{name}(")) {
@@ -237,7 +238,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The value of a text, if properties and variables give it.
+    /// Evaluates a text, if properties and variables suffice.
     fn value(&self, text: &str, depth: u32) -> Option<String> {
         let Some(at) = text.find("${") else { return Some(text.to_owned()) };
         let length = closing(&text[at + 2..])?;
@@ -265,7 +266,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether a property is the path of a file that is read.
+/// True if a property is the path of a file that is read.
 fn is_file(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     name == "File.path"
@@ -276,7 +277,7 @@ fn is_file(name: &str) -> bool {
         || (lower.ends_with(".filename") && name != "FileSaver.filename")
 }
 
-/// The length of an expression without its brace, of which the text behind `${` begins with.
+/// Returns the length of an expression without its closing brace. The text begins after `${`.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, char) in text.char_indices() {
@@ -290,7 +291,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The first argument of a call, of which the text is what stands behind its parenthesis.
+/// Returns the first argument of a call. The text begins after the opening parenthesis.
 fn first_argument(text: &str) -> String {
     let mut depth = 0;
     for (at, char) in text.char_indices() {
@@ -304,7 +305,9 @@ fn first_argument(text: &str) -> String {
     text.to_owned()
 }
 
-/// A path without `.`, and how many folders it leads up first; absolute ones stay. `None`: it leads up later on.
+/// Normalizes a path. Returns the number of leading `..` and the path without `.`; absolute paths stay unchanged.
+/// `None` if
+/// `..` occurs later in the path.
 pub(crate) fn normal(path: &str) -> Option<(u32, String)> {
     if path.starts_with('/') {
         return Some((0, path.to_owned()));
@@ -321,7 +324,7 @@ pub(crate) fn normal(path: &str) -> Option<(u32, String)> {
     Some((ups, "../".repeat(ups as usize) + &parts.join("/")))
 }
 
-/// Hash and length of a file.
+/// Returns the hash and the length of a file.
 pub(crate) fn hash(path: &Path) -> io::Result<(Hash, u64)> {
     let mut file = File::open(path)?;
     let (mut hasher, mut length, mut buffer) = (Sha256::new(), 0, vec![0; 256 << 10]);
@@ -414,7 +417,7 @@ mod tests {
     fn the_hash_is_sha_256() {
         let path = std::env::temp_dir().join(format!("throng-hash-{}", std::process::id()));
         std::fs::write(&path, "abc").expect("a file");
-        // The example of FIPS 180-2, appendix B.1.
+        // The example in FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hash(&path).expect("readable"), (expected.to_owned(), 3));
         let _ = std::fs::remove_file(path);

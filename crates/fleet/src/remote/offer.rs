@@ -1,9 +1,9 @@
-//! The resources that an agent offers, by which shares are dealt.
+//! The resources that an agent offers, by which shares are distributed.
 
 use super::wire::Offer;
 use crate::worker::raise_descriptors;
 
-/// The resources of this process and its machine.
+/// Returns the resources of this process and its machine.
 pub(crate) fn offered() -> Offer {
     Offer {
         pid: std::process::id(),
@@ -13,7 +13,7 @@ pub(crate) fn offered() -> Offer {
     }
 }
 
-/// Free memory of the machine, bytes.
+/// Returns the free memory of the machine in bytes.
 fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

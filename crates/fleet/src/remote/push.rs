@@ -1,8 +1,9 @@
-//! Result rows that an agent sends to where they are kept, instead of to the coordinator: compressed by gzip, with times
-//! by the coordinator's clock and the head of a result file, so that each file stands for itself.
+//! Sends an agent's result rows to a destination instead of to the coordinator: compressed with gzip, with times on the
+//! coordinator's clock and with a heading, so that each file is a complete result file.
 //!
-//! The place is an address that takes HTTP's PUT, as object stores do, or a folder that the agent sees. A machine that
-//! limits its targets limits this, too.
+//! The destination is a URL that accepts HTTP PUT, as object stores do, or a folder that the agent can access. A
+//! machine's
+//! list of permitted targets also applies here.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Seek, Write};
@@ -18,22 +19,22 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::{self, Part};
 
-/// Time limit of a connection, and of the whole transfer.
+/// Time limit for connecting, and for the whole transfer.
 const CONNECT: Duration = Duration::from_secs(15);
 const TRANSFER: Duration = Duration::from_secs(30 * 60);
-/// Longest time in which the peer neither takes data nor answers.
+/// Maximum time in which the peer neither accepts data nor responds.
 const STALLED: Duration = Duration::from_secs(10);
-/// End of a result file with elements.
+/// The end of an XML result file.
 const TAIL: &str = "</testResults>\n";
 
-/// The bytes that were taken of a file so far, and whether the rest is needed.
+/// Number of bytes read from a file so far, and true if the transfer was given up.
 #[derive(Debug, Default)]
 struct Progress {
     bytes: AtomicU64,
     given_up: AtomicBool,
 }
 
-/// A file that is sent.
+/// A file being sent.
 struct Body {
     file: File,
     progress: Arc<Progress>,
@@ -50,16 +51,16 @@ impl io::Read for Body {
     }
 }
 
-/// The place for the rows of a run. Text in braces stands for the run, the agent and the result file.
+/// The destination for the rows of a run. Placeholders in braces stand for the run, the agent and the result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowsTo {
     to: String,
-    /// The token that an address asks for.
+    /// The access token for a URL.
     token: Option<String>,
 }
 
 impl RowsTo {
-    /// Reads an address or the path of a folder. The error is a sentence for the user.
+    /// Parses a URL or the path of a folder. The error is a sentence for the user.
     pub fn read(to: &str, token: Option<String>) -> Result<Self, String> {
         let is_address = to.starts_with("http://") || to.starts_with("https://");
         if !is_address && !to.starts_with('/') {
@@ -81,7 +82,7 @@ impl RowsTo {
         Ok(Self { to, token })
     }
 
-    /// The order for a file of an agent.
+    /// Returns the order to send a file of an agent.
     pub(super) fn order(&self, (run, agent, file): (&str, &str, &str), rest: Rest) -> Push {
         let is_address = !self.to.starts_with('/');
         let filled = |text: &str| if is_address { escaped(text) } else { flat(text) };
@@ -92,7 +93,7 @@ impl RowsTo {
     }
 }
 
-/// The facts about a file beside its place.
+/// Data of a push order that do not depend on the destination.
 pub(super) struct Rest {
     pub(super) number: u32,
     pub(super) head: Vec<u8>,
@@ -100,7 +101,7 @@ pub(super) struct Rest {
     pub(super) offset_ms: i64,
 }
 
-/// An order to send a result file to its place.
+/// An order to send a result file to its destination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Push {
     /// Number of the result file.
@@ -110,13 +111,13 @@ pub(crate) struct Push {
     /// The text before the rows.
     #[serde(with = "crate::bytes")]
     head: Vec<u8>,
-    /// It has rows, and no elements.
+    /// True for CSV rows, false for XML elements.
     are_rows: bool,
-    /// The coordinator's clock less the agent's, ms.
+    /// The coordinator's clock minus the agent's, in ms.
     offset_ms: i64,
 }
 
-/// A name in an address.
+/// Escapes a name for a URL.
 fn escaped(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
     let one = |byte: u8| {
@@ -125,13 +126,14 @@ fn escaped(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-/// A name as that of a file.
+/// Escapes a name for a file.
 fn flat(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '/' | '\0') { '_' } else { c }).collect()
 }
 
 impl Push {
-    /// Sends the file that is there of those that it may be; `scratch` is removed. Returns its compressed length.
+    /// Sends the file that exists among `files`. `scratch` is a temporary file and is removed. Returns the compressed
+    /// length.
     pub(super) fn carry_out(
         &self,
         files: &[PathBuf],
@@ -151,7 +153,7 @@ impl Push {
         sent
     }
 
-    /// The file in the form in which it is kept.
+    /// Writes the compressed file to `into`. Returns its length.
     fn pack(&self, files: &[PathBuf], into: &Path) -> Result<u64, String> {
         let odd = |error: io::Error| format!("its rows cannot be compressed: {error}");
         let parts = files.iter().filter(|path| path.exists());
@@ -172,13 +174,13 @@ impl Push {
         pack().map_err(odd)
     }
 
-    /// Sends the file by HTTP. A peer that takes nothing and says nothing for [`STALLED`] is given up.
+    /// Sends the file by HTTP. Gives up if the peer neither accepts data nor responds for [`STALLED`].
     fn put(&self, from: &Path) -> Result<(), String> {
         let file = File::open(from).map_err(|error| error.to_string())?;
         let progress = Arc::new(Progress::default());
         let body = Body { file, progress: Arc::clone(&progress) };
         let (order, (answer, answered)) = (self.clone(), channel());
-        // A write that the peer blocks cannot be taken back: the thread ends with the time limit of the transfer.
+        // A blocked write cannot be cancelled; its thread ends at the time limit of the transfer.
         let sends = std::thread::Builder::new().name("rows".into()).spawn(move || {
             let _ = answer.send(order.send(body));
         });
@@ -227,7 +229,7 @@ impl Push {
     }
 }
 
-/// Whether the machine permits the host of an address.
+/// True if the machine permits the host of a URL.
 fn permitted(to: &str, allowed: &str) -> Result<bool, String> {
     let uri: ureq::http::Uri = to.parse().map_err(|_| format!("{to:?} is no address"))?;
     let host = uri.host().unwrap_or_default();
@@ -235,7 +237,7 @@ fn permitted(to: &str, allowed: &str) -> Result<bool, String> {
     engine::permits(allowed, host, uri.port_u16().unwrap_or(default))
 }
 
-/// Copies a file to its place, where it is whole or not at all.
+/// Copies a file to its destination so that it is complete or absent there.
 fn keep(from: &Path, to: &Path) -> Result<(), String> {
     let odd = |error: io::Error| format!("{}: {error}", to.display());
     if let Some(folder) = to.parent() {
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(order("/mnt/{agent}/rows.gz"), "/mnt/me@a:22/rows.gz");
     }
 
-    /// The content of a file that was sent to a folder.
+    /// Returns the content of a file that was sent to a folder.
     fn kept(files: &[&str], rest: Rest) -> String {
         let folder = std::env::temp_dir().join(format!(
             "throng-push-{}-{}",

@@ -1,7 +1,7 @@
-//! The remains of a run on an agent whose process has ended: the records of its spool that no coordinator has
+//! Delivers what a run left on an agent whose process has ended: the records in its spool that no coordinator has
 //! acknowledged.
 //!
-//! To the account it is a sender that was started anew: it declares what the one before may have lost, and measures
+//! In the account, this process is a restarted sender: it declares what the previous sender may have lost, and measures
 //! nothing itself.
 
 use std::io;
@@ -15,7 +15,8 @@ use super::store::Place;
 use super::wire::{FromAgent, Stand, ToAgent};
 use crate::account::{Entry, Origin, Record, Sender, Up, What};
 
-/// Sends the records until the coordinator has them. Returns where the run stands here; `None`: nobody takes it.
+/// Sends the records until the coordinator has them. Returns the state of the run; `None` if no coordinator receives
+/// them.
 pub(super) fn recover(
     place: &Place,
     said: &Said,
@@ -41,7 +42,7 @@ pub(super) fn recover(
     let is_torn =
         |entry: &Entry| matches!(entry, Entry::Spooled(Record { what: What::Torn { .. }, .. }));
     let torn = begun.iter().any(is_torn);
-    // Who has acknowledged everything has seen the end, too.
+    // If everything is acknowledged, the coordinator has also received the end.
     let was_alone = !sender.is_clear();
     if let Some(end) = sender.finish() {
         sender.written(&end);
@@ -60,7 +61,7 @@ pub(super) fn recover(
     })
 }
 
-/// Sends what is due until all is acknowledged. False: nobody takes it.
+/// Sends pending records until all are acknowledged. Returns false if no coordinator receives them.
 fn deliver(
     sender: &mut Sender,
     spool: &mut Disk,

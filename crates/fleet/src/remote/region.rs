@@ -1,8 +1,8 @@
-//! A relay's part beside an agent's: it reaches the agents of its region in the coordinator's place, passes files on to
-//! them, and is the coordinator to them while the run lasts.
+//! The additional tasks of a relay compared with an agent: it connects to the agents of its region in place of the
+//! coordinator, forwards files to them, and acts as their coordinator during the run.
 //!
-//! To the coordinator it is one agent: what its agents measure comes out merged, once a second, through an account of its
-//! own. So merging, accounting and losses are what they are without relays, once more.
+//! For the coordinator, the relay is one agent: the measurements of its agents are merged once a second and reported in
+//! the relay's own account. So merging, accounting and losses work as without relays, on one more level.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,7 @@ use super::wire::{Assignment, Met, Region, Results, Serve};
 use crate::account::Limits;
 use crate::nats::{self, Lent};
 
-/// The agents of a relay while they get ready.
+/// The agents of a relay while they are being prepared.
 pub(super) struct Below<'a> {
     gather: Gather<'a>,
     serve: Serve,
@@ -24,7 +24,7 @@ pub(super) struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    /// Starts or hires the agents, and compares the clocks. `allowed`: the targets that the relay itself may load.
+    /// Starts or hires the agents and compares the clocks. `allowed` lists the targets that the relay itself may load.
     pub(super) fn reach(
         region: Region,
         (cancelled, allowed): (&'a dyn Fn() -> bool, &str),
@@ -52,7 +52,7 @@ impl<'a> Below<'a> {
         self.serve.clone_from(serve);
     }
 
-    /// Passes the files on, of which the store has all.
+    /// Forwards the files to the agents. The store has all of them.
     pub(super) fn pass_on(
         &mut self,
         (run, depth): (&str, u32),
@@ -64,7 +64,7 @@ impl<'a> Below<'a> {
         self.gather.send_files((run, depth), note)
     }
 
-    /// The agents as workers.
+    /// Returns the agents as workers.
     pub(super) fn into_agents(
         self,
         place: &Place,
@@ -81,7 +81,7 @@ impl<'a> Below<'a> {
     }
 }
 
-/// The files into which the rows of all agents go, as the coordinator looks for them.
+/// Creates the files for the rows of all agents, at the paths where the coordinator expects them.
 fn results(place: &Place, assignment: &Assignment) -> io::Result<Vec<(PathBuf, bool, Results)>> {
     let mut files = Vec::new();
     for (on_agent, are_rows) in assignment.results.iter().zip(&assignment.rows) {

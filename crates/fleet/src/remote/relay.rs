@@ -1,8 +1,8 @@
-//! The processes of an agent, or the agents of a relay, as one worker: orders go to all of them, and what they say comes
-//! out once.
+//! The processes of an agent, or the agents of a relay, combined into one worker: orders go to all of them, and their
+//! messages are combined into one.
 //!
-//! A second of it is complete when every thread of its processes has reported, or every agent, when one reports a second
-//! time, or when the others are overdue, as in a run on one machine.
+//! A second is complete when every thread of the processes, or every agent, has reported. It also ends when one of them
+//! reports a second time, or when the others are overdue, as in a run on one machine.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -19,18 +19,18 @@ use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
-/// Longest delay of the last thread behind the first.
+/// Maximum delay of the last thread after the first one.
 const OVERDUE: Duration = Duration::from_millis(1500);
-/// Length of a slot of a second, ms.
+/// Length of a slot of a second in ms.
 const SLOT_MS: i64 = 100;
-/// A second that began so much before the open one is another.
+/// Difference in ms from which a report that began earlier belongs to another second than the open one.
 const LATE_MS: i64 = 700;
 
-/// Output of all processes of the agent.
+/// Combined output of all processes of the agent.
 #[derive(Debug)]
 pub(crate) enum Out {
     Said(FromWorker),
-    /// A second of all of them.
+    /// A second of all processes.
     Second(Box<Report>),
     Lost(Part),
 }
@@ -40,32 +40,32 @@ pub(crate) enum Out {
 pub(crate) struct Relay {
     bus: Box<dyn Bus>,
     share: Share,
-    /// Numbers of the shares of the processes.
+    /// Numbers of the processes' shares.
     shares: Vec<u32>,
     members: Vec<Member>,
     out: VecDeque<Out>,
-    /// The second that is open, the threads that are in it, and when the first of them came.
+    /// The open second, the threads that have reported in it, and the time of the first report.
     open: Report,
     seen: Vec<(u32, u32)>,
     since: Instant,
     behind: Vec<Behind>,
     began_ms: i64,
-    /// The stalls of each process in the open second.
+    /// Stalls of each process in the open second.
     stalls: Standstill,
-    /// Users of each group that run in other agents.
+    /// Number of users of each group that run in other agents.
     elsewhere: Vec<u32>,
     properties: Vec<(String, String)>,
-    /// Where this host runs the whole plan: what its processes tell each other, and no other host.
+    /// Used if this host runs the whole plan: properties shared among its processes, but not with other hosts.
     own: BatchProperties,
-    /// Changes of the load so far.
+    /// Number of load changes so far.
     changes: u32,
     aborted: Option<String>,
-    /// Samples in the seconds that came out.
+    /// Number of samples in the completed seconds.
     samples: u64,
-    /// The sums of each agent of a relay.
+    /// The totals of each agent of a relay.
     figures: ByWorker,
     ready: bool,
-    /// A batch was started whose end has not been said.
+    /// True if a batch was started whose end was not reported yet.
     owes: bool,
     ended: bool,
 }
@@ -99,7 +99,7 @@ impl Relay {
         }
     }
 
-    /// Takes an order of the coordinator.
+    /// Executes an order of the coordinator.
     pub(crate) fn obey(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
@@ -107,7 +107,7 @@ impl Relay {
                 self.stage(Stage::Ready, Stage::Asked);
                 self.tell(&order);
             }
-            // Its processes are ready, and on its machine.
+            // The processes are ready and on the agent's own machine.
             ToWorker::Arm => self.out.push_back(Out::Said(FromWorker::Armed)),
             ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;
@@ -133,7 +133,7 @@ impl Relay {
         }
     }
 
-    /// The next thing that comes out, within `patience`.
+    /// Returns the next output, waiting at most `patience`.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Out> {
         if self.out.is_empty() && !self.ended {
             match self.bus.next(patience) {
@@ -158,17 +158,17 @@ impl Relay {
         self.out.pop_front()
     }
 
-    /// Whether all processes have ended and everything has come out.
+    /// True if all processes have ended and all output was returned.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended && self.out.is_empty()
     }
 
-    /// Whether users of a batch run: its end was not said.
+    /// True if users of a batch run, because its end was not reported yet.
     pub(crate) fn has_users(&self) -> bool {
         self.owes
     }
 
-    /// The sums of each agent, in their order; none where workers are processes.
+    /// Returns the totals of each agent in order; empty if the workers are processes.
     pub(crate) fn figures(&self) -> Vec<Figures> {
         if self.bus.merges() {
             self.figures.of((0..self.bus.workers()).map(|_| 1))
@@ -177,12 +177,12 @@ impl Relay {
         }
     }
 
-    /// When all have ended: takes what they keep for the end, and lets them go. Returns complaints.
+    /// Called after all workers have ended: fetches their files and releases them. Returns messages about problems.
     pub(crate) fn collect(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.bus.collect()).flatten().collect()
     }
 
-    /// Samples in the second that is open.
+    /// Returns the number of samples in the open second.
     pub(crate) fn open_samples(&self) -> u64 {
         self.open.samples()
     }
@@ -267,7 +267,7 @@ impl Relay {
         self.batch_done();
     }
 
-    /// Says that the agent is ready when all its processes are, once.
+    /// Reports once that the agent is ready, when all its processes are.
     fn all_ready(&mut self) {
         let waits = |member: &Member| member.is_alive() && member.stage != Stage::Ready;
         let none = !self.members.iter().any(Member::is_alive);
@@ -279,7 +279,7 @@ impl Relay {
         self.out.push_back(Out::Said(FromWorker::Ready { cores }));
     }
 
-    /// Says that all agents of a relay are there, when the last one has answered or is lost.
+    /// Reports that all agents of a relay are reachable, when the last one has confirmed or is lost.
     fn armed(&mut self) {
         let any = |stage| self.members.iter().any(|member| member.stage == stage);
         if any(Stage::Armed) && !any(Stage::Asked) {
@@ -288,7 +288,7 @@ impl Relay {
         }
     }
 
-    /// Says that the batch is done when it is so in all processes that are left.
+    /// Reports the end of the batch when it has ended in all remaining processes.
     fn batch_done(&mut self) {
         if !self.ready {
             return self.all_ready();
@@ -296,7 +296,7 @@ impl Relay {
         self.armed();
         let alive = || self.members.iter().filter(|member| member.is_alive());
         let waits = alive().any(|member| member.stage != Stage::Ready);
-        // Said twice, it would be taken for the end of the next batch.
+        // A second report would count as the end of the next batch.
         if waits || alive().next().is_none() || !std::mem::take(&mut self.owes) {
             return;
         }
@@ -304,7 +304,7 @@ impl Relay {
         self.out.push_back(Out::Said(FromWorker::BatchDone { properties, changes }));
     }
 
-    /// Adds a thread's second.
+    /// Adds a thread's report of a second.
     fn report(&mut self, child: u32, report: &mut Report) {
         let Some(member) = self.members.get_mut(child as usize) else { return };
         let (counts, missing) = member.takes(report);
@@ -320,7 +320,7 @@ impl Relay {
         }
         let snapshot = &mut report.snapshot;
         if merges && !self.seen.is_empty() && snapshot.began_ms < self.began_ms - LATE_MS {
-            // What was kept while its way was cut is no part of the second that is open.
+            // A report from before a broken connection does not belong to the open second.
             let snapshot = std::mem::take(snapshot);
             return self.out(Report { snapshot, ..Report::default() });
         }
@@ -343,11 +343,11 @@ impl Relay {
         }
     }
 
-    /// Ends the open second.
+    /// Completes the open second.
     fn close(&mut self) {
         let mut report = std::mem::take(&mut self.open);
         report.snapshot.settle();
-        // For so long no thread of some process ran; the sum over threads would say nothing.
+        // The time for which no thread of a process ran. The sum over threads would have no meaning.
         let stall = self.stalls.take();
         report.snapshot.counters.set(Counter::StallTime, stall);
         self.open.snapshot.add_behind(&mut self.behind);
@@ -355,7 +355,7 @@ impl Relay {
         self.out(report);
     }
 
-    /// A second comes out, with who runs.
+    /// Outputs a second, with the numbers of users.
     fn out(&mut self, mut report: Report) {
         report.usage = member::usage(&self.members);
         for member in self.members.iter().filter(|member| member.is_alive()) {
@@ -372,7 +372,7 @@ impl Relay {
         self.out.push_back(Out::Second(Box::new(report)));
     }
 
-    /// When no process is left: the last second, and the end of the worker.
+    /// When no process is left, outputs the last second and the end of the worker.
     fn end(&mut self) {
         if self.ended || self.members.iter().any(Member::is_alive) {
             return;
@@ -417,7 +417,7 @@ impl Relay {
         }
     }
 
-    /// Tells each process how many users run in all others.
+    /// Sends each process the number of users that run in all others.
     fn adjust(&mut self) {
         let groups = self.members.iter().map(|member| member.active.len()).max().unwrap_or(0);
         let groups = groups.max(self.elsewhere.len());
@@ -438,7 +438,7 @@ impl Relay {
     }
 }
 
-/// A process that counted otherwise than it reported, or an agent.
+/// Returns the lost part: a process or an agent, also if it only counted other samples than it reported.
 fn part(loss: Loss) -> Part {
     let Loss { agent, pid, reason, users, connections, last_ms, samples, at_most, .. } = loss;
     Part { pid, reason, users, connections, last_ms, missed: samples, agent, at_most }

@@ -1,7 +1,7 @@
-//! Relays: agents whose workers are agents of a region, which they reach in the coordinator's place.
+//! Relays: agents whose workers are the agents of a region. They connect to these agents in place of the coordinator.
 //!
-//! The command line has their number, for processes on the coordinator's machine, or names machines:
-//! `ssh:user@a,user@b`. The machines of the run are divided among them, as equally as that goes.
+//! The command line specifies their number, for processes on the coordinator's machine, or names machines:
+//! `ssh:user@a,user@b`. The machines of the run are divided among the relays as equally as possible.
 
 use std::process::Command;
 
@@ -10,16 +10,16 @@ use super::hosts::{self, Host, Way};
 /// The relays of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relays {
-    /// So many processes on this machine.
+    /// Number of processes on this machine.
     Here(u32),
     Ssh(Vec<Host>),
 }
 
-/// Relays of a run, at most.
+/// Maximum number of relays of a run.
 const MOST: u32 = 256;
 
 impl Relays {
-    /// Reads what the command line has. The error is a sentence for the user.
+    /// Parses the command line's value. The error is a sentence for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         if let Some(list) = text.strip_prefix("ssh:") {
             let hosts: Vec<Host> = list
@@ -46,7 +46,7 @@ impl Relays {
         }
     }
 
-    /// Their names.
+    /// Returns the names of the relays.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Here(count) => (1..=*count).map(|number| format!("relay-{number}")).collect(),
@@ -55,8 +55,8 @@ impl Relays {
     }
 }
 
-/// The command that starts a relay on this machine: the program that runs, even if its file has another content by now.
-/// `again`: the run that it takes over.
+/// Returns the command that starts a relay on this machine. It uses the running program, even if its file was replaced.
+/// `again` is the run that the relay takes over.
 pub(crate) fn here(again: Option<&str>) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", "--stdio"]);
@@ -64,7 +64,7 @@ pub(crate) fn here(again: Option<&str>) -> Command {
     command
 }
 
-/// The machines of each relay. `waiting`: the agents that wait, those of a zone one behind the other. The error is a sentence for
+/// Returns the machines of each relay. `waiting` lists the waiting agents, grouped by zone. The error is a sentence for
 /// the user.
 pub(crate) fn divide(way: &Way, count: usize, waiting: &[String]) -> Result<Vec<Way>, String> {
     let all = match way {
@@ -85,7 +85,7 @@ pub(crate) fn divide(way: &Way, count: usize, waiting: &[String]) -> Result<Vec<
             let agents = u32::try_from(names.len()).ok();
             let mut pools = pools.clone();
             (pools.agents, pools.names) = (agents, names);
-            // Those that were chosen are in the right zones.
+            // The selected agents are already in the right zones.
             (pools.zones, pools.labels) = (Vec::new(), Vec::new());
             Way::Nats(pools)
         }

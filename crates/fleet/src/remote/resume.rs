@@ -1,10 +1,13 @@
-//! Another coordinator takes over a run whose own was killed, while its agents go on within their grace.
+//! Lets another coordinator take over a run whose coordinator was killed, while its agents continue within their grace
+//! time.
 //!
-//! Agents at a NATS server still wait there; those that ssh has started, and relays, are reached as before (`again`).
+//! Agents on a NATS server still wait there. Agents that ssh has started, and relays, are reached through `again`.
 //!
-//! A file of the run's folder keeps what it needs beside the notes, from the moment when agents get the plan. Reports that
-//! were counted are counted again out of the notes, from the first second on, and agents say where the run stands in
-//! them: so nothing is needed that only the first coordinator knew.
+//! Beside the notes, a file in the run's folder stores what a takeover needs, from the time when agents receive the
+//! plan.
+//! Reports that were already counted are counted again from the notes, starting with the first second. Agents report
+//! the
+//! state of the run. So no knowledge of the first coordinator's process is needed.
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -31,13 +34,13 @@ use crate::frame;
 use crate::message::Share;
 use crate::nats::{self, Access, Found, Pools};
 
-/// Questions for the time, and the longest wait for an answer.
+/// Number of clock queries, and the maximum wait for an answer.
 const QUESTIONS: usize = 16;
 const ANSWER: Duration = Duration::from_millis(500);
-/// Time after which the user hears for whom the run waits.
+/// Time after which the user is told which agents the run waits for.
 const TOLD: Duration = Duration::from_secs(4);
 
-/// The file beside the notes with what another coordinator needs.
+/// Returns the path of the file that stores what a takeover needs, beside the notes.
 pub(super) fn kept(notes: &Path) -> PathBuf {
     notes.with_file_name("fleet.run")
 }
@@ -50,7 +53,7 @@ struct Kept {
     connections: u64,
     ahead: u64,
     grace: u64,
-    /// The name of the run on agents, and the depth of the plan's folder.
+    /// Name of the run on agents, and depth of the plan's folder.
     run: (String, u32),
     results: Vec<Results>,
 }
@@ -63,20 +66,20 @@ struct KeptAgent {
     offer: Offer,
     shares: Vec<u32>,
     cores: u32,
-    /// The coordinator's clock less its own, ms.
+    /// The coordinator's clock minus the agent's, in ms.
     offset_ms: i64,
     /// The agents of a relay.
     agents: Vec<(Met, Served)>,
 }
 
 impl Kept {
-    /// The name of the run on an agent.
+    /// Returns the name of the run on an agent.
     fn run_of(&self, agent: u32) -> String {
         format!("{}-{agent}", self.run.0)
     }
 }
 
-/// Keeps what another coordinator would need. Only the user of this one can read it.
+/// Stores what another coordinator needs. Only this user can read the file.
 pub(super) fn keep(agents: &Agents, share: &Share) -> io::Result<()> {
     let of = |agent: &Agent| KeptAgent {
         name: agent.name.clone(),
@@ -113,7 +116,7 @@ fn store(kept: &Kept, notes: &Path) -> io::Result<()> {
     std::fs::rename(&part, &path)
 }
 
-/// A run as its coordinator has left it.
+/// A run that its coordinator has left.
 #[derive(Debug)]
 pub struct Former {
     kept: Kept,
@@ -122,33 +125,33 @@ pub struct Former {
 }
 
 impl Former {
-    /// The name of the plan file.
+    /// Returns the name of the plan file.
     pub fn name(&self) -> &str {
         &self.kept.share.name
     }
 
-    /// Time when the run began, ms since 1970.
+    /// Returns the start of the run in ms since 1970.
     pub fn began_ms(&self) -> i64 {
         self.kept.share.zero / 1_000_000
     }
 
-    /// The bytes of the plan.
+    /// Returns the content of the plan file.
     pub fn plan(&self) -> &[u8] {
         &self.kept.share.plan
     }
 
-    /// Its properties.
+    /// Returns the properties of the run.
     pub fn properties(&self) -> &[(String, String)] {
         &self.kept.share.properties
     }
 
-    /// The values that were evaluated before the first user started.
+    /// Returns the values that were evaluated before the first user started.
     pub fn evaluated(&self) -> &Evaluated {
         &self.kept.share.evaluated
     }
 }
 
-/// Opens a run by its notes, so that no other coordinator can. The error is a sentence for the user.
+/// Opens a run by its notes, and locks it against other coordinators. The error is a sentence for the user.
 pub fn former(notes_path: &Path) -> Result<Former, String> {
     let path = kept(notes_path);
     let words = |error: io::Error| format!("{}: {error}", path.display());
@@ -172,16 +175,16 @@ pub fn former(notes_path: &Path) -> Result<Former, String> {
     Ok(Former { kept, notes, notes_path: notes_path.to_owned() })
 }
 
-/// The request to take a run over.
+/// The parameters for taking over a run.
 pub struct Resuming<'a> {
-    /// Where its agents are, and the relays between, if there are some.
+    /// How the agents are reached, and the relays if there are any.
     pub way: &'a Way,
     pub relays: Option<&'a Relays>,
-    /// Whether the user has had enough.
+    /// True after Ctrl-C.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// Takes over the agents of a run. `note` gets sentences for the user; the error is one, too.
+/// Takes over the agents of a run. `note` receives messages for the user; the error is such a message too.
 pub fn resume(
     former: Former,
     asked: &Resuming<'_>,
@@ -192,7 +195,7 @@ pub fn resume(
     for agent in &mut kept.agents {
         agent.found = agent.found.take().map(Found::next).transpose()?;
     }
-    // Before any agent hears of it: this coordinator may be killed, too.
+    // The new sessions are stored before any agent learns of them, because this coordinator may be killed too.
     store(&kept, &notes_path).map_err(words)?;
     let (clock, (say, heard)) = (Instant::now(), channel());
     let ear = (clock, say);
@@ -244,19 +247,19 @@ pub fn resume(
     Ok(agents)
 }
 
-/// The agents of a run, for another coordinator.
+/// The connections to the agents of a run that is taken over.
 struct Reached {
     lines: Vec<Line>,
-    /// The reasons why those that have one are lost.
+    /// The reason for each lost agent.
     refused: Vec<Option<String>>,
-    /// Messages that came meanwhile.
+    /// Messages that arrived in the meantime.
     early: Vec<(u32, Heard)>,
 }
 
-/// The clock of the connections, and the channel out of which comes what agents say.
+/// The clock of the connections, and the sender of the channel for messages of agents.
 type Ear = (Instant, Sender<(u32, Heard)>);
 
-/// Agents that wait at a server.
+/// Connects to agents that wait on a NATS server.
 fn by_nats(
     pools: &Pools,
     kept: &Kept,
@@ -278,7 +281,7 @@ fn by_nats(
     Ok(Reached { lines, refused, early: Vec::new() })
 }
 
-/// Agents that ssh has started, or relays.
+/// Connects to agents or relays by ssh.
 fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     if hosts.len() != kept.agents.len() {
         let (had, names) = (kept.agents.len(), hosts.len());
@@ -294,7 +297,7 @@ fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     lines.collect()
 }
 
-/// Relays on this machine.
+/// Connects to relays on this machine.
 fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     let lines = (0..).zip(&kept.agents).map(|(number, agent)| {
         let command = relays::here(Some(&kept.run_of(number)));
@@ -304,7 +307,7 @@ fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     lines.collect()
 }
 
-/// Waits until each of these has said something, or is lost.
+/// Waits until each agent has sent a message or is lost.
 fn by_pipes(
     (mut lines, names): (Vec<Piped>, Vec<String>),
     asked: &Resuming<'_>,
@@ -323,7 +326,7 @@ fn by_pipes(
                 let words = if words.is_empty() { how } else { format!("{words}; {how}") };
                 (came[at], refused[at]) = (true, Some(words));
             }
-            // One that leaves; what it has left is delivered then.
+            // The old agent is leaving; its files will be delivered when it has ended.
             Ok((_, Heard::Message(message, _))) if matches!(*message, FromAgent::Alive) => {}
             Ok((number, message)) => {
                 came[number as usize] = true;
@@ -351,24 +354,25 @@ fn by_pipes(
     Ok(Reached { lines, refused, early })
 }
 
-/// The remains of the coordinator before, for the one that takes the run over.
+/// Data of the previous coordinator for the one that takes the run over.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) share: Share,
-    /// The notes, until all are counted again.
+    /// The notes, until all of them are counted again.
     pub(super) frames: Option<Frames>,
-    /// The clock of the coordinator before less that of each agent, ms.
+    /// The previous coordinator's clock minus the clock of each agent, in ms.
     offsets_ms: Vec<i64>,
 }
 
 impl Agents {
-    /// The run as the coordinator before has begun it, if this one takes it over.
+    /// Returns the share with which the previous coordinator started the run, if this is a takeover.
     pub fn former(&self) -> Option<Share> {
         self.taken.as_ref().map(|taken| taken.share.clone())
     }
 
-    /// The next report that the coordinator before has counted. Agents are heard meanwhile: what they report goes to the
-    /// end of the notes, and what else they say waits until these are through.
+    /// Returns the next report that the previous coordinator had counted. Messages of agents are handled in the
+    /// meantime:
+    /// their reports are appended to the notes, and other messages are queued until all notes are replayed.
     pub(super) fn replay(&mut self) -> Option<(u32, News)> {
         while self.taken.as_ref()?.frames.is_some() {
             while let Ok((worker, heard)) = self.heard.try_recv() {
@@ -389,7 +393,7 @@ impl Agents {
         None
     }
 
-    /// Asks for the time, as before a run.
+    /// Queries the clocks of all agents, as before a run.
     fn ask_clocks(&mut self) {
         for question in 1..=QUESTIONS {
             let until = Instant::now() + ANSWER;

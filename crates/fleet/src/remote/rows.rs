@@ -1,27 +1,29 @@
-//! Result rows of agents become one file, in the order of time.
+//! Merges result rows of agents into one file, in the order of time.
 //!
-//! Each agent's file is nearly in that order, as a file of one process is: of the first rows of all files the earliest
-//! comes next. Where rows begin with milliseconds, an agent's clock is corrected by its difference from the
-//! coordinator's. Elements (XML) are taken agent by agent.
+//! Each agent's file is nearly in that order, like the file of one process. So the merge repeatedly takes the earliest
+//! of
+//! the next rows of all files. If rows begin with milliseconds, the agent's clock is corrected by its difference from
+//! the
+//! coordinator's clock. XML elements are appended agent by agent.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file of an agent.
+/// A file from an agent.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) path: PathBuf,
-    /// The coordinator's clock less the agent's, ms.
+    /// The coordinator's clock minus the agent's, in ms.
     pub(crate) offset_ms: i64,
 }
 
-/// A row that is next in its file.
+/// The next row of a file.
 struct Head {
     from: BufReader<File>,
     offset_ms: i64,
     row: Vec<u8>,
-    /// Its time; 0 where it begins with none.
+    /// Time of the row; 0 if the row does not begin with a time.
     time: i64,
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -
 }
 
 impl Head {
-    /// Reads the next row: a line, or several where a quoted field goes over their ends. False: there is none.
+    /// Reads the next row: a line, or several lines if a quoted field contains line ends. Returns false at the end.
     fn next(&mut self) -> io::Result<bool> {
         self.row.clear();
         let mut is_open = true;
@@ -76,7 +78,7 @@ impl Head {
         let time =
             std::str::from_utf8(&self.row[..digits]).ok().and_then(|text| text.parse::<i64>().ok());
         self.time = time.map_or(0, |time| time + self.offset_ms);
-        // Milliseconds since 1970 have 12 to 14 digits for centuries.
+        // For centuries, milliseconds since 1970 have 12 to 14 digits.
         if self.offset_ms != 0 && (12..=14).contains(&digits) {
             self.row.splice(..digits, self.time.to_string().into_bytes());
         }

@@ -1,6 +1,6 @@
-//! An agent without users, for benches of what hears agents: each second it reports samples that nobody has made.
+//! An agent without users, for benchmarks of coordinators and relays: each second it reports invented samples.
 //!
-//! It keeps nothing on a disk and measures whether or not it may; in all else it is an agent to its coordinator.
+//! It writes nothing to disk and ignores grants; otherwise it behaves like an agent.
 
 use std::io;
 use std::sync::mpsc::RecvTimeoutError;
@@ -19,19 +19,19 @@ use crate::message::{FromWorker, Report, ToWorker};
 const BEAT: Duration = Duration::from_secs(1);
 const SECOND: i64 = 1_000_000_000;
 
-/// The reports of an agent.
+/// The size of an agent's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Labels in each.
+    /// Number of labels per report.
     pub labels: u32,
-    /// Samples of each label.
+    /// Number of samples per label.
     pub samples: u32,
-    /// Reports until its users are said to have ended.
+    /// Number of reports until its users end.
     pub seconds: u32,
 }
 
 impl Shape {
-    /// Reads three numbers with commas between.
+    /// Parses three numbers separated by commas.
     pub fn read(text: &str) -> Result<Self, String> {
         let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
         match numbers.as_deref() {
@@ -43,7 +43,7 @@ impl Shape {
     }
 }
 
-/// Runs until the coordinator needs it no more.
+/// Runs until the coordinator releases the agent.
 pub fn main(shape: Shape) -> io::Result<()> {
     let clock = Instant::now();
     let said = Said::new()?;
@@ -60,10 +60,10 @@ struct Simulated {
     shape: Shape,
     clock: Instant,
     said: Said,
-    /// Zero of the run by the agent's clock.
+    /// Zero of the run on the agent's clock.
     zero: i64,
     sender: Option<Sender>,
-    /// Reports so far, once its users were started.
+    /// Number of reports so far; `None` before its users were started.
     made: Option<u32>,
     report: Option<Report>,
 }
@@ -136,7 +136,7 @@ impl Simulated {
         self.said.say(&FromAgent::Up(sender.here()));
         let Some(made) = &mut self.made else { return };
         *made += 1;
-        // Made once, and a second later each time: agents must not take the processors of what hears them.
+        // The report is built once and then moved by a second each time, so that agents use little processor time.
         let report = self.report.get_or_insert_with(|| report(self.shape));
         report.seq += 1;
         report.snapshot.shift(wall_ns() / 1_000_000 - report.snapshot.at_ms);
@@ -154,10 +154,10 @@ impl Simulated {
     }
 }
 
-/// The report of the first second.
+/// Returns the report of the first second.
 fn report(Shape { labels, samples, .. }: Shape) -> Report {
     let mut recorder = Recorder::new();
-    // Times from 1 to 200 ms, of which short ones are frequent.
+    // Times from 1 to about 200 ms; short times are frequent.
     let mut draw = u64::from(std::process::id()) << 32;
     for number in 0..labels {
         let label = recorder.intern(&format!("Request number {number}"));

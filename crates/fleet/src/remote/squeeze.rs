@@ -1,7 +1,7 @@
-//! Pieces of files in the form in which they travel: compressed where that is shorter.
+//! Encoding of file pieces for transfer: compressed if that is shorter.
 //!
-//! The first byte says which: 0, as they are; 1, raw deflate. A piece unpacks into [`PIECE`] bytes at most, whatever was
-//! sent. Compressing takes 5 to 20 ms for each MiB of text.
+//! The first byte is the encoding: 0 for uncompressed, 1 for raw deflate. A piece unpacks to at most [`PIECE`] bytes,
+//! whatever was sent. Compression takes 5 to 20 ms per MiB of text.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -10,14 +10,14 @@ use super::wire::PIECE;
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
-/// A piece as it travels; nothing stays nothing, which is the end of a file.
+/// Encodes a piece. An empty piece stays empty; it marks the end of a file.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     if bytes.is_empty() {
         return Vec::new();
     }
     let mut out = Vec::with_capacity(bytes.len() + 1);
     out.push(DEFLATED);
-    // Never longer than the piece: then it is sent as it is.
+    // The output is limited to the length of the piece. If that does not suffice, the piece is sent uncompressed.
     let ended = Compress::new(Compression::fast(), false)
         .compress_vec(bytes, &mut out, FlushCompress::Finish)
         .is_ok_and(|status| status == Status::StreamEnd);
@@ -29,13 +29,13 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The piece that came.
+/// Decodes a piece.
 pub(crate) fn unpack(came: &[u8]) -> Result<Vec<u8>, String> {
     match came.split_first() {
         None => Ok(Vec::new()),
         Some((&PLAIN, bytes)) if (1..=PIECE).contains(&bytes.len()) => Ok(bytes.to_vec()),
         Some((&DEFLATED, bytes)) => {
-            // The vector's room is the bound: what does not fit does not end.
+            // The vector's capacity is the limit: a longer piece does not reach its end.
             let mut out = Vec::with_capacity(PIECE);
             let status =
                 Decompress::new(false).decompress_vec(bytes, &mut out, FlushDecompress::Finish);

@@ -1,8 +1,10 @@
-//! Agents by ssh: the command that starts one, and the way in which the program gets to a machine that does not have it.
+//! Agents by ssh: the command that starts an agent, and the copying of the program to a machine that does not have it.
 //!
-//! The program is kept there by its hash, in `~/.cache/throng/HASH/throng`. A line of the shell looks for it. Where it
-//! is missing it asks for it, compares what came with the hash, and only then gives it its name. Then the agent takes
-//! the place of the shell. Nothing else is needed on the machine.
+//! The program is stored on the machine under its hash, in `~/.cache/throng/HASH/throng`. A shell command looks for it
+//! there.
+//! If it is missing, the shell requests it, verifies the received bytes by the hash, and only then moves them to that
+//! path.
+//! Finally the agent replaces the shell. The machine needs nothing else.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,7 +16,7 @@ use super::manifest;
 use super::store::is_run;
 use super::wire::PIECE;
 
-/// The variable that names another program in place of `ssh`; it gets the same arguments.
+/// The variable that names another program to use instead of `ssh`; it is called with the same arguments.
 pub(crate) const PROGRAM: &str = "THRONG_SSH";
 
 /// Answers of the shell on the other machine.
@@ -22,23 +24,23 @@ const NEEDED: &str = "throng-needed";
 const THERE: &str = "throng-there";
 const BROKEN: &str = "throng-broken";
 
-/// Lines before the answer that are passed over: what a login prints.
+/// Maximum number of lines before the answer that are ignored, such as login messages.
 const MOST_LINES: usize = 1000;
 
-/// This program as it is sent: its hash and length.
+/// This program for sending: its hash and length.
 #[derive(Clone, Debug)]
 pub(crate) struct Bootstrap {
     hash: String,
     length: u64,
     name: String,
-    /// The run that it takes over.
+    /// The run that is taken over.
     again: Option<String>,
 }
 
-/// The file of this program. It is what runs, even if another one has its path by now.
+/// The file of the running program, even if its path now has another program.
 const SELF: &str = "/proc/self/exe";
 
-/// The hash of this program.
+/// Returns the hash of this program.
 pub(crate) fn program() -> Result<String, String> {
     let hashed = manifest::hash(SELF.as_ref());
     hashed.map(|(hash, _)| hash).map_err(|error| format!("this program cannot be read: {error}"))
@@ -50,12 +52,12 @@ impl Bootstrap {
         Ok(Self { hash, length, name: String::new(), again: None })
     }
 
-    /// The same for a machine, whose name is for the user.
+    /// Returns the bootstrap for a machine, with the machine's name for messages.
     pub(crate) fn of(&self, host: &Host) -> Self {
         Self { name: host.to_string(), ..self.clone() }
     }
 
-    /// The same for an agent that works for a run already, or has: another coordinator takes it over.
+    /// Returns the bootstrap for a takeover: the agent works or has worked for this run.
     pub(crate) fn again(self, run: &str) -> Result<Self, String> {
         if !is_run(run) {
             return Err(format!("{run:?} is no name of a run"));
@@ -63,11 +65,11 @@ impl Bootstrap {
         Ok(Self { again: Some(run.to_owned()), ..self })
     }
 
-    /// The command that starts an agent on a machine.
+    /// Returns the command that starts an agent on a machine.
     pub(crate) fn command(&self, host: &Host) -> Command {
         let program = std::env::var_os(PROGRAM).filter(|program| !program.is_empty());
         let mut command = Command::new(program.unwrap_or_else(|| OsString::from("ssh")));
-        // It must not ask for a password, nor wait for ever for a machine that is not there.
+        // ssh must neither ask for a password nor wait for ever for an unreachable machine.
         command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"]);
         if let Some(port) = host.port {
             command.args(["-p", &port.to_string()]);
@@ -76,7 +78,7 @@ impl Bootstrap {
         command
     }
 
-    /// A line of any POSIX shell, in single quotes: the login shell may be another one.
+    /// Returns a command line for any POSIX shell, in single quotes, because the login shell may be a different one.
     fn script(&self) -> String {
         let Self { hash, length, again, .. } = self;
         let again = again.as_ref().map_or_else(String::new, |run| format!(" --again {run}"));
@@ -85,7 +87,7 @@ impl Bootstrap {
         )
     }
 
-    /// Talks with the shell until the agent has taken its place. `alive` is called whenever something moves.
+    /// Communicates with the shell until the agent has replaced it. Calls `alive` whenever data is transferred.
     pub(crate) fn follow(
         &self,
         from: &mut impl BufRead,

@@ -1,17 +1,17 @@
-//! Where a run stands on an agent, kept by what goes through it, for a coordinator that takes the run over.
+//! The state of a run on an agent for a takeover, updated by all orders and messages that pass through.
 
 use super::relay::Out;
 use super::wire::{Stand, Start};
 use crate::message::{FromWorker, ToWorker};
 
 impl Stand {
-    /// An order has come.
+    /// Records an order.
     pub(crate) fn heard(&mut self, order: &ToWorker) {
         match order {
             ToWorker::Start { groups, at, properties } => {
                 self.starts += 1;
                 self.owes = true;
-                // The coordinator knows them; the order has the newest of each.
+                // The coordinator already has these properties; the order contains their newest values.
                 self.properties.clear();
                 let (groups, at, properties) = (groups.clone(), *at, properties.clone());
                 self.start = Some(Start { groups, at, properties });
@@ -27,7 +27,7 @@ impl Stand {
         }
     }
 
-    /// Something comes out of the processes for the coordinator.
+    /// Records output of the processes for the coordinator.
     pub(crate) fn says(&mut self, out: &Out) {
         match out {
             Out::Said(message) => self.said(message),
@@ -36,7 +36,8 @@ impl Stand {
         }
     }
 
-    /// Something is said to the coordinator. The end is not said before all is delivered: see [`Stand::ended`].
+    /// Records a message to the coordinator. The end is recorded only after everything is delivered: see
+    /// [`Stand::ended`].
     pub(crate) fn said(&mut self, message: &FromWorker) {
         match message {
             FromWorker::Ready { cores } => self.cores = Some(*cores),
@@ -56,7 +57,7 @@ impl Stand {
         }
     }
 
-    /// Its end is said.
+    /// Records that the end was reported.
     pub(crate) fn ended(&mut self, done: &FromWorker) {
         if let FromWorker::Done { aborted, samples } = done {
             self.done = Some((aborted.clone(), *samples));
@@ -64,7 +65,7 @@ impl Stand {
     }
 }
 
-/// Changes after which users run again.
+/// Returns the number of changes after which users run once more.
 pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
     let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
     changes.iter().filter(opens).count() as u32

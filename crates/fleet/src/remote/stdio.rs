@@ -1,8 +1,9 @@
-//! The stream of an agent: orders from standard input, and what it says on standard output.
+//! The stream of an agent: orders from standard input, and its messages on standard output.
 //!
-//! Another stream can take their place while the agent works (`again`): a coordinator that takes the run over. What an
-//! earlier stream still brings is not heard then. Standard output carries frames and nothing else: what processes print
-//! goes to standard error.
+//! While the agent works, another stream can replace both (`again`), for a coordinator that takes the run over. Further
+//! input of an earlier stream is then ignored. Standard output carries only frames; output of processes is redirected
+//! to
+//! standard error.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +16,22 @@ use super::wire::{FromAgent, PIECE, ToAgent};
 use crate::frame::{self, Incoming};
 use crate::message::FromWorker;
 
-/// Longest wait at the end for a coordinator that does not read.
+/// Maximum wait at the end for a coordinator that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-/// Longest wait for a coordinator that does not take rows.
+/// Maximum wait for a coordinator that does not receive rows.
 pub(super) const UNREAD: Duration = Duration::from_secs(120);
-/// Interval in which a wait for orders sees that the stream has ended.
+/// Interval at which a wait for orders checks for the end of the stream.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The output. A thread of its own writes it: a coordinator that reads no more must not keep the agent from stopping its
-/// users.
+/// The output. A separate thread writes it, so that a coordinator that does not read cannot keep the agent from
+/// stopping
+/// its users.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pipe: Arc<Mutex<Pipe>>,
 }
 
-/// The thread that writes to one stream, and the bytes that wait for it.
+/// The thread that writes to one stream, and the number of bytes queued for it.
 #[derive(Clone, Debug)]
 struct Pipe {
     to: Sender<Vec<u8>>,
@@ -43,10 +45,10 @@ impl Pipe {
         let waiting = Arc::clone(&queued);
         std::thread::Builder::new().name("out".into()).spawn(move || {
             for bytes in from {
-                // A coordinator that has gone is noticed by reading.
+                // The reading thread detects that the coordinator is gone.
                 let sent = out.write_all(&bytes).and_then(|()| out.flush());
                 if sent.is_err() {
-                    // Nothing waits any more: nobody takes it.
+                    // Queued bytes no longer count, because nobody will receive them.
                     return waiting.store(0, Ordering::Relaxed);
                 }
                 waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
@@ -65,12 +67,12 @@ impl Pipe {
 }
 
 impl Said {
-    /// To standard output.
+    /// Writes to standard output.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { pipe: Arc::new(Mutex::new(Pipe::start(io::stdout())?)) })
     }
 
-    /// From now on to another stream. What the one before has not taken it keeps.
+    /// Writes to another stream from now on. Bytes queued for the previous stream stay there.
     pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
         *self.pipe() = Pipe::start(out)?;
         Ok(())
@@ -91,12 +93,12 @@ impl Said {
         }
     }
 
-    /// A sentence for the user.
+    /// Sends a message for the user.
     pub(super) fn note(&self, words: &str) {
         self.say(&FromAgent::Said(FromWorker::Log(words.to_owned().into())));
     }
 
-    /// Waits until everything is written, or nobody reads it any more.
+    /// Waits until everything is written, or the time limit is over.
     pub(super) fn flush(&self) {
         let until = Instant::now() + LAST_WORDS;
         while self.queued() > 0 && Instant::now() < until {
@@ -104,12 +106,12 @@ impl Said {
         }
     }
 
-    /// Whether so much waits that what is sent again must not be added: nobody reads.
+    /// True if so many bytes are queued that resends must wait, because the coordinator does not read.
     pub(super) fn is_full(&self) -> bool {
         self.queued() > 16 * PIECE
     }
 
-    /// Waits until there is room for more of a file. False: nobody reads.
+    /// Waits for space for the next piece of a file. Returns false if the coordinator does not read.
     pub(super) fn has_room(&self) -> bool {
         let until = Instant::now() + UNREAD;
         while self.is_full() {
@@ -122,14 +124,14 @@ impl Said {
     }
 }
 
-/// The orders.
+/// Receives the orders.
 #[derive(Debug)]
 pub(super) struct Orders {
     from: Receiver<ToAgent>,
     ear: Arc<Ear>,
 }
 
-/// The parts that threads which read orders share.
+/// The data shared by the threads that read orders.
 #[derive(Debug)]
 pub(super) struct Ear {
     clock: Instant,
@@ -138,17 +140,17 @@ pub(super) struct Ear {
     stream: Mutex<Stream>,
 }
 
-/// The stream that is heard.
+/// The current stream.
 #[derive(Debug, Default)]
 struct Stream {
     number: u64,
     ended: bool,
-    /// The agent leaves: no other one takes its place.
+    /// True if the agent is leaving: no other stream can replace this one.
     left: bool,
 }
 
 impl Orders {
-    /// Reads standard input. Questions for the time are answered at once, on the thread that reads, by the clock.
+    /// Reads standard input. The reading thread answers clock queries at once.
     pub(super) fn read(clock: Instant, said: Said) -> io::Result<Self> {
         let (to, from) = channel();
         let ear = Arc::new(Ear { clock, said, to, stream: Mutex::default() });
@@ -156,15 +158,15 @@ impl Orders {
         Ok(Self { from, ear })
     }
 
-    /// The handle by which another stream takes the place of this one.
+    /// Returns the handle through which another stream replaces this one.
     pub(super) fn ear(&self) -> Arc<Ear> {
         Arc::clone(&self.ear)
     }
 
-    /// An order that is there. `Disconnected`: nobody gives any, for now.
+    /// Returns an available order. `Disconnected`: the stream has ended, but another one may replace it.
     pub(super) fn try_next(&self) -> Result<ToAgent, TryRecvError> {
         match self.from.try_recv() {
-            // The last one may have come before the end was seen.
+            // The last order may have arrived just before the end was noticed.
             Err(TryRecvError::Empty) if self.ear.stream().ended => {
                 self.from.try_recv().map_err(|_| TryRecvError::Disconnected)
             }
@@ -172,7 +174,7 @@ impl Orders {
         }
     }
 
-    /// Waits for an order. `Disconnected`: nobody gives any, and nobody will.
+    /// Waits for an order. `Disconnected`: the stream has ended, and no other can replace it.
     pub(super) fn next_within(&self, patience: Duration) -> Result<ToAgent, RecvTimeoutError> {
         let until = Instant::now() + patience;
         loop {
@@ -182,7 +184,7 @@ impl Orders {
                 other => return other,
             }
             if self.leave() {
-                // The last one may have come meanwhile.
+                // The last order may have arrived in the meantime.
                 return self.from.try_recv().map_err(|_| RecvTimeoutError::Disconnected);
             }
             if Instant::now() >= until {
@@ -191,7 +193,7 @@ impl Orders {
         }
     }
 
-    /// Waits for an order. `None`: nobody gives any, and nobody will.
+    /// Waits for an order. `None`: the stream has ended, and no other can replace it.
     pub(super) fn next(&self) -> Option<ToAgent> {
         loop {
             match self.next_within(UNREAD) {
@@ -202,7 +204,7 @@ impl Orders {
         }
     }
 
-    /// Whether nobody gives orders; then from now on nobody can.
+    /// True if the stream has ended. From then on no other stream can replace it.
     pub(super) fn leave(&self) -> bool {
         let mut stream = self.ear.stream();
         stream.left |= stream.ended;
@@ -215,7 +217,7 @@ impl Ear {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a stream that takes the place of the one before; `None`: the agent leaves.
+    /// Returns the number of a stream that replaces the current one; `None` if the agent is leaving.
     pub(super) fn next(&self) -> Option<u64> {
         let mut stream = self.stream();
         if stream.left {
@@ -225,7 +227,7 @@ impl Ear {
         Some(stream.number)
     }
 
-    /// Says everything to it from now on.
+    /// Sends all further messages to this stream.
     pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
         self.said.turn(out)
     }
@@ -234,13 +236,13 @@ impl Ear {
         self.said.say(message);
     }
 
-    /// A stream has ended.
+    /// Records that a stream has ended.
     pub(super) fn end(&self, number: u64) {
         let mut stream = self.stream();
         stream.ended |= stream.number == number;
     }
 
-    /// Reads the orders of a stream, as long as it is the one that is heard.
+    /// Reads the orders of a stream, as long as it is the current one.
     pub(super) fn read(
         self: &Arc<Self>,
         number: u64,
@@ -285,7 +287,7 @@ pub(super) mod tests {
     use super::*;
 
     impl Orders {
-        /// These orders, and no more.
+        /// Returns exactly these orders, followed by the end of the stream.
         pub(in crate::remote) fn of(orders: impl IntoIterator<Item = ToAgent>) -> Self {
             let this = Self::open(Said::new().expect("a thread"));
             orders.into_iter().for_each(|order| this.ear.to.send(order).expect("it is heard"));
@@ -293,7 +295,7 @@ pub(super) mod tests {
             this
         }
 
-        /// A stream that nobody has written to yet.
+        /// Returns a stream without any input so far.
         pub(in crate::remote) fn open(said: Said) -> Self {
             let (to, from) = channel();
             let ear = Ear { clock: Instant::now(), said, to, stream: Mutex::default() };
@@ -329,7 +331,7 @@ pub(super) mod tests {
             ear.turn(there.try_clone().expect("the same")).expect("a thread");
             ear.read(number, there).expect("a thread");
             here.write_all(&frame(&ToAgent::Time { asked: 7 })).expect("it is read");
-            // The answer comes out of the stream with the question, whole.
+            // The complete answer arrives on the stream of the query.
             let mut length = [0; 4];
             here.read_exact(&mut length).expect("a length");
             let mut answer = vec![0; u32::from_le_bytes(length) as usize];

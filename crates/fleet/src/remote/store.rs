@@ -1,7 +1,9 @@
-//! Files on an agent: a store by hash that lasts from run to run, and the folder of a run, into which they are copied.
+//! Files on an agent: a permanent store by hash, and the folder of a run, into which they are copied.
 //!
-//! A plan may write into a file that it reads, so a run gets copies. The layout of a run's folder:
-//! `plan/d/d/…` with the plan's folder so deep that its files above it are within; result files and the spool beside it.
+//! A run gets copies, because a plan may write into a file that it reads. In a run's folder, the plan's folder is
+//! `plan/d/d/…`, deep enough that files in folders above the plan's folder are also inside. Result files and the spool
+//! are
+//! beside `plan`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use super::manifest;
 use super::wire::{Hash, Named};
 
-/// Files of a run, and their bytes together, at most.
+/// Maximum number of files of a run, and maximum total of their bytes.
 const MOST_FILES: usize = 100_000;
 const MOST_BYTES: u64 = 64 << 30;
 
@@ -20,9 +22,9 @@ const MOST_BYTES: u64 = 64 << 30;
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
-    /// A file that is coming in.
+    /// The file being received.
     open: Option<(PathBuf, File)>,
-    /// Files that were asked for, with the bytes of each that are still to come.
+    /// Requested files, with the number of bytes that are missing of each.
     awaited: BTreeMap<Hash, u64>,
 }
 
@@ -30,12 +32,12 @@ pub(crate) struct Store {
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) root: PathBuf,
-    /// The plan's folder in it.
+    /// The plan's folder within the run's folder.
     pub(crate) plan: PathBuf,
 }
 
 impl Store {
-    /// The store of this user.
+    /// Opens the store of this user.
     pub(crate) fn open() -> io::Result<Self> {
         let absolute = |path: PathBuf| path.is_absolute().then_some(path);
         let var = |name| std::env::var_os(name).map(PathBuf::from).and_then(absolute);
@@ -52,12 +54,12 @@ impl Store {
         Ok(Self { root, open: None, awaited: BTreeMap::new() })
     }
 
-    /// The path of a file that is there.
+    /// Returns the path of a stored file.
     pub(crate) fn file(&self, hash: &str) -> PathBuf {
         self.root.join("files").join(hash)
     }
 
-    /// The files that are not there.
+    /// Returns the hashes of the files that are not stored.
     pub(crate) fn missing(&mut self, files: &[Named]) -> Result<Vec<Hash>, String> {
         let all = files.iter().fold(0_u64, |all, file| all.saturating_add(file.length));
         if files.len() > MOST_FILES || all > MOST_BYTES {
@@ -74,7 +76,7 @@ impl Store {
             let kept = |at: &Path| {
                 fs::metadata(at).is_ok_and(|about| about.is_file() && about.len() == *length)
             };
-            // One with a place of its own is there, or the run is refused.
+            // A file with an absolute path must exist on this machine, otherwise the run is refused later.
             if !path.starts_with('/') && !kept(&self.file(hash)) && !missing.contains(hash) {
                 missing.push(hash.clone());
                 self.awaited.insert(hash.clone(), *length);
@@ -83,7 +85,7 @@ impl Store {
         Ok(missing)
     }
 
-    /// Takes a piece of a file; one without bytes is its end.
+    /// Appends a piece of a file. An empty piece ends the file.
     pub(crate) fn piece(&mut self, hash: &str, bytes: &[u8]) -> Result<(), String> {
         let words = |error: io::Error| format!("a file of the plan cannot be kept: {error}");
         let left = self.awaited.get_mut(hash).ok_or("a file came that was not asked for")?;
@@ -109,7 +111,7 @@ impl Store {
         fs::rename(&part, self.file(hash)).map_err(words)
     }
 
-    /// Makes the folder of a run, with its files.
+    /// Creates the folder of a run with its files.
     pub(crate) fn place(&self, run: &str, depth: u32, files: &[Named]) -> Result<Place, String> {
         let root = self.run(run).ok_or_else(|| format!("{run:?} is no name of a run"))?;
         let words = |error: io::Error| format!("the run's folder {}: {error}", root.display());
@@ -121,7 +123,7 @@ impl Store {
         for Named { path, hash, .. } in files {
             let (source, to) = (self.file(hash), plan.join(path));
             if path.starts_with('/') {
-                // It has its place on this machine, or none.
+                // A file with an absolute path must already exist on this machine.
                 if is(Path::new(path), hash) {
                     continue;
                 }
@@ -137,12 +139,12 @@ impl Store {
         Ok(Place { root, plan })
     }
 
-    /// The path of the folder of a run; `None`: that is no name of one.
+    /// Returns the path of a run's folder; `None` if the name is invalid.
     pub(crate) fn run(&self, run: &str) -> Option<PathBuf> {
         is_run(run).then(|| self.root.join("runs").join(run))
     }
 
-    /// The folder of a run whose process has ended, if it is there.
+    /// Returns the folder of a run whose process has ended, if it exists.
     pub(crate) fn left(&self, run: &str, depth: u32) -> Option<Place> {
         let root = self.run(run)?;
         let mut plan = root.join("plan");
@@ -151,12 +153,12 @@ impl Store {
     }
 }
 
-/// Whether a text is a name of a run: it becomes a part of paths and of a command.
+/// True if a text is a valid name of a run. It becomes a part of paths and of a shell command.
 pub(crate) fn is_run(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// A path without `..`, if it is in that folder.
+/// Returns a path without `..` if it lies in that folder.
 fn within(base: &Path, path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -186,7 +188,7 @@ mod tests {
         let root = std::env::temp_dir().join(format!("throng-store-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let mut store = Store::at(root.clone()).expect("a folder");
-        // The hash of "abc".
+        // The SHA-256 hash of "abc".
         let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
         let named = |path: &str| Named { path: path.into(), hash: hash.clone(), length: 3 };
         let files = [named("../shared/a.csv"), named("b.csv")];

@@ -1,8 +1,9 @@
 //! The messages between the coordinator and its agents.
 //!
-//! Both sides are the same program, which the coordinator has checked by its hash, so there is no version to agree on.
-//! Messages of workers (`message.rs`) go through unchanged, but for the plan and the reports: the plan comes with several
-//! shares, and reports are merged and go through the account.
+//! Both sides are the same program, which the coordinator has verified by its hash, so no version is negotiated.
+//! Messages
+//! of workers (`message.rs`) are forwarded unchanged, except for the plan and the reports: the plan comes with several
+//! shares, and reports are merged and accounted.
 
 use serde::{Deserialize, Serialize};
 use stats::Snapshot;
@@ -17,43 +18,43 @@ use crate::message::{FromWorker, Report, Share, ToWorker};
 /// Hash of a file's content, SHA-256 in hexadecimal digits.
 pub(crate) type Hash = String;
 
-/// Bytes of a file that are sent at once.
+/// Maximum number of bytes of a file in one message.
 pub(crate) const PIECE: usize = 256 << 10;
 
-/// To an agent.
+/// A message to an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToAgent {
-    /// A question for its clocks, with the asker's.
+    /// A query for the agent's clocks, with the time of the querying side.
     Time { asked: i64 },
-    /// The files of the run, and the depth of the plan's folder in the folder of the run.
+    /// The files of the run, and the depth of the plan's folder in the run's folder.
     Files { run: String, depth: u32, files: Vec<Named> },
-    /// Bytes of a file that was missing; without any, the file is complete.
+    /// Bytes of a missing file. An empty piece completes the file.
     Piece {
         hash: Hash,
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
     },
-    /// Be a relay: reach these agents.
+    /// Makes the agent a relay that connects to these agents.
     Gather(Box<Region>),
-    /// The parts of a relay's agents, in the order in which they were met.
+    /// The assignments of a relay's agents, in the order in which the relay listed them.
     Serve(Serve),
-    /// The plan and the agent's shares of it.
+    /// The plan with the agent's shares.
     Begin(Box<Assignment>),
-    /// The agent's processes obey.
+    /// An order for the agent's processes.
     Order(ToWorker),
-    /// The account.
+    /// A message of the account.
     Down(Down),
-    /// Send result file number so many.
+    /// Send result file `file`.
     Fetch { file: u32 },
-    /// Send a result file to where it is kept.
+    /// Send a result file to its destination.
     Push(Box<super::push::Push>),
-    /// Everything that was wanted has come: remove the run's folder and end.
+    /// Everything was received: remove the run's folder and end.
     Leave,
-    /// Another coordinator has taken the run over: where does it stand?
+    /// Another coordinator has taken over the run and requests its state.
     Resume(Box<Left>),
 }
 
-/// A run that an agent has worked for, as far as it needs to know of it if its process has ended.
+/// A run for a takeover, as far as an agent needs it if the run's process has ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Left {
     /// Name and depth as in [`ToAgent::Files`].
@@ -63,25 +64,25 @@ pub(crate) struct Left {
     pub(crate) results: Vec<Results>,
 }
 
-/// The agents that a relay is to reach.
+/// The agents that a relay connects to.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Region {
     pub(crate) way: Way,
-    /// Proofs for a NATS server, where the relay has none of its own.
+    /// Credentials for a NATS server, if the relay has none of its own.
     pub(crate) proofs: Vec<(String, String)>,
-    /// Seconds for which agents go on without the relay.
+    /// Number of seconds for which agents continue without the relay.
     pub(crate) grace: u64,
 }
 
-/// The parts of a relay's agents.
+/// The assignments of a relay's agents.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Serve {
     pub(crate) agents: Vec<Served>,
-    /// Samples that each may measure beyond those that have come.
+    /// Number of samples that each agent may measure beyond those received.
     pub(crate) ahead: u64,
 }
 
-/// The part of one of a relay's agents.
+/// The assignment of one of a relay's agents.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Served {
     pub(crate) files: Vec<Named>,
@@ -95,7 +96,7 @@ pub(crate) struct Met {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(crate) offer: Offer,
-    /// The relay's wall clock less its own, ms; the bound of that, and the longest way to it and back, ns.
+    /// The relay's system clock minus the agent's in ms. Then its error bound and the longest round trip, both in ns.
     pub(crate) offset_ms: i64,
     pub(crate) bound: i64,
     pub(crate) longest: i64,
@@ -104,22 +105,22 @@ pub(crate) struct Met {
 /// A file that the plan names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
-    /// Its path from the plan's folder; or from the root, where the plan has it so.
+    /// Path relative to the plan's folder, or absolute if the plan has an absolute path.
     pub(crate) path: String,
     pub(crate) hash: Hash,
     pub(crate) length: u64,
 }
 
-/// An agent's part of a run.
+/// An agent's assignment in a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Assignment {
     /// Number of the agent.
     pub(crate) sender: u32,
-    /// Common to all its shares; zero is a time of the agent's wall clock.
+    /// Common to all shares of the agent. Its zero is a time of the agent's system clock.
     pub(crate) share: Share,
-    /// Numbers of its shares among all; one process each.
+    /// Numbers of the agent's shares among all shares; one process each.
     pub(crate) shares: Vec<u32>,
-    /// Result files that are fetched at the end, and which of them have rows.
+    /// Result files that are fetched at the end, and true for each that contains CSV rows.
     pub(crate) results: Vec<Results>,
     pub(crate) rows: Vec<bool>,
 }
@@ -127,78 +128,78 @@ pub(crate) struct Assignment {
 /// A result file on an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Results {
-    /// One that gets every sample, by its number in the share.
+    /// A file that receives every sample, by its number in the share.
     All(u32),
-    /// One that a listener of the plan writes: the paths from the plan's folder of which it has one.
+    /// The file of a listener: its possible paths relative to the plan's folder.
     Listener(Vec<String>),
 }
 
-/// From an agent.
+/// A message from an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromAgent {
     Offer(Offer),
-    /// The agents that a relay has met.
+    /// The agents that a relay has connected to.
     Gathered(Vec<Met>),
-    /// The sums of each agent of a relay, in their order.
+    /// The totals of each agent of a relay, in their order.
     Figures(Vec<Figures>),
-    /// The agent's clocks at a question: a monotonic one, and the wall clock, in nanoseconds.
+    /// The agent's monotonic clock and system clock at a query, in nanoseconds.
     Time {
         asked: i64,
         monotonic: i64,
         wall: i64,
     },
-    /// Files that it does not have.
+    /// Files that the agent does not have.
     Missing(Vec<Hash>),
-    /// All files are in their places.
+    /// All files are in the run's folder.
     Placed,
-    /// Messages of a worker.
+    /// A message of a worker.
     Said(FromWorker),
-    /// The account; the body of a record is a [`Report`].
+    /// A message of the account. The body of a record is a [`Report`].
     Up(Up),
-    /// One of its processes was lost, or has counted otherwise than it reported.
+    /// A process was lost, or counted other samples than it reported.
     Lost(Part),
-    /// Bytes of a result file; without any, it is complete.
+    /// Bytes of a result file. An empty piece completes it.
     Rows(#[serde(with = "crate::bytes")] Vec<u8>),
-    /// A result file was sent to where it is kept: its compressed length, or why it was not.
+    /// A result file was sent to its destination: the compressed length, or the reason for a failure.
     Pushed(Result<u64, String>),
-    /// It cannot go on.
+    /// The agent cannot continue, for this reason.
     Refused(String),
-    /// A sign of life.
+    /// A heartbeat.
     Alive,
-    /// Where the run stands on the agent.
+    /// The state of the run on the agent.
     Stands(Box<Stand>),
 }
 
-/// Where a run stands on an agent: everything that it has heard and said beside its measurements.
+/// The state of a run on an agent: all orders and messages except measurements.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stand {
-    /// It has the plan.
+    /// True if the agent has the plan.
     pub(crate) begun: bool,
-    /// Threads of its processes, once these are ready.
+    /// Number of threads of its processes, when they are ready.
     pub(crate) cores: Option<u32>,
-    /// Batches of groups that were started, and the order for the last one.
+    /// Number of batches of groups that were started, and the order for the last one.
     pub(crate) starts: u32,
     pub(crate) start: Option<Start>,
-    /// The end of the last batch was not said yet.
+    /// True if the end of the last batch was not reported yet.
     pub(crate) owes: bool,
-    /// Changes of the load that it has heard of.
+    /// Number of load changes that the agent has received.
     pub(crate) changes: u32,
-    /// Properties that its users have set.
+    /// Properties that the agent's users have set.
     pub(crate) properties: Vec<(String, String)>,
-    /// A user has asked to stop the test; if so, whether at once.
+    /// Set if a user requested to stop the test; true if at once.
     pub(crate) stop_asked: Option<bool>,
-    /// It was told to stop, and to end.
+    /// True if the agent was ordered to stop, and true if it was ordered to end.
     pub(crate) stopped: bool,
     pub(crate) ending: bool,
-    /// Processes that it has lost.
+    /// Lost processes.
     pub(crate) lost: Vec<Part>,
-    /// Its end, if that was said: what has ended it, and its samples.
+    /// Set if the agent's end was reported: the reason for an early end, and the number of samples.
     pub(crate) done: Option<(Option<String>, u64)>,
-    /// It was killed, or has nothing of the run any more: why.
+    /// Set if the agent was killed or has nothing of the run any more: the reason.
     pub(crate) torn: Option<String>,
 }
 
-/// An order to start groups.
+/// A start order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Start {
     pub(crate) groups: Vec<u32>,
@@ -211,29 +212,29 @@ pub(crate) struct Start {
 pub(crate) struct Offer {
     pub(crate) pid: u32,
     pub(crate) processors: u32,
-    /// Descriptors that a process may have.
+    /// Maximum number of file descriptors of a process.
     pub(crate) descriptors: u64,
-    /// Memory that is free, bytes; 0 where that is not known.
+    /// Free memory in bytes; 0 if unknown.
     pub(crate) memory: u64,
 }
 
-/// A lost process of an agent, as `Loss` has it.
+/// A lost process of an agent, with the fields of `Loss`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) pid: u32,
     pub(crate) reason: String,
     pub(crate) users: u32,
     pub(crate) connections: u64,
-    /// End of its last second by the agent's wall clock, ms; 0: none came.
+    /// End of the last reported second on the agent's system clock in ms; 0 without reports.
     pub(crate) last_ms: i64,
     pub(crate) missed: crate::loss::Missed,
-    /// The agent, where it is one of a relay's, and the samples of it that may be missing at most.
+    /// The agent, if it is behind a relay, and the maximum number of its missing samples.
     pub(crate) agent: Option<String>,
     pub(crate) at_most: Option<u64>,
 }
 
 impl Part {
-    /// The loss as that of an agent.
+    /// Converts the part to a loss of an agent.
     pub(crate) fn of(self, agent: u32, name: String, offset_ms: i64) -> Loss {
         let last_ms = if self.last_ms == 0 { 0 } else { self.last_ms + offset_ms };
         Loss {
@@ -250,16 +251,16 @@ impl Part {
     }
 }
 
-/// The body of a record.
+/// Returns the body of a record for a report.
 pub(crate) fn body(report: &Report) -> Vec<u8> {
-    // A report is data: it has a form.
+    // Serializing a report cannot fail.
     postcard::to_stdvec(report).unwrap_or_default()
 }
 
-/// The report in a record's body, read into a snapshot that was used before.
+/// Deserializes the report in a record's body into an existing snapshot.
 pub(crate) fn report(body: &[u8], mut snapshot: Box<Snapshot>) -> Result<Report, String> {
     let words = |error| format!("a report is broken: {error}");
-    // Fields come in their order, the snapshot as the last one.
+    // The fields are in order; the snapshot is the last one.
     let (head, rest) = postcard::take_from_bytes::<Head>(body).map_err(words)?;
     stats::snapshot::read(rest, &mut snapshot).map_err(words)?;
     let Head { seq, usage, active, started, finished } = head;

@@ -22,7 +22,7 @@ fn share() -> Share {
     }
 }
 
-/// A second with so many samples.
+/// Returns the report of a second with this number of samples.
 fn second(seq: u64, samples: u64) -> Box<Report> {
     let mut recorder = Recorder::new();
     let label = recorder.intern("Home");
@@ -35,7 +35,8 @@ fn second(seq: u64, samples: u64) -> Box<Report> {
     Box::new(report)
 }
 
-/// Processes that report once in a batch; the first dies in the second batch, if it is to.
+/// Returns a relay whose processes report once per batch. If `dies` is true, the first process dies in the second
+/// batch.
 fn relay(dies: bool) -> Relay {
     let bus = Threads::start(2, move |number, orders, say| {
         say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
@@ -87,7 +88,7 @@ fn a_relay_is_there_when_its_agents_are() {
     let said = outs.iter().filter(|out| matches!(out, Out::Said(FromWorker::Log(_)))).count();
     let lost = outs.iter().filter(|out| matches!(out, Out::Lost(_))).count();
     assert_eq!((said, lost), (2, 1), "{outs:?}");
-    // Processes of the agent's own machine are not asked.
+    // Processes on the agent's own machine are not asked to confirm.
     let mut agent = self::relay(false);
     until(&mut agent, |said| matches!(said, FromWorker::Ready { .. }));
     agent.obey(ToWorker::Arm);
@@ -134,13 +135,14 @@ fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
             break;
         }
     }
-    // An agent reports once a second, whatever its threads. The samples: 6 and 7 of the second itself, 6 that came late.
+    // An agent reports once a second for all its threads. The samples: 6 and 7 of the second itself, and 6 that arrived
+    // late.
     assert_eq!(seconds, [(4_000, 6, 4), (10_000, 13, 4)]);
     let figures = relay.figures();
     assert_eq!(figures.iter().map(|one| one.tally.count).collect::<Vec<_>>(), [6, 13]);
 }
 
-/// The output up to a message that is waited for.
+/// Returns the output up to the expected message.
 fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
     let mut outs = Vec::new();
     for _ in 0..10_000 {
@@ -203,7 +205,7 @@ fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
     };
 }
 
-/// Properties set by processes of a host that runs the whole plan stay there; those of a share go to all agents.
+/// Properties set by processes of a host that runs the whole plan stay on that host; those of a share go to all agents.
 #[test]
 fn properties_that_users_set_are_for_the_processes_of_their_host() {
     for host in [None, Some("a".to_owned())] {
@@ -218,7 +220,7 @@ fn properties_that_users_set_are_for_the_processes_of_their_host() {
                     ToWorker::Start { properties, .. } => properties,
                     _ => continue,
                 };
-                // In the second batch it says what it got.
+                // In the second batch, each process reports the properties that it received.
                 say(FromWorker::Log(format!("{got:?}").into()));
                 let own = (format!("p{number}"), "1".to_owned());
                 let properties = if got.is_empty() { vec![own] } else { got };
