@@ -23,7 +23,7 @@ pub const MOST_CODES: usize = 60;
 /// A copy of one second of a run with all that is exported of it.
 #[derive(Clone, Debug, Default)]
 pub struct Tick {
-    /// End of the second, epoch ms.
+    /// End of the second in ms since 1970.
     pub at_ms: i64,
     /// Requests without transactions.
     pub all: Part,

@@ -30,7 +30,7 @@ pub struct Origin {
 pub struct Record {
     pub origin: Origin,
     pub number: u64,
-    /// Second of the run, by the coordinator's clock, from 0.
+    /// Second of the run on the coordinator's clock, from 0.
     pub slot: u64,
     pub what: What,
 }

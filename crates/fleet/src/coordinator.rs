@@ -41,7 +41,7 @@ pub struct Job {
     /// Content of the plan file.
     pub text: Vec<u8>,
     pub properties: Vec<(String, String)>,
-    /// Folder of the plan.
+    /// Folder that contains the plan file.
     pub folder: PathBuf,
     pub evaluated: Evaluated,
     /// Result files that receive every sample. They exist and contain their headings.

@@ -49,7 +49,7 @@ pub struct Share {
     pub properties: Vec<(String, String)>,
     /// Folder of the plan. It is bytes, because the serialization of paths would reject names that are not UTF-8.
     pub folder: OsString,
-    /// Values evaluated before the first user started.
+    /// Values that were evaluated before the first user started.
     pub evaluated: Evaluated,
     /// Result files that receive every sample.
     pub results: Vec<OsString>,

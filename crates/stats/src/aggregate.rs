@@ -94,7 +94,7 @@ impl Report {
                     lines.push(Line::new(row, shares));
                 }
                 Some(&at) => {
-                    // At most two rows share a name: requests and transactions.
+                    // At most two rows have the same name: one for requests and one for transactions.
                     let mut both = row.clone();
                     let twin = |r: &&Row| r.name == row.name && r.transaction != row.transaction;
                     totals.rows().iter().find(twin).into_iter().for_each(|r| both.merge(r));
@@ -270,7 +270,7 @@ fn shown(label: &str) -> String {
 }
 
 impl Row {
-    /// See [`crate::hist::Exact::percent_point`].
+    /// Returns a percentile in ms; see [`crate::hist::Exact::percent_point`].
     fn percent_point(&self, share: f64) -> u64 {
         self.ms.percent_point(share)
     }

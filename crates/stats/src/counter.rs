@@ -57,11 +57,11 @@ counters! {
     /// Next samplers of users that were not started, because the user had to end.
     SamplersNotBegun = "samplers_not_begun",
     IterationsDone = "iterations_done",
-    /// Result rows that could not be written.
+    /// Number of result rows that could not be written.
     RowsDropped = "rows_dropped",
     /// Requests of setUp and tearDown thread groups.
     RequestsAside = "requests_aside",
-    /// Samples in flight when the run ended.
+    /// Number of samples in flight when the run ended.
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",
     Redirects = "redirects",
@@ -86,7 +86,7 @@ counters! {
     /// queued now.
     InboxIn = "inbox_in",
     InboxOut = "inbox_out",
-    /// Messages dropped because an inbox was full.
+    /// Number of messages dropped because an inbox was full.
     InboxDropped = "inbox_dropped",
     /// Number of times that reading of a socket stopped because its inbox was full, and number of times that it
     /// resumed.

@@ -57,7 +57,7 @@ pub struct Example {
     pub rank: u64,
     pub label: Arc<str>,
     pub outcome: Outcome,
-    /// Epoch ms.
+    /// Start of the sample in ms since 1970.
     pub start_ms: i64,
     /// Elapsed time in nanoseconds.
     pub elapsed: u64,

@@ -57,7 +57,7 @@ pub struct Machine {
     /// Used share of all processors' time, 0 to 1, and the share that the hypervisor took from this guest.
     pub cpu: f64,
     pub stolen: f64,
-    /// Bytes.
+    /// Total and available memory in bytes.
     pub memory_total: u64,
     pub memory_available: u64,
 }

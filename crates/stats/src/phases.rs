@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 /// Time by phase in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// From the intended start to the actual one.
+    /// Delay from the intended start to the actual start.
     pub late: u64,
     /// Waiting for a connection of a pool.
     pub room: u64,
     pub dns: u64,
-    /// TCP, without DNS and TLS.
+    /// Connecting by TCP, without DNS and TLS.
     pub connect: u64,
     pub tls: u64,
     pub send: u64,

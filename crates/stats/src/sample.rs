@@ -100,19 +100,19 @@ pub struct Sample {
     pub outcome: Outcome,
     pub check: Check,
     pub success: bool,
-    /// Start, in milliseconds since the epoch.
+    /// Start of the sample in milliseconds since 1970.
     pub start_ms: i64,
-    /// Nanoseconds from start to end, without `idle`.
+    /// Elapsed time: nanoseconds from start to end, without `idle`.
     pub elapsed: u64,
     /// Nanoseconds to the first byte of the response body, as JMeter defines latency.
     pub latency: u64,
     /// Nanoseconds until the connection was open, including TLS; 0 for a reused connection.
     pub connect: u64,
-    /// Nanoseconds of `elapsed` that were spent in this process.
+    /// Part of `elapsed` that was spent in this process, in nanoseconds.
     pub lag: u64,
-    /// Nanoseconds from the intended to the actual start.
+    /// Delay from the intended start to the actual start, in nanoseconds.
     pub wait: u64,
-    /// Nanoseconds of deliberate pauses inside the sample.
+    /// Deliberate pauses inside the sample, in nanoseconds.
     pub idle: i64,
     /// Bytes sent.
     pub sent: u64,

@@ -37,9 +37,9 @@ pub struct LabelDelta {
     pub tally: Tally,
     /// Elapsed in whole ms; the bin number is the value.
     pub ms: Bins,
-    /// Elapsed in µs, binned by `hist::layout`: from the actual start.
+    /// Service time: elapsed in µs from the actual start, binned by `hist::layout`.
     pub service: Bins,
-    /// Elapsed plus wait in µs: from the intended start.
+    /// Response time: elapsed plus wait in µs, from the intended start.
     pub response: Bins,
     /// The part of the elapsed time spent in this process, µs.
     pub lag: Bins,
@@ -53,13 +53,13 @@ pub struct LabelDelta {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// End of the interval, epoch ms; set by the caller of `drain`.
+    /// End of the interval in ms since 1970; set by the caller of `drain`.
     pub at_ms: i64,
     /// Start of the interval, epoch ms, from which slots count; 0 if it was not set.
     pub began_ms: i64,
     /// Number of the core; set by the caller of `drain`.
     pub core: u32,
-    /// Counts the drains of one recorder, from 1.
+    /// Number of the recorder's drain, from 1.
     pub seq: u64,
     pub labels: Vec<LabelDelta>,
     pub counters: Counters,

@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 /// One second of a run over all cores. Transactions are not counted as samples here.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Second {
-    /// End of the second, epoch ms.
+    /// End of the second in ms since 1970.
     pub at_ms: i64,
     /// Number of users active now, started so far, and finished so far.
     pub users: u64,
@@ -101,7 +101,7 @@ pub struct Java {
 /// TCP segments retransmitted to a destination in a second, on the connections that were sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retransmits {
-    /// Address and port.
+    /// Address and port of the destination.
     pub to: String,
     /// Segments of open connections, and SYN segments of connections being opened.
     pub data: u64,
@@ -118,7 +118,7 @@ impl From<process::Java> for Java {
 /// A time with a description of what changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
-    /// Epoch ms.
+    /// Time of the mark in ms since 1970.
     pub at_ms: i64,
     pub what: String,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hist::Bins;
 
-/// The phase of a connection that a duration belongs to.
+/// A phase of a connection whose durations are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
     /// From the first connection attempt until TCP (and TLS, if used) is connected.
@@ -52,7 +52,7 @@ impl Span {
     }
 }
 
-/// The bins of all spans of an interval, µs.
+/// The histograms of all spans of an interval, in µs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpanBins([Bins; Span::COUNT]);
 

@@ -8,9 +8,9 @@ use crate::sample::{Outcome, Sample};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalled {
     pub count: u64,
-    /// Sum of their response times, from the intended start, nanoseconds.
+    /// Sum of the samples' response times from the intended start, in nanoseconds.
     pub sum: u64,
-    /// Response times, µs.
+    /// Histogram of the samples' response times in µs.
     pub response: Bins,
 }
 

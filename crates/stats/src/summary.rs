@@ -38,7 +38,7 @@ const CAUSES_SHOWN: usize = 20;
 /// Facts about a run that its samples do not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
-    /// Epoch ms.
+    /// Start and end of the run in ms since 1970.
     pub start_ms: i64,
     pub end_ms: i64,
     /// Usage of this process over the run: the difference between end and start; the memory peak is absolute.
@@ -49,7 +49,7 @@ pub struct Frame {
 pub struct Summary {
     pub start_ms: i64,
     pub duration_ms: i64,
-    /// Requests, without transactions.
+    /// Number of requests, without transactions.
     pub requests: u64,
     pub failed: u64,
     /// Number of transactions; they do not count as requests.
@@ -92,13 +92,13 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesLine>,
     pub generator: Generator,
-    /// Peaks and sums over the run's seconds.
+    /// Peaks and sums over the seconds of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course: Option<Timeline>,
     pub counters: Counters,
 }
 
-/// Milliseconds, to three significant digits; `max` exact.
+/// Mean, percentiles and maximum of times in ms, to three significant digits; `max` is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     pub mean: f64,
@@ -119,7 +119,7 @@ pub struct ErrorLine {
     pub code: String,
     pub message: String,
     pub first_label: String,
-    /// Epoch ms.
+    /// Start of the first sample with this error, in ms since 1970.
     pub first_ms: i64,
 }
 
@@ -127,7 +127,7 @@ pub struct ErrorLine {
 pub struct Generator {
     pub user_s: f64,
     pub system_s: f64,
-    /// CPU microseconds per request.
+    /// Processor time of the generator per request in microseconds.
     pub cpu_us_per_request: f64,
     /// Peak of resident memory in bytes.
     pub rss_peak: u64,

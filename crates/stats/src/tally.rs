@@ -13,7 +13,7 @@ pub struct Tally {
     pub errors: u64,
     /// Number of samples in flight at the end of the run; included in no other figure.
     pub cut: u64,
-    /// Sum of elapsed, milliseconds.
+    /// Sum of elapsed times in milliseconds.
     pub sum_ms: u64,
     /// Smallest and largest elapsed in milliseconds; `u64::MAX` and 0 without samples.
     pub min_ms: u64,

@@ -25,7 +25,7 @@ const UNREAD_SOME: u64 = 4 << 10;
 pub struct Timeline {
     /// Number of processors that this run's threads can use.
     pub processors: f64,
-    /// End of the last second, epoch ms.
+    /// End of the last second in ms since 1970.
     #[serde(skip)]
     pub(crate) at_ms: i64,
     /// Number of evaluated seconds, without shorter intervals.

@@ -15,7 +15,7 @@ use crate::snapshot::{LabelDelta, Snapshot};
 use crate::span::Span;
 use crate::tally::Tally;
 
-/// One label over the run.
+/// The measurements of one label over the run.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub name: Arc<str>,

@@ -1,4 +1,4 @@
-//! Spans, closed connections and their counters, from the recorder through snapshots to totals.
+//! Tests spans, closed connections and their counters, from the recorder through snapshots to totals.
 use allocation_counter::measure;
 use proptest::prelude::*;
 use stats::close::{MAX_CLOSES, OTHER_CODES};

@@ -170,7 +170,7 @@ fn intervals_that_began_apart_are_lined_up_by_their_slots() {
     let apart = |slots: i64| {
         let mut recorder = Recorder::new();
         let label = recorder.intern("a");
-        // One in the first slot, two in the second, four in the last.
+        // One sample in the first slot, two in the second, four in the last.
         for (ms, n) in [(5, 1), (150, 2), (990, 4)] {
             (0..n).for_each(|_| {
                 recorder.record(&Sample::new(label, ms));

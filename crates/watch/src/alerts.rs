@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn begins_and_ends_are_told_once() {
-        // 2026-01-01T00:00:00Z is second 1 767 225 600.
+        // 2026-01-01T00:00:00Z is second 1 767 225 600 since 1970.
         let at = |second: i64| 1_767_225_600_000 + 1000 * second;
         let mut firing = Firing::since(at(1));
         let told = |alerts: Vec<Alert>| -> Vec<(i64, String)> {

@@ -65,7 +65,7 @@ pub enum Source {
 /// The start or end of an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// Epoch ms.
+    /// Time of the start or end in ms since 1970.
     pub at_ms: i64,
     pub words: String,
     /// A key that distinguishes alerts, and the current state of the alert for the record.

@@ -126,7 +126,7 @@ impl Row {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
     sums: [Option<f64>; 2],
-    /// Number of samples in the first sum.
+    /// Number of samples in the first of the two sums.
     samples: u32,
 }
 

@@ -17,7 +17,7 @@ use connection::PATIENCE;
 /// An agent and the metrics to request from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
-    /// `host:port`.
+    /// Host and port of the agent, as `host:port`.
     pub address: String,
     pub metrics: Vec<Metric>,
     /// Milliseconds between two samples, `jmeterPlugin.perfmon.interval`; 0 means one second.
@@ -26,12 +26,12 @@ pub struct Agent {
     pub udp: bool,
 }
 
-/// A row of a PerfMon listener.
+/// A metric: one row of a PerfMon listener's settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metric {
     /// Index of the listener whose file receives the samples.
     pub listener: usize,
-    /// The label of its samples.
+    /// Label of the metric's samples.
     pub label: String,
     /// The metric in the agent's notation, for example `cpu:idle`.
     pub spec: String,
@@ -42,7 +42,7 @@ pub struct Metric {
 pub struct Sample {
     pub listener: usize,
     pub label: String,
-    /// Epoch ms.
+    /// Time of the sample in ms since 1970.
     pub at_ms: i64,
     /// The value from the agent, or the reason for which there is none.
     pub value: Result<f64, String>,

@@ -37,7 +37,7 @@ pub struct Limits {
     pub grace: u64,
 }
 
-/// Samples that may be missing.
+/// Samples of an origin that may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub origin: Origin,
@@ -67,7 +67,7 @@ struct Known {
     lost: Option<u64>,
 }
 
-/// The coordinator's account.
+/// The coordinator's record of received and missing samples.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     limits: Limits,

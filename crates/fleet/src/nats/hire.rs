@@ -116,7 +116,7 @@ impl Seals {
 #[derive(Debug)]
 pub(crate) struct Access {
     pub(super) login: Login,
-    /// The key that signs orders.
+    /// The operator's key that signs orders.
     pub(super) operator: Option<Secret>,
     /// The key that the operator shares with the agents.
     pub(super) shared: Option<Shared>,

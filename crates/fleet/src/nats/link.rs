@@ -21,7 +21,7 @@ const EARLY: usize = 512;
 const AGAIN: Duration = Duration::from_secs(1);
 const AGAIN_MOST: Duration = Duration::from_secs(8);
 
-/// A packet.
+/// A numbered packet of a stream, which also acknowledges packets of the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Packet {
     /// Number among the packets with bytes; 0 for a packet without bytes.

@@ -126,7 +126,7 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
     Ok(())
 }
 
-/// The task of an agent.
+/// The task that an agent receives from its coordinator.
 enum Task<'a> {
     /// Run the agent's shares, or have the agents of its region run them.
     Run(Place, Box<Assignment>, Option<Below<'a>>),

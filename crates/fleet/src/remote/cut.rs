@@ -82,7 +82,7 @@ impl Cuts {
         folder: &Path,
     ) -> Result<Vec<Vec<(Named, PathBuf)>>, String> {
         let mut files = vec![manifest.files.clone(); shares.len()];
-        // The agent of each share.
+        // The number of the agent that each share belongs to.
         let mut agents = vec![0; shares.iter().map(Vec::len).sum()];
         for (agent, shares) in shares.iter().enumerate() {
             for share in shares {

@@ -71,7 +71,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
+    /// Creates the worker. `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
     pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
         let members = (0..bus.workers()).map(|_| Member::default()).collect();
         Self {

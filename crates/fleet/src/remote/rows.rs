@@ -27,7 +27,7 @@ struct Head {
     time: i64,
 }
 
-/// Appends the rows of all parts to a file.
+/// Appends the merged rows of all parts to a file.
 pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<()> {
     let file = OpenOptions::new().append(true).open(into)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
@@ -35,7 +35,7 @@ pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<(
     out.flush()
 }
 
-/// Writes the rows of all parts.
+/// Writes the merged rows of all parts.
 pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -> io::Result<()> {
     if !are_rows {
         for part in parts {

@@ -19,7 +19,7 @@ use super::wire::PIECE;
 /// The variable that names another program to use instead of `ssh`; it is called with the same arguments.
 pub(crate) const PROGRAM: &str = "THRONG_SSH";
 
-/// Answers of the shell on the other machine.
+/// Answers of the shell command on the other machine: the program is needed, is there, or arrived broken.
 const NEEDED: &str = "throng-needed";
 const THERE: &str = "throng-there";
 const BROKEN: &str = "throng-broken";

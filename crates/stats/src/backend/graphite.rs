@@ -110,7 +110,7 @@ impl Graphite {
 }
 
 impl Metric {
-    /// Appends the metric in Graphite's plain text.
+    /// Appends the metric in Graphite's plain text format.
     pub fn line(&self, seconds: i64, out: &mut String) {
         let _ = writeln!(out, "{} {} {seconds}", self.name, self.value);
     }

@@ -11,7 +11,7 @@ use crate::recorder::{MAX_LABELS, OTHER_LABELS};
 /// A finished sample with the values that Backend Listeners use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Elapsed time, ms.
+    /// Elapsed time in ms.
     pub elapsed_ms: u64,
     pub success: bool,
     /// Number of samples, and number of failed ones among them.
@@ -32,13 +32,13 @@ pub struct Taken {
 /// Sizes of the sliding windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
-    /// `backend_metrics_window`.
+    /// Size of a window: the property `backend_metrics_window`.
     pub size: usize,
-    /// `backend_metrics_large_window`.
+    /// Size of a window in the mode `timed`: the property `backend_metrics_large_window`.
     pub large: usize,
     /// True if `backend_metrics_window_mode` is `timed`: the windows are cleared for each interval.
     pub timed: bool,
-    /// `backend_metrics_percentile_estimator`.
+    /// Formula for percentiles: the property `backend_metrics_percentile_estimator`.
     pub estimator: Estimator,
 }
 
@@ -48,7 +48,7 @@ impl Default for Windows {
     }
 }
 
-/// The figures of one label.
+/// The figures of one label in the current interval.
 #[derive(Clone, Debug)]
 pub(super) struct SamplerMetric {
     pub(super) ok: Window,

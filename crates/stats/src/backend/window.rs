@@ -160,7 +160,8 @@ mod tests {
         assert_eq!((window.min(), window.max(), window.mean()), (1.0, 6.0, 3.0));
     }
 
-    /// The values of commons-math 3.6.1's `Percentile` for 1, 2, 4, 8, 16 and 32.
+    /// The expected percentiles are those of commons-math 3.6.1's class `Percentile` for the values 1, 2, 4, 8, 16 and
+    /// 32.
     #[test]
     fn percentiles_are_those_of_commons_math() {
         let mut window = Window::new(10);

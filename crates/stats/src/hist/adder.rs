@@ -13,7 +13,7 @@ const WORD: usize = u64::BITS as usize;
 
 #[derive(Clone, Debug, Default)]
 pub struct Adder {
-    /// Empty until the first bin.
+    /// The count of each bin. The list is empty until the first bin is added.
     counts: Vec<u64>,
     /// One bit per bin, set if the bin has counts.
     touched: Vec<u64>,

@@ -144,7 +144,7 @@ impl Bins {
         self.change(|list| add_to(list, bin, count));
     }
 
-    /// Number of bins.
+    /// Returns the number of bins.
     pub fn len(&self) -> usize {
         self.list().map_or_else(|| self.iter().len(), <[_]>::len)
     }

@@ -9,7 +9,7 @@ const HALF: u64 = 1 << (SUB_BITS - 1);
 
 /// Maximum value: 2^36 - 1 µs, about 19 hours. Larger values are counted as this value.
 pub const MAX_VALUE: u64 = (1 << 36) - 1;
-/// Number of bins.
+/// Number of bins of the layout.
 pub const BINS: u32 = index_of(MAX_VALUE) + 1;
 
 /// Returns the bin of a value.

@@ -18,7 +18,7 @@ pub enum Assertions {
 /// The format of the timestamp.
 #[derive(Clone, Debug)]
 pub enum TimestampFormat {
-    /// Milliseconds since the epoch.
+    /// Milliseconds since 1970.
     Millis,
     /// Text in local time.
     Text(Pattern),

@@ -123,7 +123,7 @@ impl<R: Read> Decoded<R> {
         Self { from, decoder, bytes, text: Vec::new(), given: 0, finished: false }
     }
 
-    /// Decodes the next block.
+    /// Reads and decodes the next block of bytes.
     fn decode(&mut self) -> Result<()> {
         let n = self.from.read(&mut self.bytes)?;
         self.finished = n == 0;

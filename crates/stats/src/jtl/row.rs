@@ -13,7 +13,7 @@ pub struct Row<'a> {
     pub code: &'a str,
     pub message: &'a str,
     pub thread_name: &'a str,
-    /// `text`, `bin` or empty.
+    /// Kind of the response: `text`, `bin` or empty.
     pub data_type: &'a str,
     pub success: bool,
     /// Message of the first failed assertion.

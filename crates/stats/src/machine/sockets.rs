@@ -12,7 +12,7 @@ pub const TABLE_LIMIT: u64 = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sockets {
-    /// TCP sockets in use, IPv4 and IPv6.
+    /// Number of TCP sockets in use, IPv4 and IPv6.
     pub in_use: u64,
     /// Number of established sockets, including those that the peer has half closed.
     pub established: u64,

@@ -10,7 +10,7 @@ use crate::totals::Totals;
 
 use super::{Spread, digits};
 
-/// Connections over the run. Times are milliseconds.
+/// Figures of held connections over the run. Times are in ms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
     /// Number of connects started, of connections opened, and of connects that failed.
@@ -57,7 +57,7 @@ pub struct ClosedLine {
     pub code: u16,
     /// The description in the text output.
     pub words: String,
-    /// Advice, if there is any.
+    /// Advice about the cause, if there is any.
     pub hint: Option<String>,
     /// Milliseconds without a byte in either direction before the end.
     pub idle_p10_ms: u64,
@@ -229,7 +229,7 @@ fn spread(spread: &Spread) -> String {
     )
 }
 
-/// Lines of closed connections: unexpected causes first, then by frequency.
+/// Returns the lines of closed connections: unexpected causes first, then by frequency.
 fn closed_lines(totals: &Totals) -> Vec<ClosedLine> {
     let mut lines: Vec<ClosedLine> = totals
         .closed()

@@ -11,10 +11,10 @@ use crate::totals::Totals;
 
 use super::digits;
 
-/// Signing and encryption over the run.
+/// Cost of signing and encryption over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gateway {
-    /// Requests that were signed or encrypted.
+    /// Number of requests that were signed or encrypted.
     pub sealed: u64,
     /// Mean processor time per request in microseconds.
     pub cpu_us: f64,

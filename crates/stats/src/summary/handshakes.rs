@@ -16,7 +16,7 @@ use crate::totals::Totals;
 
 use super::{Spread, digits};
 
-/// Handshakes over the run.
+/// TLS handshakes over the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Handshakes {
     pub full: u64,
