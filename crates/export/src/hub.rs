@@ -105,7 +105,7 @@ impl Exports {
         &self.shown
     }
 
-    /// Returns the follower that the run calls each second.
+    /// Returns the follower, which the run calls each second.
     pub fn follower(&self) -> Box<dyn Follower> {
         Box::new(Tap { to: self.to.clone(), missed: Arc::clone(&self.missed) })
     }
@@ -132,8 +132,7 @@ impl Exports {
     }
 
     /// Waits until targets have received the last figures, at most 5 s from the end of the run, and until Prometheus
-    /// has
-    /// scraped once more. Returns messages about figures that were not delivered.
+    /// has scraped once more. Returns messages about figures that were not delivered.
     pub fn finish(mut self) -> Vec<String> {
         self.end();
         if let Some(thread) = self.thread.take() {
@@ -234,7 +233,7 @@ impl Hub {
         }
     }
 
-    /// Sets the newest figures of all Prometheus endpoints.
+    /// Passes the newest figures to all Prometheus endpoints.
     fn show(&self) {
         for out in self.outs.iter() {
             if let To::Asked(endpoint) = &out.to {

@@ -1,9 +1,8 @@
 //! Sends the figures of a running test to other systems: InfluxDB, Prometheus, OpenTelemetry.
 //!
 //! [`Exports`] follows the run. Each second is copied to one thread, which sums and encodes the figures for all
-//! targets.
-//! Each target that receives messages has its own thread and a bounded queue. A target that is slow, down or rejects
-//! messages does not delay the run: messages that exceed the queue are dropped, counted and reported.
+//! targets. Each target to which messages are pushed has its own thread and a bounded queue. A target that is slow, is
+//! down or rejects messages does not delay the run: messages that exceed the queue are dropped, counted and reported.
 //!
 //! | module | holds |
 //! |---|---|

@@ -250,8 +250,7 @@ fn percentile(hist: &Hist, percent: f64) -> f64 {
 }
 
 /// Cleans a text so that it cannot break its line: removes control characters, and backslashes that would escape the
-/// next
-/// character. Returns a non-empty text, as tags must not be empty.
+/// next character. Returns a non-empty text, as tags must not be empty.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim().chars().peekable();
@@ -394,7 +393,7 @@ mod tests {
             prop_assert!(ours, "{:?} is not in\n{}", expected, text);
         }
 
-        /// The text of an event is quoted in its line.
+        /// Whatever the text of an event contains, it stays one quoted field in one line.
         #[test]
         fn hostile_marks_are_one_line(text in "[a\\\\\"=,# \n]{0,12}") {
             let mut lines = Lines::new(&text, "t");

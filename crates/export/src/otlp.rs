@@ -1,8 +1,7 @@
 //! OpenTelemetry metrics as OTLP/JSON: `ExportMetricsServiceRequest`, for `POST …/v1/metrics`.
 //!
 //! Sums and histograms are cumulative since the start of the run. 64-bit integers are strings, as protobuf's JSON
-//! mapping
-//! requires.
+//! mapping requires.
 
 use serde_json::{Value as Json, json};
 

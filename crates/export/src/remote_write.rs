@@ -1,9 +1,10 @@
 //! The message of Prometheus remote write 1.0: a protobuf `WriteRequest`, compressed with Snappy's block format.
 //!
 //! The encoder is handwritten, because only a few fields of the message are needed:
-//! `WriteRequest { repeated TimeSeries timeseries = 1 }`, `TimeSeries { repeated Label labels = 1; repeated Sample
-//! samples
-//! = 2 }`, `Label { string name = 1; string value = 2 }`, `Sample { double value = 1; int64 timestamp = 2 }`.
+//! - `WriteRequest { repeated TimeSeries timeseries = 1 }`
+//! - `TimeSeries { repeated Label labels = 1; repeated Sample samples = 2 }`
+//! - `Label { string name = 1; string value = 2 }`
+//! - `Sample { double value = 1; int64 timestamp = 2 }`
 
 use crate::metrics::{Family, Series, Value, number};
 

@@ -1,8 +1,7 @@
 //! A queue of messages, and the thread that posts them.
 //!
 //! The queue is bounded; if it is full, the oldest message is dropped. If a target cannot be reached, is busy (429) or
-//! fails
-//! (5xx), the message is retried with growing pauses. A message that the target rejects is not retried.
+//! fails (5xx), the message is retried with growing pauses. A message that the target rejects is not retried.
 
 use std::collections::VecDeque;
 use std::path::Path;

@@ -27,9 +27,9 @@ pub struct Tick {
     pub at_ms: i64,
     /// Requests without transactions.
     pub all: Part,
-    /// Each label, true if it is a transaction, and its part.
+    /// Each label, true for a transaction, and its measurements.
     pub labels: Vec<(Arc<str>, bool, Part)>,
-    /// Each label, true if it is a transaction, and its responses that assertions checked.
+    /// Each label, true for a transaction, and its responses that assertions checked.
     pub checks: Vec<(Arc<str>, bool, Checked)>,
     pub causes: Vec<(CauseName, u64)>,
     /// Numbers extracted from responses, by the name of their series.

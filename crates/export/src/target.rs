@@ -148,7 +148,7 @@ impl Target {
         Ok(())
     }
 
-    /// Returns path and query of the POST requests for the path and query that the user wrote.
+    /// Returns the path and query to post to, completed from what the user wrote.
     fn full_path(&self, path: &str, query: Option<&str>) -> Result<String, String> {
         let with_query = |path: &str| match query {
             None => path.to_owned(),
@@ -224,7 +224,7 @@ impl Target {
             }
             Kind::Otlp | Kind::Prometheus => add("Content-Type", "application/json".into()),
         }
-        // OpenTelemetry's standard variables contain headers in this form.
+        // OpenTelemetry's standard variables contain headers in the form `name=value,name=value`.
         let lists: &[&str] = match self.kind {
             Kind::Otlp => &["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_METRICS_HEADERS"],
             Kind::RemoteWrite => &["THRONG_REMOTE_WRITE_HEADERS"],

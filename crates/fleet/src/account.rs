@@ -1,13 +1,10 @@
 //! Exact accounting over connections that lose, repeat, delay and reorder messages: each sample is counted once or
-//! declared
-//! missing.
+//! declared missing.
 //!
 //! A [`Sender`] numbers its measurements, writes them to its own disk, and sends them until the [`Ledger`] acknowledges
 //! them. The ledger acknowledges only what its own disk has. Both do no I/O: they return what to write and what to
-//! send.
-//! After a restart, their state is rebuilt from the disk. A sender measures only under a grant. The grant limits the
-//! samples
-//! that can be lost with the sender, and expires if it is not renewed.
+//! send. After a restart, their state is rebuilt from the disk. A sender measures only under a grant. The grant limits
+//! the samples that can be lost with the sender, and expires if it is not renewed.
 
 mod ledger;
 mod sender;
@@ -17,11 +14,11 @@ use serde::{Deserialize, Serialize};
 pub use ledger::{Account, Ledger, Limits, Missing, Note};
 pub use sender::{Entry, Sender};
 
-/// One start of a sender. A restarted sender is a new origin, whose record numbers begin at 1.
+/// Identity of one start of a sender. A restarted sender is a new origin, whose record numbers begin at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
     pub sender: u32,
-    /// Number of starts of the sender, from 1.
+    /// Number of this start of the sender, counted from 1.
     pub incarnation: u32,
 }
 
@@ -64,7 +61,7 @@ pub enum Up {
 /// A message to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Down {
-    /// Number of starts of the coordinator. A sender obeys only the highest epoch that it has received.
+    /// Number of the coordinator's start, counted from 1. A sender obeys only the highest epoch that it has received.
     pub epoch: u64,
     pub origin: Origin,
     pub what: Order,

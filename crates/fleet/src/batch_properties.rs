@@ -1,8 +1,7 @@
 //! Properties that users have set: main groups read what setUp groups set, in any process.
 //!
 //! Between two batches of groups, all workers get these properties. A worker returns received values together with its
-//! own
-//! changes. An unchanged received value is ignored, because another worker may have set a newer one.
+//! own changes. An unchanged received value is ignored, because another worker may have set a newer one.
 
 use std::collections::BTreeMap;
 

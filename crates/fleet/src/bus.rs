@@ -1,8 +1,7 @@
 //! The transport between the coordinator and its workers: the coordinator's view.
 //!
 //! Sending never blocks: messages that a worker does not read are queued in memory. Events of a worker arrive in the
-//! order
-//! in which it sent them; [`News::Gone`] is the last one.
+//! order in which it sent them; [`News::Gone`] is the last one.
 
 use std::time::Duration;
 
@@ -58,8 +57,7 @@ pub trait Bus: std::fmt::Debug {
     }
 
     /// True if the coordinator checks before each start that all workers are reachable. A connection to another machine
-    /// may
-    /// have broken unnoticed since the worker was ready.
+    /// may have broken unnoticed since the worker was ready.
     fn arms(&self) -> bool {
         false
     }

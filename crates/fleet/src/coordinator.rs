@@ -1,11 +1,9 @@
 //! The coordinator of a run that is distributed over workers. It presents the run as if it were one process.
 //!
 //! A batch of groups starts everywhere at the same moment, when every worker is ready. Workers on other machines must
-//! have
-//! confirmed just before that they are reachable. The next batch starts when the previous one has ended everywhere. If
-//! a
-//! worker dies, the loss is reported and the run continues with the others. Reports are numbered, so that none counts
-//! twice.
+//! have confirmed just before that they are reachable. The next batch starts when the previous one has ended
+//! everywhere. If a worker dies, the loss is reported and the run continues with the others. Reports are numbered, so
+//! that none counts twice.
 
 mod resume;
 
@@ -82,11 +80,11 @@ pub struct Fleet {
     ending: bool,
     finished: bool,
     stopped: bool,
-    /// Time at which workers that were ordered to end and have not count as lost, with the reason to report then.
+    /// Time at which ordered workers that have not ended count as lost, with the reason to report then.
     lost_at: Option<(Instant, String)>,
     stop_on_loss: bool,
     aborted: Option<String>,
-    /// True if a user requested to stop the test, as the plan specifies.
+    /// True if the plan made a user stop the test.
     stopped_by_plan: bool,
     adjusted: Instant,
     /// Number of load changes so far.
@@ -292,8 +290,7 @@ impl Fleet {
     }
 
     /// Called repeatedly after the end of the run: fetches a part of the files that workers keep for the end, mainly
-    /// result
-    /// rows. Returns messages for the user; `None` when nothing is left.
+    /// result rows. Returns messages for the user; `None` when nothing is left.
     pub fn collect(&mut self) -> Option<Vec<String>> {
         self.bus.collect()
     }
@@ -432,8 +429,7 @@ impl Fleet {
     }
 
     /// Starts the next batch when all workers are ready for it. Ends the run if no batch is left, and finishes it when
-    /// all
-    /// workers have ended.
+    /// all workers have ended.
     fn go_on(&mut self) {
         if self.waits_for_stands() {
             return;

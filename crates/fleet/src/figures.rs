@@ -1,8 +1,7 @@
 //! Figures by worker: the totals of each worker's reports, without transactions.
 //!
 //! A worker costs one tally and one histogram, whatever the length of the run. Figures of several workers are combined
-//! by
-//! merging their histograms: percentiles are never averaged.
+//! by merging their histograms: percentiles are never averaged.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +66,7 @@ impl ByWorker {
     }
 
     /// Returns the figures of all machines. `parts` is the number of machines behind each worker. If there are several,
-    /// the
-    /// figures that the worker reported for them are used. Machines without reports have zeros.
+    /// the figures that the worker reported for them are used. Machines without reports have zeros.
     pub(crate) fn of(&self, parts: impl Iterator<Item = u32>) -> Vec<Figures> {
         let mut all = Vec::new();
         for (worker, parts) in (0..).zip(parts) {

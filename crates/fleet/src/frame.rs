@@ -1,8 +1,7 @@
 //! Messages as bytes: four bytes of length, least significant first, then the message in postcard format.
 //!
 //! Reading copies only the rest of an unfinished frame. A length above [`LONGEST`] is an error: the sender does not
-//! speak
-//! this protocol.
+//! speak this protocol.
 
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
@@ -102,8 +101,7 @@ impl Incoming {
 }
 
 /// Forwards only complete frames of a stream and keeps the rest. So the stream can break at any byte, and its reader
-/// can
-/// continue with the frames of another stream.
+/// can continue with the frames of another stream.
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     rest: Vec<u8>,

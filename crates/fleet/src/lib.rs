@@ -1,11 +1,9 @@
 //! Distributes one run over several processes.
 //!
 //! A process has a limited number of file descriptors, so large numbers of users need several processes. The
-//! coordinator
-//! ([`Fleet`]) distributes the users over workers ([`serve`]). It starts each batch of groups everywhere at the same
-//! moment,
-//! merges the measurements, and continues without workers that die. They exchange messages over a [`Bus`];
-//! `docs/decisions/fleet.md` describes the protocol, and the rules for what users share.
+//! coordinator ([`Fleet`]) distributes the users over workers ([`serve`]). It starts each batch of groups everywhere at
+//! the same moment, merges the measurements, and continues without workers that die. They exchange messages over a
+//! [`Bus`]; `docs/decisions/fleet.md` describes the protocol, and the rules for what users share.
 //!
 //! | module | holds |
 //! |---|---|

@@ -11,7 +11,7 @@ pub struct Loss {
     pub worker: u32,
     /// The worker's machine, if the worker is on another machine.
     pub agent: Option<String>,
-    /// Process number of the worker.
+    /// Process ID of the worker.
     pub pid: u32,
     /// How the worker ended, as a message.
     pub reason: String,

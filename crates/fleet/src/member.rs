@@ -95,8 +95,7 @@ impl Member {
 }
 
 /// Returns the number of reports that make up one second: one per worker if workers merge their reports, otherwise one
-/// per
-/// thread. Workers that have ended count too, because the last second, which contains their reports, is still
+/// per thread. Workers that have ended count too, because the last second, which contains their reports, is still
 /// incomplete.
 pub(crate) fn parts(members: &[Member], merge: bool) -> u32 {
     let counts = members.iter().filter(|member| member.stage != Stage::Lost);

@@ -1,9 +1,8 @@
 //! Messages between coordinator and workers.
 //!
 //! A worker offers itself, receives its share of the run, and reports that it is ready. From then on it only obeys:
-//! groups
-//! start at a given time of the run's common clock. Once a second it sends a report; reports are numbered, so that none
-//! counts twice.
+//! groups start at a given time of the run's common clock. Once a second it sends a report; reports are numbered, so
+//! that none counts twice.
 
 use std::ffi::OsString;
 
@@ -23,8 +22,7 @@ pub enum ToWorker {
     /// Groups are about to start. A reachable worker answers [`FromWorker::Armed`].
     Arm,
     /// Starts groups, given by their index in the plan, at a time of the run's clock in nanoseconds. The properties are
-    /// those
-    /// that users of any worker set in earlier groups.
+    /// those that users of any worker set in earlier groups.
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
     /// Numbers of users of each group that run in the other workers.
     Adjust { elsewhere: Vec<u32> },
@@ -79,14 +77,13 @@ pub enum FromWorker {
     /// The measurements of one core in one second.
     Report(Box<Report>),
     /// All users of the started groups have ended. The properties are those that users have set so far, if any changed
-    /// since
-    /// the last time.
+    /// since the last time.
     BatchDone {
         properties: Vec<(String, String)>,
         /// Number of load changes that the worker has received.
         changes: u32,
     },
-    /// A user requested to stop the test.
+    /// A virtual user requested to stop the test.
     StopAsked { now: bool },
     /// Samples for a Backend Listener.
     Figures(Box<Figures>),

@@ -2,8 +2,7 @@
 //!
 //! The server forwards messages and stores nothing. Streams to agents are numbered, acknowledged and resent, and
 //! measurements use exact accounting (`account`). So lost and repeated messages, and restarts of the server, do no
-//! harm.
-//! `docs/decisions/fleet.md` has the rules.
+//! harm. `docs/decisions/fleet.md` has the rules.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,10 +1,8 @@
 //! Workers as child processes of the same program. Each one's standard input is one end of a socket pair.
 //!
 //! One thread polls all sockets, which are non-blocking. The end of a worker closes its socket. The end of the
-//! coordinator
-//! closes all sockets, at which workers end by themselves without a signal. Workers have their own process groups, so
-//! that
-//! Ctrl-C reaches only the coordinator.
+//! coordinator closes all sockets, at which workers end by themselves without a signal. Workers have their own process
+//! groups, so that Ctrl-C reaches only the coordinator.
 //!
 //! A worker sends a heartbeat every second. A worker that is stopped (SIGSTOP) or blocked in the kernel does not. It is
 //! reported after 4 s and killed after 30 s, or earlier if the run is to end at once, so that no run waits for it for
@@ -37,8 +35,7 @@ pub struct Processes {
 }
 
 /// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at
-/// once. A
-/// running worker is silent for at most a second, or a few on an overloaded machine.
+/// once. A running worker is silent for at most a second, or a few on an overloaded machine.
 const TOLD: Duration = Duration::from_secs(4);
 const LIMIT: Duration = Duration::from_secs(30);
 const LIMIT_AT_END: Duration = Duration::from_secs(5);

@@ -1,8 +1,7 @@
 //! Workers on other machines: agents. Each agent runs its own processes and counts as one worker of the run.
 //!
 //! An agent reads orders from its standard input and writes answers to its standard output. The transport is `ssh`, or
-//! a
-//! stream over a NATS server (`crate::nats`). `docs/decisions/fleet.md` has the rules.
+//! a stream over a NATS server (`crate::nats`). `docs/decisions/fleet.md` has the rules.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,8 +1,7 @@
 //! Number of processes for a number of connections.
 //!
 //! A connection takes one file descriptor; a user holds at least one connection. Some descriptors are reserved for
-//! files,
-//! the event loop, and connections that are being replaced.
+//! files, the event loop, and connections that are being replaced.
 
 /// Number of descriptors reserved for other purposes than users' connections.
 pub const RESERVE: u64 = 300;

@@ -1,8 +1,7 @@
 //! A worker: runs its share of the plan's users and sends its measurements once a second.
 //!
 //! A separate thread receives messages; this thread sends what the engine reports. When the connection to the
-//! coordinator
-//! closes, users are cut, rows and the last second are written, and the worker ends.
+//! coordinator closes, users are cut, rows and the last second are written, and the worker ends.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};

@@ -1,7 +1,6 @@
 //! Tests the accounting under faults: messages are lost, repeated, delayed and reordered, and senders, the coordinator
-//! and
-//! the bus between them restart. Each schedule is derived from a seed. The simulated target counts samples itself. The
-//! coordinator's count must equal the target's count, or declare at least the difference as missing.
+//! and the bus between them restart. Each schedule is derived from a seed. The simulated target counts samples itself.
+//! The coordinator's count must equal the target's count, or declare at least the difference as missing.
 //!
 //! `THRONG_CHAOS=100000` runs that number of schedules instead of 10 000.
 

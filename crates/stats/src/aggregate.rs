@@ -2,10 +2,8 @@
 //!
 //! Formulas: SamplingStatCalculator and StatCalculator of JMeter 5.6.3. The average is truncated to whole milliseconds.
 //! Percentiles are nearest rank on whole milliseconds, with the percentage as a 32-bit float. Throughput is the number
-//! of
-//! samples divided by the row's time from its first start to its last end. Table formats are those of JMeter's GUI
-//! table;
-//! CSV formats are those of its "save table data" button.
+//! of samples divided by the row's time from its first start to its last end. Table formats are those of JMeter's GUI
+//! table; CSV formats are those of its "save table data" button.
 use std::collections::HashMap;
 
 use lang::decimal_format::{bare, fixed, percent};
@@ -81,8 +79,7 @@ pub struct Report {
 
 impl Report {
     /// Builds the report. Rows are in order of first appearance. As in JMeter, requests and transactions with the same
-    /// name
-    /// share a row.
+    /// name share a row.
     pub fn new(totals: &Totals, percentages: &Percentages) -> Self {
         let shares = percentages.shares();
         let mut lines = Vec::new();
@@ -137,8 +134,7 @@ impl Report {
     }
 
     /// Returns an aligned table with labels left and figures right. If `width` is too small for all columns, the
-    /// columns of
-    /// [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters.
+    /// columns of [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));

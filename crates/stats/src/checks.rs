@@ -2,9 +2,8 @@
 //!
 //! A request succeeds by itself if its transport and its status are good: what JMeter calls a success without its
 //! assertions. A response is checked if at least one assertion ran on it, and it is as expected if all of its
-//! assertions
-//! passed. A request without a response (refused, reset, timed out) is not checked: it lowers the share of successful
-//! requests, but not the share of responses as expected.
+//! assertions passed. A request without a response (refused, reset, timed out) is not checked: it lowers the share of
+//! successful requests, but not the share of responses as expected.
 
 use serde::{Deserialize, Serialize};
 

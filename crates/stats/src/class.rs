@@ -1,8 +1,7 @@
 //! Exchanges by class. A class is a server address, or a value of one response header.
 //!
 //! The number of classes is limited by [`MAX_CLASSES`]; exchanges of further classes are not classified. Finding a
-//! known
-//! class costs a hash and no allocation; counting in it costs neither.
+//! known class costs a hash and no allocation; counting in it costs neither.
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

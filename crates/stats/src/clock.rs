@@ -1,8 +1,7 @@
 //! The clock of a run: the system time is read once, and then advanced by the monotonic clock.
 //!
 //! All durations, rates and schedules of a run use this clock. So they do not change if the system clock is set. A
-//! reading
-//! costs about 50 ns.
+//! reading costs about 50 ns.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};

@@ -1,10 +1,8 @@
 //! Ends of connections: the side that closed, the cause, and the idle time before.
 //!
 //! Closed connections are counted by cause and close code, each with a histogram of idle times in milliseconds. The
-//! number
-//! of codes is limited by [`MAX_CLOSES`], so a peer that invents codes cannot fill memory. Counting a known pair costs
-//! a
-//! short search and no allocation.
+//! number of codes is limited by [`MAX_CLOSES`], so a peer that invents codes cannot fill memory. Counting a known pair
+//! costs a short search and no allocation.
 pub mod words;
 
 use serde::{Deserialize, Serialize};
@@ -134,8 +132,7 @@ fn key_in(
 }
 
 /// Merges the closes of an interval into those of another. New entries reuse the memory in `spare`. Lists are short, so
-/// a
-/// linear search takes a few comparisons.
+/// a linear search takes a few comparisons.
 pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));

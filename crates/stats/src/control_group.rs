@@ -1,9 +1,8 @@
 //! Limits of this process's control groups: CPU quota, memory, number of processes.
 //!
 //! Limits of ancestor groups apply as well, so the smallest limit counts. Supported are versions 1 and 2, and
-//! containers
-//! whose group name does not exist below their own mount. The folders are searched once; a reading costs some tens of
-//! µs.
+//! containers whose group name does not exist below their own mount. The folders are searched once; a reading costs
+//! some tens of µs.
 
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};

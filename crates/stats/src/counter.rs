@@ -26,11 +26,11 @@ counters! {
     ConnReused = "conn_reused",
     ConnClosedByPeer = "conn_closed_by_peer",
     ConnClosedByUs = "conn_closed_by_us",
-    /// Number of those closed by us because a new iteration simulated a new user.
+    /// Number of connections closed by us because a new iteration simulated a new user.
     ConnClosedForNewUser = "conn_closed_for_new_user",
-    /// Number of all closed connections whose request had asked to close the connection (`Connection: close`).
+    /// Number of connections whose request had asked to close the connection (`Connection: close`).
     ConnClosedByPlan = "conn_closed_by_plan",
-    /// Requests sent on a connection that the peer was known to have closed, as JMeter does.
+    /// Number of requests sent on a connection that the peer was known to have closed, as JMeter does.
     ConnStale = "conn_stale",
     ConnFailed = "conn_failed",
     TlsFull = "tls_full",
@@ -45,16 +45,15 @@ counters! {
     TlsTime = "tls_time_ns",
     BytesIn = "bytes_in",
     BytesOut = "bytes_out",
-    /// Requests that were resent because a reused connection turned out to be closed.
+    /// Number of requests that were resent because a reused connection turned out to be closed.
     StaleRetried = "stale_retried",
     UsersStarted = "users_started",
     UsersFinished = "users_finished",
     /// Number of users that a failed sample ended, as their group or an element of the plan specifies. Then the number
-    /// of failed
-    /// samples that ended the run.
+    /// of failed samples that ended the run.
     UsersStoppedByError = "users_stopped_by_error",
     RunStoppedByError = "run_stopped_by_error",
-    /// Next samplers of users that were not started, because the user had to end.
+    /// Number of samplers that were next for a user but were not started, because the user had to end.
     SamplersNotBegun = "samplers_not_begun",
     IterationsDone = "iterations_done",
     /// Number of result rows that could not be written.
@@ -65,13 +64,13 @@ counters! {
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",
     Redirects = "redirects",
-    /// WebSocket connects that were started; each ends as opened or failed.
+    /// Number of WebSocket connection attempts; each ends as opened or failed.
     WsStarted = "ws_started",
     /// Completed upgrades: connections opened. Opened minus closed is the number held now.
     WsOpened = "ws_opened",
     /// Opened connections that have ended.
     WsClosed = "ws_closed",
-    /// WebSocket connects that failed in TCP, TLS or the upgrade.
+    /// Number of WebSocket connection attempts that failed in TCP, TLS or the upgrade.
     WsFailed = "ws_failed",
     MessagesIn = "messages_in",
     MessagesOut = "messages_out",
@@ -82,8 +81,7 @@ counters! {
     /// Heartbeats that were not answered in time.
     HeartbeatsMissed = "heartbeats_missed",
     /// Bytes of messages queued for users that were not reading, and bytes removed from the queue. In minus out is the
-    /// number
-    /// queued now.
+    /// number queued now.
     InboxIn = "inbox_in",
     InboxOut = "inbox_out",
     /// Number of messages dropped because an inbox was full.
@@ -96,8 +94,7 @@ counters! {
     UnreadProbed = "unread_probed",
     UnreadBytes = "unread_bytes",
     /// Number of stalls, in which a core polled no socket for long because the process was stopped or busy. Then their
-    /// duration
-    /// in nanoseconds.
+    /// duration in nanoseconds.
     Stalls = "stalls",
     StallTime = "stall_time_ns",
     /// Requests that waited because no connection of their pool was idle.
@@ -105,8 +102,7 @@ counters! {
     /// Additional addresses, remote or local, that were tried for a connection.
     ConnectRetries = "connect_retries",
     /// Number of users that an arrival rate required to start. Then the number of those not started because the maximum
-    /// number
-    /// of users was busy.
+    /// number of users was busy.
     StartsDue = "starts_due",
     StartsMissed = "starts_missed",
     /// Number of requests that were signed or encrypted for a mobile gateway, and the processor time for it in
@@ -114,8 +110,7 @@ counters! {
     MgsSealed = "mgs_sealed",
     MgsSealedCpu = "mgs_sealed_cpu_ns",
     /// Cache of signed or encrypted requests: hits, misses, entries evicted for lack of space, and the processor time
-    /// in
-    /// nanoseconds that the hits had cost when they were built.
+    /// in nanoseconds that the hits had cost when they were built.
     MgsCacheHits = "mgs_cache_hits",
     MgsCacheMisses = "mgs_cache_misses",
     MgsCacheEvictions = "mgs_cache_evictions",

@@ -1,8 +1,7 @@
 //! The WebSocket connections of a run in one second: how many are open, and their traffic.
 //!
 //! Counts cover one second. `opening`, `held`, `inbox_bytes` and `not_read` are states at the end of the second,
-//! computed
-//! from the counters of the run so far. Absent in runs without WebSocket connections.
+//! computed from the counters of the run so far. Absent in runs without WebSocket connections.
 use serde::Serialize;
 
 use crate::close::CloseCause;
@@ -57,8 +56,7 @@ pub struct FlowClose {
 
 impl Flow {
     /// Builds the figures of a second. `second` holds the merged snapshots of the second; `so_far` holds the counters
-    /// of the
-    /// run including this second. Returns `None` if the run has started no WebSocket connection.
+    /// of the run including this second. Returns `None` if the run has started no WebSocket connection.
     pub fn new(second: &Snapshot, so_far: &Counters) -> Option<Self> {
         let all = |counter| so_far.get(counter);
         let begun = all(Counter::WsStarted).max(all(Counter::WsOpened) + all(Counter::WsFailed));

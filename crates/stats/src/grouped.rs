@@ -15,7 +15,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// Formats a number of things: `1 user`, `2 000 users`.
+/// Formats a count with its noun: `1 user`, `2 000 users`.
 pub fn things(n: u64, thing: &str) -> String {
     let many = match (n, thing) {
         (1, _) => "",
@@ -53,7 +53,8 @@ pub fn seconds(ms: u64) -> String {
     if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
 }
 
-/// Formats a percentage with up to three decimals. It is truncated and not rounded, so that only exactly all is 100 %.
+/// Formats a percentage with up to three decimals. It is truncated and not rounded, so that less than 100 % is never
+/// shown as 100 %.
 pub fn cut_percent(percent: f64) -> String {
     if percent > 0.0 && percent < 0.001 {
         return "<0.001%".into();
@@ -65,8 +66,7 @@ pub fn cut_percent(percent: f64) -> String {
 }
 
 /// Formats a share of 1 in percent: whole from 10 on, one decimal below. Only a share of 1 is shown as 100 %, and only
-/// a
-/// share of 0 as 0 %.
+/// a share of 0 as 0 %.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     match value {

@@ -1,14 +1,10 @@
 //! Samples that are stored in full as evidence: the first of each error cause, the slowest of each label and minute,
-//! and
-//! a few random ones.
+//! and a few random ones.
 //!
 //! Choosing a sample costs a few comparisons. Each reason has its own shelf, so that no reason displaces another; a
-//! sample
-//! with two reasons is stored on both shelves. Random samples are those with the smallest random numbers, so the
-//! smallest
-//! numbers of several cores together are again a fair choice. Texts are cut to [`EXCERPT`] bytes. Entries of a shelf
-//! are
-//! reused, so that storing allocates nothing after the first seconds.
+//! sample with two reasons is stored on both shelves. Random samples are those with the smallest random numbers, so the
+//! smallest numbers of several cores together are again a fair choice. Texts are cut to [`EXCERPT`] bytes. Entries of a
+//! shelf are reused, so that storing allocates nothing after the first seconds.
 #[cfg(test)]
 mod tests;
 
@@ -25,8 +21,7 @@ use crate::sample::{Outcome, Sample};
 /// instead.
 const MOST_ERRORS: usize = 128;
 /// Maximum number of labels per core and second whose slowest sample is stored. If a label finds no space, its next
-/// slower
-/// sample is stored instead.
+/// slower sample is stored instead.
 const MOST_SLOW: usize = 128;
 /// Maximum number of samples per cause, for a core and for a run.
 pub const OF_A_CAUSE: u32 = 5;
@@ -89,8 +84,7 @@ pub struct Texts<'a> {
 
 /// A random number that decides whether a sample is stored; the samples with the smallest numbers of a run are. It is
 /// drawn when the sample begins, so that the head of a chosen sample's response can be kept until its end. A draw
-/// stores
-/// the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
+/// stores the number in two bytes: the number of its leading zeros, and the ten bits after its first set bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw(u16);
 
@@ -278,8 +272,7 @@ impl Keeper {
     }
 
     /// Stores a sample for each of its reasons. Random samples contain only the head of the response, because many are
-    /// stored
-    /// temporarily.
+    /// stored temporarily.
     pub(crate) fn keep(
         &mut self,
         reasons: Reasons,

@@ -1,12 +1,9 @@
 //! Measurements, from one sample to the final report.
 //!
 //! A `Recorder` per core records samples without locks or allocation. Once a second it is drained into a `Snapshot`.
-//! The
-//! snapshots of all cores merge into `Totals`, from which the aggregate report, the summary, the summariser lines and
-//! the
-//! per-second file are computed. `jtl` writes and reads result rows. Internal times are nanoseconds; JMeter's own
-//! formulas
-//! use whole milliseconds.
+//! The snapshots of all cores merge into `Totals`, from which the aggregate report, the summary, the summariser lines
+//! and the per-second file are computed. `jtl` writes and reads result rows. Internal times are nanoseconds; JMeter's
+//! own formulas use whole milliseconds.
 //!
 //! | module | holds |
 //! |---|---|

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::control_group::Throttling;
 
-/// Process number of the helper process; 0 for none.
+/// Process ID of the helper process; 0 for none.
 static HAND: AtomicU32 = AtomicU32::new(0);
 
-/// Includes the usage of process `process` in this process's usage from now on.
+/// Includes the usage of the process with the ID `process` in this process's usage from now on.
 pub fn count_in(process: u32) {
     HAND.store(process, Relaxed);
 }

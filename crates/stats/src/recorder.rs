@@ -2,11 +2,9 @@
 //!
 //! A recorder is owned by its core, so it needs no locks. A label without samples in an interval is only a name and a
 //! number. A label with samples has a place: a tally and six histograms. Their counts are in pages of 32, which are
-//! found
-//! through chunks of 32 pages. Places, chunks and pages come from pools and are returned by each drain. So memory
-//! depends
-//! on the samples of one interval and not on the number of labels, and recording does not allocate once the pools are
-//! filled. A drain costs the used pages, not the range of the histograms.
+//! found through chunks of 32 pages. Places, chunks and pages come from pools and are returned by each drain. So memory
+//! depends on the samples of one interval and not on the number of labels, and recording does not allocate once the
+//! pools are filled. A drain costs the used pages, not the range of the histograms.
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -276,8 +274,7 @@ impl Recorder {
     }
 
     /// Counts a failed sample under its cause. The sample itself is passed to [`Self::record`]. A sample cut by the end
-    /// of
-    /// the run is no error. Returns true if the sample should be stored in full by [`Self::keep`].
+    /// of the run is no error. Returns true if the sample should be stored in full by [`Self::keep`].
     #[cold]
     pub fn error(&mut self, sample: &Sample, code: &str, message: &str) -> bool {
         if sample.outcome == Outcome::CutByEnd {
@@ -314,10 +311,8 @@ impl Recorder {
     }
 
     /// Counts a connection that ended or whose opening failed: called once for each opening. `code` is the close code,
-    /// or the
-    /// HTTP status of an upgrade; 0 for none. `idle_ms` is the time since the last byte in either direction. The caller
-    /// updates
-    /// the counters (`WsClosed`, `WsFailed`).
+    /// or the HTTP status of an upgrade; 0 for none. `idle_ms` is the time since the last byte in either direction. The
+    /// caller updates the counters (`WsClosed`, `WsFailed`).
     pub fn closed(&mut self, cause: CloseCause, code: u16, idle_ms: u64) {
         self.closes.add(cause, code, idle_ms);
     }

@@ -1,9 +1,8 @@
 //! One finished sample, as the engine passes it to the recorder.
 //!
 //! A plain `Copy` value of three cache lines. The label is a number assigned by the recorder of the same core.
-//! Durations
-//! are nanoseconds. JMeter's formulas need whole milliseconds: only [`millis`] rounds, so that result rows and reports
-//! agree.
+//! Durations are nanoseconds. JMeter's formulas need whole milliseconds: only [`millis`] rounds, so that result rows
+//! and reports agree.
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Check;

@@ -1,10 +1,10 @@
 //! The measurements of an interval: sparse, mergeable, reusable.
 //!
 //! A snapshot contains only labels that occurred. Merging is by name, because core-local numbers have no meaning
-//! elsewhere.
-//! It is commutative and associative except for the order of labels. A snapshot passed to `Recorder::drain` keeps the
-//! memory of its lists. Any serde format can transport it to another process, also compact formats without field names
-//! (fields are in order, maps include their length). Unknown counters of a newer or older program are ignored.
+//! elsewhere. It is commutative and associative except for the order of labels. A snapshot passed to `Recorder::drain`
+//! keeps the memory of its lists. Any serde format can transport it to another process, also compact formats without
+//! field names (fields are in order, maps include their length). Unknown counters of a newer or older program are
+//! ignored.
 mod reading;
 
 use std::collections::HashMap;
@@ -132,9 +132,8 @@ impl Snapshot {
     }
 
     /// Merges a snapshot whose interval began `slots` later, or earlier if negative. Samples that ended before the
-    /// first
-    /// slot count in the first slot. Samples that ended after the last slot are appended to `behind`, for the next
-    /// interval.
+    /// first slot count in the first slot. Samples that ended after the last slot are appended to `behind`, for the
+    /// next interval.
     pub fn merge_later(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
         self.at_ms = self.at_ms.max(other.at_ms);
         self.counters.merge(&other.counters);
@@ -159,8 +158,7 @@ impl Snapshot {
     }
 
     /// Returns the index of a label's entry, which is created if it is missing. The index `near` is tried first,
-    /// because
-    /// cores and machines that run the same plan usually have their labels in the same order.
+    /// because cores and machines that run the same plan usually have their labels in the same order.
     fn place_of(&mut self, of: (&Arc<str>, bool), near: usize) -> usize {
         if self.labels.get(near).is_some_and(|label| label.is_of(of)) {
             return near;

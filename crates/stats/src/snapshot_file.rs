@@ -125,8 +125,7 @@ pub struct Mark {
 
 impl Second {
     /// Builds the second from its merged snapshots. `before` and `now` are the process's usage at its start and end.
-    /// The
-    /// caller fills in users, connections and the machine.
+    /// The caller fills in users, connections and the machine.
     pub fn new(snapshot: &Snapshot, before: &Usage, now: &Usage) -> Self {
         let (mut service, mut response, mut lag) = (Hist::new(), Hist::new(), Hist::new());
         let mut tally = crate::tally::Tally::EMPTY;

@@ -1,8 +1,7 @@
 //! Spans: phases of a connection's life, each with its own distribution.
 //!
 //! Spans are separate from samples, because a held connection has many of them within one sample. A recorder has one
-//! tray
-//! per span; snapshots contain bins of whole microseconds.
+//! tray per span; snapshots contain bins of whole microseconds.
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Bins;

@@ -2,8 +2,7 @@
 //! stalls, because a single stalled thread may only have been busy.
 //!
 //! The seconds of threads end at slightly different times. So one stall may count in this second for one thread, and in
-//! the
-//! next second for another. Therefore the part of a thread's stall beyond the shortest one is also used in the next
+//! the next second for another. Therefore the part of a thread's stall beyond the shortest one is also used in the next
 //! second.
 
 use std::collections::BTreeMap;

@@ -1,10 +1,8 @@
 //! JMeter's `summary +` and `summary =` lines, which scripts search in the output.
 //!
 //! It receives the sums of an interval and the time, and returns finished lines; it prints nothing. Formulas and format
-//! are
-//! those of Summariser and SummariserRunningSample in JMeter 5.6.3. The total starts with the first sample, so that its
-//! rate
-//! equals that of the table and of criteria. A delta starts when the previous delta was cleared.
+//! are those of Summariser and SummariserRunningSample in JMeter 5.6.3. The total starts with the first sample, so that
+//! its rate equals that of the table and of criteria. A delta starts when the previous delta was cleared.
 use lang::decimal_format::{fixed, percent};
 
 use crate::snapshot::Brief;
@@ -64,8 +62,7 @@ impl Summariser {
 
     /// Adds the sums since the last call: `Snapshot::brief`, without transactions unless
     /// `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines that are due: none, `+`, or
-    /// `+` and
-    /// `=`. Without samples no line is due.
+    /// `+` and `=`. Without samples no line is due.
     pub fn add(&mut self, sums: &Brief, now_ms: i64, users: Users) -> Vec<String> {
         if sums.count == 0 {
             return Vec::new();
@@ -87,8 +84,7 @@ impl Summariser {
     }
 
     /// Returns the lines at the end of the test, after the last sample: `+` for the samples since the last report, if
-    /// there
-    /// was a report, and always `=`.
+    /// there was a report, and always `=`.
     pub fn finish(&mut self, now_ms: i64, users: Users) -> Vec<String> {
         self.delta.end_ms = now_ms;
         let mut lines = Vec::new();

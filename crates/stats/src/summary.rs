@@ -1,10 +1,8 @@
 //! The summary at the end of a run, as data and as text.
 //!
 //! Computed once from `Totals` and the timeline; the JSON is this struct. Response times, connections and the
-//! generator's
-//! own share are shown together, so that a slow generator is not mistaken for a slow server. Samples cut by the end of
-//! the
-//! run are counted separately.
+//! generator's own share are shown together, so that a slow generator is not mistaken for a slow server. Samples cut by
+//! the end of the run are counted separately.
 mod answers;
 mod connections;
 mod gateway;

@@ -1,8 +1,7 @@
 //! The course of a run in a few numbers: peaks, sums and longest sequences over its seconds.
 //!
 //! It is updated at the end of each second and stores no list of seconds, so its size does not depend on the length of
-//! the
-//! run. Machine figures cover the whole machine, not only this process.
+//! the run. Machine figures cover the whole machine, not only this process.
 use std::collections::VecDeque;
 
 use serde::Serialize;
@@ -105,8 +104,7 @@ pub struct Java {
 
 impl Timeline {
     /// `threads` is the number of threads that run users, on a machine with `processors` processors. `start_ms` is the
-    /// start of
-    /// the run.
+    /// start of the run.
     pub fn new(threads: u32, processors: u32, start_ms: i64) -> Self {
         let processors = f64::from(threads.min(processors.max(1)).max(1));
         Self { processors, at_ms: start_ms, start_ms, ..Self::default() }

@@ -1,8 +1,7 @@
 //! All measurements of a run: the merged snapshots of all cores.
 //!
 //! Each label and kind (request, transaction) has a tally, exact milliseconds for JMeter's formulas, and histograms in
-//! µs.
-//! Adding a snapshot costs its bins. Memory depends on the spread of values and is a few tens of KB per label.
+//! µs. Adding a snapshot costs its bins. Memory depends on the spread of values and is a few tens of KB per label.
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -132,8 +131,7 @@ impl Totals {
     }
 
     /// Returns the start of the first request and the end of the last one, epoch ms by the run's clock. Rates refer to
-    /// this
-    /// time. `None` without requests.
+    /// this time. `None` without requests.
     pub fn span_ms(&self) -> Option<(i64, i64)> {
         let tallies = || self.rows.iter().filter(|row| !row.transaction).map(|row| &row.tally);
         let first = tallies().map(|tally| tally.first_start_ms).min()?;

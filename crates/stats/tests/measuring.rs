@@ -1,4 +1,4 @@
-//! Tests the way of samples through recorder, snapshots and totals to the summary and the per-second file.
+//! Tests how samples pass through recorder, snapshots and totals to the summary and the per-second file.
 use proptest::prelude::*;
 use stats::aggregate::Percentages;
 use stats::cause::{MAX_CAUSES, OTHER};

@@ -2,8 +2,7 @@
 //! repositories, exporters and collectors of figures.
 //!
 //! Server certificates are checked against this machine's root certificates, as Java does; companies add their own
-//! roots
-//! there. TLS of requests in plans has separate settings, in the crate `wire`.
+//! roots there. TLS of requests in plans has separate settings, in the crate `wire`.
 
 use std::sync::Arc;
 

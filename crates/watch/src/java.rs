@@ -1,10 +1,9 @@
 //! Effective settings of a watched Java machine: its maximum heap, collectors, version and options.
 //!
 //! jmx_exporter and micrometer publish the maximum heap, and the names of memory pools and collectors. They do not
-//! publish
-//! the machine's options; these are read if a rule of jmx_exporter publishes them as labels. The first value of a
-//! setting
-//! is kept. Collectors that appear later are added, because micrometer names a collector only after its first pause.
+//! publish the machine's options; these are read if a rule of jmx_exporter publishes them as labels. The first value of
+//! a setting is kept. Collectors that appear later are added, because micrometer names a collector only after its first
+//! pause.
 
 use record::{Fact, mask};
 

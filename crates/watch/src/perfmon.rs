@@ -37,7 +37,7 @@ pub struct Metric {
     pub spec: String,
 }
 
-/// A row for the file of a listener.
+/// A row for the result file of a listener.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     pub listener: usize,
@@ -130,8 +130,8 @@ impl Agent {
     }
 }
 
-/// Reads the agent until the run is over. As in the plug-in, each failed attempt writes failed rows until the agent
-/// has been reached once; after that, failures write no rows. Unlike the plug-in, a lost agent is reconnected.
+/// Reads the agent until the run is over. As in the plug-in, each failed attempt writes failed rows until the agent has
+/// been reached once; after that, failures write no rows. Unlike the plug-in, a lost agent is reconnected.
 pub(crate) fn follow(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) {
     let mut reached = false;
     loop {

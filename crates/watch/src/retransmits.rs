@@ -3,8 +3,7 @@
 //! Once a second a separate thread lists TCP sockets with their `tcp_info` (`sock_diag`, RFC 3549). It lists at most
 //! [`MOST`] sockets, for at most 10 ms. The order is stable, so a larger set is sampled the same way each time.
 //! Retransmissions on a connection that opens and closes between two polls are not seen. The list contains the sockets
-//! of
-//! all programs in the network namespace; the caller selects the destinations that it knows.
+//! of all programs in the network namespace; the caller selects the destinations that it knows.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

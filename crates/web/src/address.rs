@@ -2,10 +2,8 @@
 //!
 //! DNS rebinding: a page of another site can have its own host name resolve to this server's address. The browser then
 //! treats the page and this server as one site. But its requests name the foreign host, so the server accepts only
-//! requests
-//! for a host name that it knows as its own. Ports are not compared: port forwarding changes them, and no attack
-//! depends on
-//! the port.
+//! requests for a host name that it knows as its own. Ports are not compared: port forwarding changes them, and no
+//! attack depends on the port.
 
 use std::fmt;
 use std::io;
@@ -90,8 +88,7 @@ impl Own {
     }
 
     /// Returns the URL for a link. A server that listens on all addresses is linked by its loopback address, because
-    /// only the
-    /// user knows which of its other addresses can be reached.
+    /// only the user knows which of its other addresses can be reached.
     pub(crate) fn link(&self) -> String {
         let ip = self.bound.ip();
         let host = match ip {
@@ -110,8 +107,7 @@ impl Own {
             let ip = ip.to_canonical();
             let own = self.bound.ip().to_canonical();
             // An IP address is safe: the browser has connected to it, and DNS rebinding needs a host name. Loopback is
-            // allowed
-            // because a forwarded port has another address on this side.
+            // allowed because a forwarded port has another address on this side.
             return own.is_unspecified() || ip == own || ip.is_loopback();
         }
         name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(&self.host)

@@ -27,7 +27,7 @@ impl Answer {
         Self { status, kind, policy: None, body: body.into(), retry: false, events_behind: None }
     }
 
-    /// A page with its content security policy.
+    /// Returns a page with its content security policy.
     pub fn page(html: impl Into<Arc<[u8]>>, policy: impl Into<String>) -> Self {
         Self { policy: Some(policy.into()), ..Self::new(200, "text/html; charset=utf-8", html) }
     }
@@ -36,23 +36,23 @@ impl Answer {
         Self::new(200, "application/json", text.into())
     }
 
-    /// A response with only a status, whose text is the name of the status.
+    /// Returns a response with only a status, whose text is the name of the status.
     pub fn status(status: u16) -> Self {
         let text = format!("{status} {}\n", name(status));
         Self::new(status, "text/plain; charset=utf-8", text.into_bytes())
     }
 
-    /// A status with the given plain text.
+    /// Returns a response with a status and the given plain text.
     pub fn words(status: u16, text: &str) -> Self {
         Self::new(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
     }
 
-    /// Status 429: too many clients at present.
+    /// Returns status 429: too many clients at present.
     pub fn busy() -> Self {
         Self { retry: true, ..Self::status(429) }
     }
 
-    /// The event feed from the event after `behind` on, or only future events if `behind` is `None`.
+    /// Returns the event feed from the event after `behind` on, or only future events if `behind` is `None`.
     pub fn events(behind: Option<u64>) -> Self {
         let events_behind = Some(behind.unwrap_or(u64::MAX));
         Self { events_behind, ..Self::new(200, "text/event-stream", Vec::new()) }
@@ -119,8 +119,7 @@ pub(crate) fn write(mut stream: &TcpStream, part: &[u8]) -> io::Result<()> {
 }
 
 /// Closes a connection so that the client still receives the response: reads and discards for up to 500 ms what the
-/// client
-/// still sends, because unread data would reset the connection.
+/// client still sends, because unread data would reset the connection.
 pub(crate) fn close(mut stream: &TcpStream) {
     use io::Read;
     let end = Instant::now() + Duration::from_millis(500);

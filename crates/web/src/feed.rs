@@ -1,6 +1,5 @@
 //! The newest events of a run, stored once for any number of readers. A reader that is slower than the events misses
-//! some
-//! and is sent an event that asks it to reload everything. No queue per reader is kept.
+//! some and is sent an event that asks it to reload everything. No queue per reader is kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

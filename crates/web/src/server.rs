@@ -2,8 +2,7 @@
 //!
 //! One thread accepts connections. Each connection has a thread, and there are at most [`MOST_CLIENTS`]. At that limit,
 //! a new connection replaces the one that has been sending its request for the longest time. Connections above the
-//! accept
-//! rate wait in the kernel's queue, which is bounded.
+//! accept rate wait in the kernel's queue, which is bounded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -35,8 +34,7 @@ const NICE: i32 = 10;
 /// The responses of a server.
 ///
 /// The server checks the tokens: paths below `/api/` need one of the two tokens, and a `POST` needs the token that
-/// permits
-/// changes. All other paths are open to anyone who addresses the server by its own host name.
+/// permits changes. All other paths are open to anyone who addresses the server by its own host name.
 pub trait Site: Send + Sync + 'static {
     fn answer(&self, request: &Request, right: Right) -> Answer;
 }

@@ -1,10 +1,8 @@
 //! The counting side: records received from each origin, and samples that may be missing.
 //!
 //! [`Ledger::hear`] returns notes for the coordinator's disk. Only [`Ledger::written`] changes the state and returns
-//! what to
-//! send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from the notes on its
-//! disk.
-//! Applying a note twice has no effect.
+//! what to send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from the notes
+//! on its disk. Applying a note twice has no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +26,7 @@ pub enum Note {
     Record(Record),
 }
 
-/// The size of grants.
+/// Limits for the size of grants.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Number of samples that a sender may measure beyond those received.
@@ -119,8 +117,7 @@ impl Ledger {
     }
 
     /// Handles a message in slot `now`. Returns a note to write, or an immediate answer if the disk already has the
-    /// message's
-    /// content.
+    /// message's content.
     pub fn hear(&mut self, now: u64, message: Up) -> (Option<Note>, Option<Down>) {
         let origin = match &message {
             Up::Here { origin, epoch } => {
@@ -202,8 +199,8 @@ impl Ledger {
     }
 
     /// Returns the first slot that is still open in slot `now`. Earlier slots are closed: all senders that are not
-    /// silent
-    /// have passed them, or their time limit is over. Later records of closed slots still count, in their own slots.
+    /// silent have passed them, or their time limit is over. Later records of closed slots still count, in their own
+    /// slots.
     pub fn closed_below(&self, now: u64) -> u64 {
         let silent: BTreeSet<u32> = self.silent(now).collect();
         let goes_on = |(origin, known): &(&Origin, &Known)| {

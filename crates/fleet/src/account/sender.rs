@@ -1,9 +1,8 @@
 //! The measuring side: numbered records, a spool on its disk, resending.
 //!
 //! An entry that a method returns must be written to the sender's disk, in order, and then passed to
-//! [`Sender::written`].
-//! Only that changes the state. A restarted sender reads its disk, becomes a new origin, and declares what the previous
-//! origin may have lost.
+//! [`Sender::written`]. Only that changes the state. A restarted sender reads its disk, becomes a new origin, and
+//! declares what the previous origin may have lost.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,8 @@
 //! Takes over workers that another coordinator has started: they report the state of the run, and the run continues
-//! from
-//! there.
+//! from there.
 //!
 //! The previous coordinator may have been killed while it sent an order to all workers. A worker that has not received
-//! the
-//! order to start a batch receives it now. A load change that only some workers have received is not repeated.
+//! the order to start a batch receives it now. A load change that only some workers have received is not repeated.
 
 use std::time::{Duration, Instant};
 
@@ -25,8 +23,7 @@ pub(super) struct Taking {
 
 impl Taking {
     /// Applies a message that changes the state of the run in a worker. Returns false for other messages. A message
-    /// that
-    /// arrives before the worker's state is already included in that state.
+    /// that arrives before the worker's state is already included in that state.
     pub(super) fn heard(&mut self, worker: u32, message: &FromWorker) -> bool {
         let changes = matches!(
             message,

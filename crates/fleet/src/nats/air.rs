@@ -9,11 +9,9 @@
 //!
 //! A message is a signature and a body. The signature also covers the kind of the message and the agent's name, so a
 //! message cannot be used as another kind or for another agent. Orders are signed with the operator's key. Offers and
-//! words
-//! are signed with a key that the agent generates when it starts. The content of packets is encrypted in addition
+//! words are signed with a key that the agent generates when it starts. The content of packets is encrypted in addition
 //! ([`super::sealed`]). Recorded messages cannot be replayed: a hire order contains a random number from the agent's
-//! offer,
-//! which is valid once. All later messages contain the random session number of the coordinator.
+//! offer, which is valid once. All later messages contain the random session number of the coordinator.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,8 +31,8 @@ pub(crate) struct Offer {
     pub(crate) nonce: Drawn,
     /// The key with which the agent signs until it ends.
     pub(crate) key: [u8; 32],
-    /// The agent's public key for the next stream's keys, and the fingerprint of the key that it shares with the
-    /// operator.
+    /// The agent's public key for the key exchange of the next stream, and the fingerprint of the key that it shares
+    /// with the operator.
     pub(crate) half: Half,
     pub(crate) mark: Option<Mark>,
     /// Hash of the agent's program, which must equal that of the coordinator.
@@ -62,15 +60,14 @@ pub(crate) enum Ordered {
     Hire {
         nonce: Drawn,
         patience: u32,
-        /// The coordinator's public key for the stream's keys.
+        /// The coordinator's public key for the key exchange of the stream.
         half: Half,
     },
     Packet(Packet),
     /// The coordinator needs the agent no longer.
     Close,
-    /// Another coordinator takes over the run. `former` lists sessions that the run may have had. A new stream starts
-    /// in this
-    /// session.
+    /// Another coordinator takes over the run. `former` lists the earlier sessions that the agent may still be in. A
+    /// new stream starts in this session.
     Take {
         former: Vec<Drawn>,
         patience: u32,

@@ -1,4 +1,4 @@
-//! The first messages of a connection: the server's description, and the client's credentials.
+//! The first messages of a connection to a NATS server: the server's description, and the client's credentials.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::server::Login;
 
-/// The server's description, limited to the fields that the client needs.
+/// The server's description of itself, limited to the fields that the client needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -30,7 +30,7 @@ impl Info {
     }
 }
 
-/// The client's description.
+/// The client's description of itself.
 pub(super) struct Greeting<'a> {
     pub(super) login: &'a Login,
     pub(super) name: &'a str,

@@ -1,10 +1,8 @@
 //! Hires agents that wait in a pool for a run.
 //!
 //! The coordinator calls the pool until enough suitable agents have offered themselves: free, with the same program,
-//! and
-//! with matching zone and labels. Each chosen agent receives a hire order, which it acknowledges. The wait is limited.
-//! At
-//! its end, a message lists what is missing and which unsuitable offers arrived.
+//! and with matching zone and labels. Each chosen agent receives a hire order, which it acknowledges. The wait is
+//! limited. At its end, a message lists what is missing and which unsuitable offers arrived.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -51,7 +49,7 @@ pub(crate) struct Hired {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(super) key: Public,
-    /// The agent's public key for the stream's keys, and these keys.
+    /// The agent's public key for the key exchange, and the resulting keys of the stream.
     pub(super) half: Half,
     pub(super) keys: Keys,
     pub(super) session: Drawn,
@@ -62,7 +60,7 @@ pub(crate) struct Hired {
 pub(crate) struct Found {
     /// The key with which the agent signs.
     pub(super) key: [u8; 32],
-    /// The agent's public key for the stream's keys.
+    /// The agent's public key for the key exchange of the stream.
     pub(super) half: Half,
     /// The current session, preceded by the sessions in which the agent may still be.
     pub(super) sessions: Vec<Drawn>,
@@ -98,7 +96,7 @@ pub(crate) struct Crew {
     pub(super) max_payload: usize,
 }
 
-/// The coordinator's key pair for the keys of its streams, and the key that it shares with the agents.
+/// The coordinator's key pair for the key exchange of its streams, and the key that it shares with the agents.
 #[derive(Debug)]
 pub(super) struct Seals {
     pub(super) own: Own,

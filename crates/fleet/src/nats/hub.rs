@@ -1,8 +1,7 @@
 //! The coordinator's streams to its hired agents: one thread for all streams, and a [`Carried`] for each stream.
 //!
 //! An agent is silent if its working process sends nothing; acknowledgements of the waiting process do not count. An
-//! offer
-//! with another key means that the agent was restarted: the hired agent is gone.
+//! offer with another key means that the agent was restarted: the hired agent is gone.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -205,7 +204,7 @@ impl Hub {
                 if !stream.closed {
                     stream.link.push(&bytes);
                 }
-                // This order ensures that the bytes are counted at all times.
+                // `queued` is updated before `pending`, so that every byte is counted at all times.
                 stream.state.queued.store(stream.link.queued(), Ordering::Relaxed);
                 stream.state.pending.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
@@ -236,7 +235,8 @@ impl Hub {
     }
 
     fn note(&self, words: String) {
-        // Messages for lost agents are not reported, so an open stream is chosen.
+        // A note concerns all agents, but notes of lost agents are ignored, so it is sent under the number of an open
+        // stream.
         let number = self.streams.iter().position(|stream| !stream.closed).unwrap_or(0);
         let _ = self.say.send((number as u32, Heard::Note(words)));
     }

@@ -1,10 +1,8 @@
 //! Ed25519 keys in the format of NATS's nkeys: one line of base32 with a checksum.
 //!
 //! A secret key begins with `S`, followed by a letter for the kind; a public key begins with the letter for the kind.
-//! Kinds
-//! only help people: users of a server have `U`. The key with which an operator signs orders has the same format, so
-//! that
-//! tools for nkeys can generate and read it.
+//! Kinds only help people: users of a server have `U`. The key with which an operator signs orders has the same format,
+//! so that tools for nkeys can generate and read it.
 
 use std::fmt;
 

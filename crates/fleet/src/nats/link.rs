@@ -1,12 +1,9 @@
 //! A stream of bytes in each direction, over messages that may be lost, repeated, delayed and reordered.
 //!
 //! The bytes of a direction are cut into packets, numbered from 1. The receiver accepts only the next number, stores
-//! packets
-//! that arrive early, and acknowledges the number up to which it has all packets. Unacknowledged packets are resent
-//! after a
-//! timeout, and at once after a reconnect. The link has no I/O and no clock: the caller passes packets and the time.
-//! Unacknowledged
-//! and stored packets are limited.
+//! packets that arrive early, and acknowledges the number up to which it has all packets. Unacknowledged packets are
+//! resent after a timeout, and at once after a reconnect. The link has no I/O and no clock: the caller passes packets
+//! and the time. Unacknowledged and stored packets are limited.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -13,8 +13,7 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// Returns the credentials in the environment for use on another machine: variables with their values, or with the
-/// content
-/// of the files that they name.
+/// content of the files that they name.
 pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
     let mut proofs = Vec::new();
     for name in [var::USER, var::PASSWORD, var::TOKEN] {
@@ -32,8 +31,7 @@ pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
 const FILES: [&str; 4] = [var::CREDS, var::CA, var::OPERATOR_SECRET, var::SEAL];
 
 /// Credentials received from another machine. Those that belong in files are written to a folder that only this user
-/// can
-/// read. Dropping this value deletes the folder.
+/// can read. Dropping this value deletes the folder.
 #[derive(Debug)]
 pub(crate) struct Lent {
     variables: Vec<(String, String)>,

@@ -1,14 +1,10 @@
 //! Encryption of stream packets: only the two ends can read plans, data and results, not the server.
 //!
 //! Each side generates an X25519 key pair per hire and sends the public key, called half, in a signed message. HKDF
-//! with
-//! SHA-256 derives one key per direction from both halves, and from the key that the operator shares with its agents,
-//! if there
-//! is one. A packet is encrypted with AES-256-GCM with its number as the nonce, so that a resent packet has the same
-//! bytes.
-//! With or without the shared key, an eavesdropper on the server can read nothing. Only the shared key protects against
-//! a
-//! server that impersonates an agent.
+//! with SHA-256 derives one key per direction from both halves, and from the key that the operator shares with its
+//! agents, if there is one. A packet is encrypted with AES-256-GCM with its number as the nonce, so that a resent
+//! packet has the same bytes. With or without the shared key, an eavesdropper on the server can read nothing. Only the
+//! shared key protects against a server that impersonates an agent.
 
 use std::fmt;
 

@@ -1,10 +1,9 @@
 //! Generates the files of a NATS server for agents: certificates, keys, and a configuration with permissions.
 //!
 //! Each agent has its own key. With it, the agent may publish only offers and messages in its own name, and receive
-//! only
-//! calls and its own orders. The operator may call, send orders and receive from all agents. Orders are signed with a
-//! different key than the operator's login, because the server chooses what is signed at login. Existing files are
-//! reused.
+//! only calls and its own orders. The operator may call, send orders and receive from all agents. Orders are signed
+//! with a different key than the operator's login, because the server chooses what is signed at login. Existing files
+//! are reused.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,12 +1,9 @@
 //! An agent that waits in a pool: it offers itself, is hired, and forwards the stream to a process that does the work.
 //!
 //! The working process is the same program. It reads orders from its standard input, like an agent that ssh has
-//! started.
-//! The waiting process holds the stream and reconnects to the server. Orders need the operator's signature, and a hire
-//! order
-//! is valid once. If no message of the coordinator arrives for the patience time, the working process loses its input
-//! and
-//! ends when its grant expires.
+//! started. The waiting process holds the stream and reconnects to the server. Orders need the operator's signature,
+//! and a hire order is valid once. If no message of the coordinator arrives for the patience time, the working process
+//! loses its input and ends when its grant expires.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -59,7 +56,8 @@ pub struct Waiting {
     pub arguments: Vec<String>,
 }
 
-/// Waits for runs and works for them until `stop` returns true. `note` receives messages for the user; so is the error.
+/// Waits for runs and works for them until `stop` returns true. `note` receives messages for the user; the error is
+/// such a message too.
 pub fn wait(
     asked: &Waiting,
     stop: &dyn Fn() -> bool,
@@ -89,7 +87,7 @@ struct Member<'a> {
     name: String,
     operator: Option<Public>,
     key: Secret,
-    /// The key pair for the next stream's keys, and the key that the agent shares with the operator.
+    /// The key pair for the key exchange of the next stream, and the key that the agent shares with the operator.
     own: Own,
     shared: Option<Shared>,
     program: String,

@@ -1,11 +1,9 @@
 //! A socket in the run's folder, through which another coordinator reaches an agent that ssh has started, or a relay.
 //!
 //! An agent whose stream has ended continues within its grant. A coordinator that takes over the run starts an agent in
-//! the
-//! same way, with the run's name. This second agent finds the socket and connects its standard input and output to the
-//! running agent. If that agent has ended, the second one delivers the files of the run (`recover`). The folder belongs
-//! to
-//! the user, and nobody else can reach the socket.
+//! the same way, with the run's name. This second agent finds the socket and connects its standard input and output to
+//! the running agent. If that agent has ended, the second one delivers the files of the run (`recover`). The folder
+//! belongs to the user, and nobody else can reach the socket.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -69,7 +67,7 @@ pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> 
             stream.set_read_timeout(None)?;
             return Ok(Some(stream));
         }
-        // The agent is leaving. When it has ended, its files can be delivered. A relay fetches rows before.
+        // The agent is leaving. When it has ended, its files can be delivered. A relay first fetches its agents' rows.
         wait_beside()?;
     }
     let words = format!("the agent that works for the run did not answer for {} s", MOST.as_secs());

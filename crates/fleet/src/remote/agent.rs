@@ -1,9 +1,8 @@
 //! The agent: reads orders from standard input, runs its shares in its own processes, and sends one report a second.
 //!
 //! Measurements are written to the agent's disk before they are sent, and are resent until they are acknowledged. The
-//! agent
-//! runs only under a grant of the coordinator. When the grant expires, users stop, so that no load generator runs on
-//! unattended.
+//! agent runs only under a grant of the coordinator. When the grant expires, users stop, so that no load generator runs
+//! on unattended.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -44,9 +43,8 @@ pub(super) const ALONE: &str =
 const SECOND: i64 = 1_000_000_000;
 
 /// Runs an agent until its coordinator needs it no longer. `allowed` lists targets that it may load; if empty, all.
-/// `again`
-/// is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream to that
-/// agent.
+/// `again` is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream to
+/// that agent.
 pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
     let clock = Instant::now();
     if let Some(run) = again
@@ -227,8 +225,8 @@ struct Working {
     beaten: Instant,
     /// Time at which the totals of a relay's agents were last sent.
     figured: Instant,
-    /// True if users were started; if they are held because the grant is used up; if the user of the run has paused
-    /// them.
+    /// Three states of the users: they were started; they are held because the grant is used up; the user of the run
+    /// has paused them.
     started: bool,
     held: bool,
     paused: bool,

@@ -1,8 +1,7 @@
 //! All agents of a run as a bus: each agent is one worker.
 //!
 //! Reports use exact accounting: a record is written to the coordinator's disk, then acknowledged, and then counted.
-//! Times
-//! of an agent are converted to the coordinator's clock by the measured difference of the clocks.
+//! Times of an agent are converted to the coordinator's clock by the measured difference of the clocks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,8 +23,7 @@ use crate::bus::{Bus, News};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
 /// Interval of counting silence and of clock queries, and the maximum silence counted at once: in a longer interval
-/// this
-/// process itself did not run.
+/// this process itself did not run.
 const TICK: Duration = Duration::from_secs(1);
 const TICK_MOST: Duration = Duration::from_secs(2);
 /// Silence that is reported, and silence after which an agent is lost.
@@ -37,8 +35,7 @@ const SECOND: i64 = 1_000_000_000;
 /// Maximum number of snapshots that are kept for reuse.
 const SPARE: usize = 8;
 /// Difference between the seeds of hosts that each run the whole plan: 2⁶⁴ divided by the golden ratio, so that seeds
-/// do not
-/// repeat soon.
+/// do not repeat soon.
 const SEEDS: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An agent of a run.
@@ -54,8 +51,7 @@ pub(crate) struct Agent {
     /// The agents of a relay with their assignments.
     pub(super) agents: Vec<(Met, Served)>,
     /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. It stays fixed, so that
-    /// later
-    /// changes of either system clock do not matter.
+    /// later changes of either system clock do not matter.
     shift_ms: Option<i64>,
     /// True if the agent is lost or has been released.
     pub(super) gone: bool,
@@ -236,8 +232,7 @@ impl Agents {
     }
 
     /// Sets the number of connections and the run: its name on agents, and the depth of the plan's folder. `whole` is
-    /// true if
-    /// each agent runs the whole plan.
+    /// true if each agent runs the whole plan.
     pub(super) fn holding(self, connections: u64, run: (String, u32), whole: bool) -> Self {
         Self { connections, run, whole, ..self }
     }
@@ -254,15 +249,13 @@ impl Agents {
     }
 
     /// Returns the number of connections that all processes can hold together. If each agent runs the whole plan, this
-    /// is the
-    /// number of the smallest agent.
+    /// is the number of the smallest agent.
     pub fn connections(&self) -> u64 {
         self.connections
     }
 
     /// Sets the result files to fetch at the end: path, and true for CSV rows or false for XML elements. The first
-    /// files
-    /// are those that receive every sample. Returns messages about files that stay on the agents.
+    /// files are those that receive every sample. Returns messages about files that stay on the agents.
     pub fn set_results(
         &mut self,
         files: Vec<(PathBuf, bool)>,

@@ -1,13 +1,10 @@
 //! Measures the difference of two clocks by queries and answers (Cristian's method).
 //!
 //! The other clock was read at some time between the query and the arrival of the answer. So each answer gives an
-//! interval
-//! that contains the difference and is as long as the round trip. The difference lies in the intersection of all
-//! intervals,
-//! which is shorter than the shortest interval if one answer had a fast way there and another a fast way back. Older
-//! intervals are widened by the maximum drift. The method compares monotonic clocks, which are never set. The other
-//! side's
-//! system clock is known by its last reported distance from that side's monotonic clock.
+//! interval that contains the difference and is as long as the round trip. The difference lies in the intersection of
+//! all intervals, which is shorter than the shortest interval if one answer had a fast way there and another a fast way
+//! back. Older intervals are widened by the maximum drift. The method compares monotonic clocks, which are never set.
+//! The other side's system clock is known by its last reported distance from that side's monotonic clock.
 
 use std::collections::VecDeque;
 
@@ -113,7 +110,7 @@ mod tests {
     #[test]
     fn the_fastest_ways_of_several_answers_meet() {
         let mut clocks = Clocks::default();
-        // The difference is 70 ms. Each way takes at least 20 ms, and never both ways of one answer are fastest.
+        // The difference is 70 ms. Each way takes at least 20 ms, and no answer is fastest in both directions.
         for (there, back) in [(20, 30), (30, 20), (24, 26), (29, 29)] {
             let asked = 1_000 * MS;
             let monotonic = asked + (there + 70) * MS;

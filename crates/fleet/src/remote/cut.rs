@@ -1,11 +1,9 @@
 //! Data files for each agent: the lines of its own users, with blank lines in place of the others.
 //!
 //! Line k of a data file belongs to user k mod users. That user is in a share of the run, and the share belongs to an
-//! agent.
-//! A file is cut if this holds in every round: reading stops at the last line, or the number of lines is a multiple of
-//! the
-//! users. A file is sent completely if the plan also reads it in other ways, if there is only one agent, or if it is
-//! short.
+//! agent. A file is cut if this holds in every round: reading stops at the last line, or the number of lines is a
+//! multiple of the users. A file is sent completely if the plan also reads it in other ways, if there is only one
+//! agent, or if it is short.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

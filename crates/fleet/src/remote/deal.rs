@@ -2,8 +2,7 @@
 //!
 //! A share is one process of an agent, and all shares have the same number of users. So an agent gets more load by more
 //! shares. The number of its shares is proportional to its processors, and to the weight of its zone if zones have
-//! weights.
-//! If the users need more file descriptors than these processes have, all numbers are multiplied.
+//! weights. If the users need more file descriptors than these processes have, all numbers are multiplied.
 
 use super::wire::Offer;
 use crate::size::held_per_process;
@@ -31,8 +30,7 @@ pub(crate) struct Zones {
 }
 
 /// Distributes shares: `each` per agent if it is set, otherwise by zones and capacity. `cores` is the number of threads
-/// per
-/// process, or 0 for the default.
+/// per process, or 0 for the default.
 pub(crate) fn deal(
     offers: &[Offer],
     zones: Option<&Zones>,
@@ -122,8 +120,7 @@ fn weighted(processors: &[u64], zones: &Zones) -> Vec<u32> {
 }
 
 /// Returns the number of connections that agents with these shares can hold. All shares are equal, so the process with
-/// the
-/// fewest file descriptors limits all.
+/// the fewest file descriptors limits all.
 fn holds(offers: &[Offer], counts: &[u32]) -> u64 {
     let tightest =
         offers.iter().map(|offer| held_per_process(offer.descriptors)).min().unwrap_or(0);

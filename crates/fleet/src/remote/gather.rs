@@ -50,8 +50,7 @@ pub struct Gathering<'a> {
     /// Number of threads per process; 0 divides the machine's processors by its processes.
     pub cores: u32,
     /// Maximum number of users, and of connections that they hold at the same time. The numbers are for all hosts
-    /// together, or
-    /// per host if each host runs the whole plan.
+    /// together, or per host if each host runs the whole plan.
     pub users: u64,
     pub connections: u64,
     /// The file in which the coordinator stores what it acknowledges.
@@ -86,8 +85,7 @@ pub(super) struct Gather<'a> {
     coming: Vec<Coming>,
     heard: Receiver<(u32, Heard)>,
     /// True if the machines are relays, whose messages about their agents and for the user are accepted. Agents may not
-    /// send
-    /// such messages.
+    /// send such messages.
     are_relays: bool,
 }
 
@@ -189,7 +187,7 @@ fn by_nats(
 }
 
 impl<'a> Gather<'a> {
-    /// Starts or hires the agents of a way. `env` reads environment variables.
+    /// Starts or hires the agents. `env` reads environment variables.
     pub(super) fn start(
         way: &Way,
         (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -260,7 +258,7 @@ impl<'a> Gather<'a> {
         self.wait("the agents of the relay", note, |agent| agent.met.is_some())
     }
 
-    /// Returns the agents' data, if they are no relays.
+    /// Returns the data of the agents themselves, without agents behind relays.
     pub(super) fn met(&self) -> Vec<Met> {
         let now = (nanos(self.clock), wall_ns());
         let met = |agent: &Coming| Met {
@@ -416,8 +414,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Sends the files that agents do not have, each once per agent. `run` is the run's name, and the depth of the
-    /// plan's
-    /// folder.
+    /// plan's folder.
     pub(super) fn send_files(
         &mut self,
         (run, depth): (&str, u32),

@@ -1,6 +1,5 @@
 //! The machines of a run as the command line names them: `ssh:user@a,user@b:2222,[::1]:22`; or the server on which
-//! agents
-//! wait: `nats://host:4222/pool`; or a list in JMeter's format: `a,b:1099`.
+//! agents wait: `nats://host:4222/pool`; or a list in JMeter's format: `a,b:1099`.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ use crate::nats::{Pools, Server};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
     Ssh(Vec<Host>),
-    /// By ssh too, but each host runs the whole plan independently.
+    /// Hosts reached by ssh, each of which runs the whole plan independently.
     Whole(Vec<Host>),
     Nats(Box<Pools>),
 }
@@ -41,8 +40,8 @@ impl Way {
     }
 
     /// Parses JMeter's list of hosts (`-R`, `remote_hosts`), each of which runs the whole plan. A port in it is that of
-    /// JMeter's
-    /// registry; it stays in the host's name, and ssh uses its own settings. The error is a sentence for the user.
+    /// JMeter's registry; it stays in the host's name, and ssh uses its own settings. The error is a sentence for the
+    /// user.
     pub fn whole(text: &str) -> Result<Self, String> {
         let mut hosts: Vec<Host> = Vec::new();
         for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -88,8 +87,7 @@ pub struct Host {
 }
 
 /// Maximum number of machines that a coordinator or a relay reaches by ssh. With more, receiving their messages takes
-/// more
-/// than half a processor.
+/// more than half a processor.
 pub(crate) const MOST: usize = 256;
 
 /// Parses the machines of a fleet. The error is a sentence for the user.

@@ -1,8 +1,7 @@
 //! The connection to one agent through pipes: its ssh process, and threads that write to it and read from it.
 //!
 //! Sending never blocks; messages that the connection does not accept are queued in memory. All messages of agents
-//! arrive
-//! on one channel, with the monotonic time of their arrival.
+//! arrive on one channel, with the monotonic time of their arrival.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};

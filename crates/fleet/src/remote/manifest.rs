@@ -3,8 +3,7 @@
 //!
 //! Data files, files to send, included plans, script files, jars and gateway keys are recognized by the names of their
 //! properties, and files that functions read by the function's first argument. Expressions are evaluated as far as
-//! properties
-//! and User Defined Variables suffice. Missing files are ignored here; the run reports them.
+//! properties and User Defined Variables suffice. Missing files are ignored here; the run reports them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -306,8 +305,7 @@ fn first_argument(text: &str) -> String {
 }
 
 /// Normalizes a path. Returns the number of leading `..` and the path without `.`; absolute paths stay unchanged.
-/// `None` if
-/// `..` occurs later in the path.
+/// `None` if `..` occurs later in the path.
 pub(crate) fn normal(path: &str) -> Option<(u32, String)> {
     if path.starts_with('/') {
         return Some((0, path.to_owned()));

@@ -2,8 +2,7 @@
 //! coordinator's clock and with a heading, so that each file is a complete result file.
 //!
 //! The destination is a URL that accepts HTTP PUT, as object stores do, or a folder that the agent can access. A
-//! machine's
-//! list of permitted targets also applies here.
+//! machine's list of permitted targets also applies here.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Seek, Write};
@@ -93,7 +92,7 @@ impl RowsTo {
     }
 }
 
-/// Data of a push order that do not depend on the destination.
+/// The data of a push order that does not depend on the destination.
 pub(super) struct Rest {
     pub(super) number: u32,
     pub(super) head: Vec<u8>,

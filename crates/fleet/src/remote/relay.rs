@@ -23,7 +23,7 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 const OVERDUE: Duration = Duration::from_millis(1500);
 /// Length of a slot of a second in ms.
 const SLOT_MS: i64 = 100;
-/// Difference in ms from which a report that began earlier belongs to another second than the open one.
+/// Minimum difference in ms by which a report that began earlier belongs to another second than the open one.
 const LATE_MS: i64 = 700;
 
 /// Combined output of all processes of the agent.
@@ -107,7 +107,7 @@ impl Relay {
                 self.stage(Stage::Ready, Stage::Asked);
                 self.tell(&order);
             }
-            // The processes are ready and on the agent's own machine.
+            // No confirmation is needed from processes on the agent's own machine.
             ToWorker::Arm => self.out.push_back(Out::Said(FromWorker::Armed)),
             ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;

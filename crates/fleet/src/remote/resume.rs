@@ -4,10 +4,8 @@
 //! Agents on a NATS server still wait there. Agents that ssh has started, and relays, are reached through `again`.
 //!
 //! Beside the notes, a file in the run's folder stores what a takeover needs, from the time when agents receive the
-//! plan.
-//! Reports that were already counted are counted again from the notes, starting with the first second. Agents report
-//! the
-//! state of the run. So no knowledge of the first coordinator's process is needed.
+//! plan. Reports that were already counted are counted again from the notes, starting with the first second. Agents
+//! report the state of the run. So no knowledge of the first coordinator's process is needed.
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -116,7 +114,7 @@ fn store(kept: &Kept, notes: &Path) -> io::Result<()> {
     std::fs::rename(&part, &path)
 }
 
-/// A run that its coordinator has left.
+/// The data of a run whose coordinator has ended, for a takeover.
 #[derive(Debug)]
 pub struct Former {
     kept: Kept,
@@ -371,8 +369,7 @@ impl Agents {
     }
 
     /// Returns the next report that the previous coordinator had counted. Messages of agents are handled in the
-    /// meantime:
-    /// their reports are appended to the notes, and other messages are queued until all notes are replayed.
+    /// meantime: their reports are appended to the notes, and other messages are queued until all notes are replayed.
     pub(super) fn replay(&mut self) -> Option<(u32, News)> {
         while self.taken.as_ref()?.frames.is_some() {
             while let Ok((worker, heard)) = self.heard.try_recv() {

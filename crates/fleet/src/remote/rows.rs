@@ -1,10 +1,8 @@
 //! Merges result rows of agents into one file, in the order of time.
 //!
 //! Each agent's file is nearly in that order, like the file of one process. So the merge repeatedly takes the earliest
-//! of
-//! the next rows of all files. If rows begin with milliseconds, the agent's clock is corrected by its difference from
-//! the
-//! coordinator's clock. XML elements are appended agent by agent.
+//! of the next rows of all files. If rows begin with milliseconds, the agent's clock is corrected by its difference
+//! from the coordinator's clock. XML elements are appended agent by agent.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

@@ -65,7 +65,7 @@ impl Stand {
     }
 }
 
-/// Returns the number of changes after which users run once more.
+/// Returns the number of load changes that let users run once more.
 pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
     let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
     changes.iter().filter(opens).count() as u32

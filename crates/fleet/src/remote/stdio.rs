@@ -2,8 +2,7 @@
 //!
 //! While the agent works, another stream can replace both (`again`), for a coordinator that takes the run over. Further
 //! input of an earlier stream is then ignored. Standard output carries only frames; output of processes is redirected
-//! to
-//! standard error.
+//! to standard error.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +23,7 @@ pub(super) const UNREAD: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_millis(50);
 
 /// The output. A separate thread writes it, so that a coordinator that does not read cannot keep the agent from
-/// stopping
-/// its users.
+/// stopping its users.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pipe: Arc<Mutex<Pipe>>,
@@ -67,7 +65,7 @@ impl Pipe {
 }
 
 impl Said {
-    /// Writes to standard output.
+    /// Creates the output on standard output.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { pipe: Arc::new(Mutex::new(Pipe::start(io::stdout())?)) })
     }

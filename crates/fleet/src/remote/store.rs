@@ -2,8 +2,7 @@
 //!
 //! A run gets copies, because a plan may write into a file that it reads. In a run's folder, the plan's folder is
 //! `plan/d/d/…`, deep enough that files in folders above the plan's folder are also inside. Result files and the spool
-//! are
-//! beside `plan`.
+//! are beside `plan`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

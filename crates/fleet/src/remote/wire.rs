@@ -1,9 +1,8 @@
 //! The messages between the coordinator and its agents.
 //!
 //! Both sides are the same program, which the coordinator has verified by its hash, so no version is negotiated.
-//! Messages
-//! of workers (`message.rs`) are forwarded unchanged, except for the plan and the reports: the plan comes with several
-//! shares, and reports are merged and accounted.
+//! Messages of workers (`message.rs`) are forwarded unchanged, except for the plan and the reports: the plan comes with
+//! several shares, and reports are merged and accounted.
 
 use serde::{Deserialize, Serialize};
 use stats::Snapshot;

@@ -23,7 +23,7 @@ pub struct Target {
     pub percentiles: Vec<f32>,
 }
 
-/// Writes lines: knows the measurement, the tags, and the conversion of figures to fields.
+/// Writes lines. It stores the measurement, the tags, and the conversion of figures to fields.
 #[derive(Clone, Debug)]
 pub struct LineFormat {
     measurement: String,

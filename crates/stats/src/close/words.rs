@@ -1,8 +1,7 @@
 //! Describes closed connections in plain words, one line per cause.
 //!
 //! If all connections of a line had been idle for the same time, the line states that time. It indicates a timeout:
-//! ours,
-//! the server's, or that of a device on the path.
+//! ours, the server's, or that of a device on the path.
 use crate::grouped::{count, seconds};
 use crate::hist::Hist;
 

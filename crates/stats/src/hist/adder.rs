@@ -1,11 +1,8 @@
 //! Sums many lists of bins.
 //!
 //! Merging a list into a sorted sum costs the length of the sum. Here each bin costs one addition, however long the sum
-//! is.
-//! The counts are in one array of 220 KB, which is emptied by `take` and reused. A bitmap marks the bins with counts,
-//! so
-//! that reading a short sum costs little.
-//! counts, so that a short sum costs little.
+//! is. The counts are in one array of 220 KB, which is emptied by `take` and reused. A bitmap marks the bins with
+//! counts, so that reading a short sum costs little.
 use super::{Bins, layout};
 
 const BINS: usize = layout::BINS as usize;

@@ -1,12 +1,10 @@
 //! A sorted, sparse list of (bin, count).
 //!
-//! Bins are strictly ascending and counts are above zero, so equal lists have equal counts. Merging two lists is
-//! linear;
-//! clearing keeps the memory. A list that is read from outside is rejected if it is not in this form. [`Bins::shrink`]
-//! packs
-//! a list that is kept for long: a bin then usually takes 2 bytes instead of 16, and a few more instructions to read. A
-//! list
-//! to which many lists are added queues additions; they are sorted in from time to time, or by [`Bins::settle`].
+//! Bins are strictly ascending and counts are above zero, so two lists are equal exactly if their counts are equal.
+//! Merging two lists is linear; clearing keeps the memory. A list that is read from outside is rejected if it is not in
+//! this form. [`Bins::shrink`] packs a list that is kept for long: a bin then usually takes 2 bytes instead of 16, and
+//! a few more instructions to read. A list to which many lists are added queues additions; they are sorted in from time
+//! to time, or by [`Bins::settle`].
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
@@ -32,8 +30,7 @@ pub struct Bins(Form);
 enum Form {
     List(Vec<(u32, u64)>),
     /// Numbers with 7 bits per byte, the lowest bits first. The first number is the number of bins. Each bin follows as
-    /// its
-    /// distance from the previous bin, doubled, plus one if its count follows. Without a count, the count is 1.
+    /// its distance from the previous bin, doubled, plus one if its count follows. Without a count, the count is 1.
     Packed(Box<[u8]>),
     Growing(Growing),
 }
@@ -230,10 +227,8 @@ impl Bins {
     }
 
     /// Returns the packed form, if the list has that form: numbers with 7 bits per byte, the lowest bits first. The
-    /// first
-    /// number is the number of bins. Each bin follows as its distance from the previous bin, doubled, plus one if its
-    /// count
-    /// follows. Without a count, the count is 1.
+    /// first number is the number of bins. Each bin follows as its distance from the previous bin, doubled, plus one if
+    /// its count follows. Without a count, the count is 1.
     pub fn packed(&self) -> Option<&[u8]> {
         match &self.0 {
             Form::Packed(bytes) => Some(bytes),
@@ -288,8 +283,7 @@ impl Bins {
     }
 
     /// Merges another list. Allocates only if the list grows beyond its earlier capacity, and temporarily to sort
-    /// queued
-    /// additions.
+    /// queued additions.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;

@@ -1,10 +1,8 @@
 //! A histogram of microseconds in pages of 64 bins. Pages are allocated at their first use.
 //!
 //! Adding a snapshot's bins costs one addition per bin. Memory is 512 bytes per used page, a few tens of KB for a
-//! typical
-//! spread of response times. A histogram with few bins is a sorted list, because a run may have ten thousand labels
-//! with a
-//! few samples each.
+//! typical spread of response times. A histogram with few bins is a sorted list, because a run may have ten thousand
+//! labels with a few samples each.
 use serde::{Deserialize, Serialize};
 
 use super::{Bins, layout};
@@ -100,8 +98,7 @@ impl Hist {
     }
 
     /// Returns the value in µs that a share `quantile` (0 to 1) of all values does not exceed, to three significant
-    /// digits.
-    /// Nearest rank as in HdrHistogram: the rank is the quantile times the count, rounded up.
+    /// digits. Nearest rank as in HdrHistogram: the rank is the quantile times the count, rounded up.
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;

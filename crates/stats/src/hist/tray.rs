@@ -1,9 +1,8 @@
 //! A histogram that is filled during an interval and then drained into bins.
 //!
 //! Counts live in pages of 32 bins, which are allocated at their first use and released by the drain. So memory depends
-//! on
-//! the values of one interval. After the largest number of pages has been in use once, recording and draining allocate
-//! nothing.
+//! on the values of one interval. After the largest number of pages has been in use once, recording and draining
+//! allocate nothing.
 use super::{Bins, layout};
 
 const PAGE: usize = 32;

@@ -1,10 +1,8 @@
 //! The columns of a result file, and their formats.
 //!
 //! Defaults, property names and the precedence of a listener's own settings are those of SampleSaveConfiguration in
-//! JMeter
-//! 5.6.3. Properties set the defaults. A listener's saved settings start with all columns off, and inherit only
-//! delimiter
-//! and timestamp format.
+//! JMeter 5.6.3. Properties set the defaults. A listener's saved settings start with all columns off, and inherit only
+//! delimiter and timestamp format.
 use super::pattern::Pattern;
 
 /// The assertion results that XML files contain.
@@ -23,8 +21,7 @@ pub enum TimestampFormat {
     /// Text in local time.
     Text(Pattern),
     /// The column has a heading but no values. JMeter does this for a format that it does not understand, and for a
-    /// listener
-    /// with timestamps if the properties turn them off.
+    /// listener with timestamps if the properties turn them off.
     Nothing,
 }
 
@@ -177,8 +174,7 @@ impl Columns {
     }
 
     /// Returns the columns of a listener with its own settings, passed as (name, value) of the children of its
-    /// `saveConfig`.
-    /// Columns without a setting are off. Unknown names are ignored.
+    /// `saveConfig`. Columns without a setting are off. Unknown names are ignored.
     pub fn with_save_config<'a>(
         &self,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,

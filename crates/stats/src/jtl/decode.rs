@@ -63,7 +63,8 @@ fn peek<'r>(mut from: Box<dyn Read + 'r>) -> Result<(Vec<u8>, Box<dyn Read + 'r>
     Ok((head.clone(), Box::new(Cursor::new(head).chain(from))))
 }
 
-/// Returns the encoding to decode from; `None` if the text is UTF-8 without a byte-order mark or a superset of ASCII.
+/// Returns the encoding to decode from; `None` for UTF-8 without a byte-order mark, and if no other encoding is
+/// recognized.
 fn encoding(head: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(head) {
         return Some(encoding);

@@ -3,10 +3,8 @@
 //! The samples inside of a transaction are separate requests: they are returned before the transaction.
 //!
 //! Tags are recognized independently of layout: indented or all in one line, with attributes of plug-ins in any order.
-//! A
-//! torn sample is recognized by what follows it: the start of a document, a sample where none is allowed, or a sample
-//! with
-//! the indentation of the first one. Only the torn sample is lost. Nothing is allocated per tag after the first
+//! A torn sample is recognized by what follows it: the start of a document, a sample where none is allowed, or a sample
+//! with the indentation of the first one. Only the torn sample is lost. Nothing is allocated per tag after the first
 //! samples.
 use std::io::Read;
 
@@ -211,8 +209,7 @@ impl<R: Read> Elements<R> {
     }
 
     /// Skips to the next `<`, and counts the indentation before it if the tag starts its line. Returns false at the end
-    /// of the
-    /// file.
+    /// of the file.
     fn skip_text(&mut self) -> Result<bool, ReadError> {
         let (kept, is_finding) = (self.kept_text(), self.is_finding());
         let mut blanks = None;
@@ -264,8 +261,7 @@ impl<R: Read> Elements<R> {
     }
 
     /// Returns the length of the tag, comment or instruction at the front including its `>`. If another tag starts
-    /// inside,
-    /// returns the length up to that tag. `None`: the file ends inside the tag.
+    /// inside, returns the length up to that tag. `None`: the file ends inside the tag.
     fn tag_length(&mut self) -> Result<Option<usize>, ReadError> {
         loop {
             let text = self.buffer.text();

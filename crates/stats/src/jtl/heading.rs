@@ -80,8 +80,7 @@ impl Heading {
 }
 
 /// Describes how the heading of an existing result file differs from rows with these columns and variables; `None` if
-/// it
-/// matches. As in JMeter, rows that are appended to a file get no new heading.
+/// it matches. As in JMeter, rows that are appended to a file get no new heading.
 pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option<String> {
     if columns.xml || !path.is_file() {
         return None;
@@ -121,8 +120,7 @@ pub(super) fn places(names: &[String]) -> Places {
 }
 
 /// Returns the number of known names in the cells of a line; `None` if it is not a heading. Unlike a heading, a row has
-/// a
-/// cell that starts with a digit.
+/// a cell that starts with a digit.
 pub(super) fn known<'c>(cells: impl Iterator<Item = &'c [u8]>) -> Option<usize> {
     let (mut known, mut all) = (0, 0);
     for cell in cells {

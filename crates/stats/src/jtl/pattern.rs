@@ -1,8 +1,7 @@
 //! Timestamps in a Java SimpleDateFormat pattern, in the local time zone and in English.
 //!
 //! A pattern is parsed once; formatting walks its parts. The supported letters are those of commons-lang3's
-//! FastDateFormat,
-//! which JMeter formats with, except week years.
+//! FastDateFormat, which JMeter formats with, except week years.
 mod read;
 mod zones;
 
@@ -100,8 +99,7 @@ fn field(out: &mut String, at: &Zoned, letter: char, n: usize) {
         's' => i64::from(at.second()),
         'S' => i64::from(at.millisecond()),
         // Weeks as in the United States, Java's default for English: they begin on Sunday, and the first week contains
-        // the
-        // first day of the year (or month).
+        // the first day of the year (or month).
         'w' => match i64::from(at.days_in_year() - at.day_of_year()) {
             left if left < 6 - i64::from(at.weekday().to_sunday_zero_offset()) => 1,
             _ => week(i64::from(at.day_of_year()), at),

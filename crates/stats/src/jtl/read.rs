@@ -90,8 +90,7 @@ impl std::error::Error for ReadError {}
 
 impl Table {
     /// Reads a file. Without a recognizable heading line the columns are those of `expected`, as in JMeter. A row with
-    /// too few
-    /// fields is an error, except for a last row without line end, which a killed writer leaves.
+    /// too few fields is an error, except for a last row without line end, which a killed writer leaves.
     pub fn read(from: impl Read, expected: &Columns) -> Result<Self, ReadError> {
         let text = decode::text(from)?;
         if text.is_xml {

@@ -1,10 +1,8 @@
 //! Reads the rows of a CSV file one by one.
 //!
 //! Quotes, doubled quotes and line ends inside quotes follow JMeter. A row with unbalanced quotes is torn: its first
-//! line
-//! is returned as torn, and reading continues with the next line. So one missing quote costs one row. Nothing is
-//! allocated
-//! per row; rows without a quote are not copied.
+//! line is returned as torn, and reading continues with the next line. So one missing quote costs one row. Nothing is
+//! allocated per row; rows without a quote are not copied.
 use std::io::Read;
 use std::ops::Range;
 
@@ -124,8 +122,7 @@ impl<R: Read> Rows<R> {
     }
 
     /// Moves back to the second line of the last returned row, if it has one. The quotes of several torn rows may look
-    /// like
-    /// those of one long row.
+    /// like those of one long row.
     pub(super) fn back_to_second_line(&mut self) {
         let text = self.buffer.before(self.last);
         let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);

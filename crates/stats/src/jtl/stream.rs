@@ -262,8 +262,7 @@ impl Fields<'_> {
     }
 
     /// True if the row can be a sample although its number of fields differs from the heading, because its known
-    /// columns
-    /// are plausible. This happens if runs with other variables were appended to the file.
+    /// columns are plausible. This happens if runs with other variables were appended to the file.
     fn fits_all_the_same(&self) -> bool {
         let is_empty = |column| self.get(column).is_none_or(|text| text.trim().is_empty());
         let is_number = |column, most: i64| {
@@ -516,9 +515,8 @@ fn each_row(
     Ok(left)
 }
 
-/// Returns another delimiter if it divides the row, or divides it as a heading. Runs with other properties may append
-/// to
-/// the same file.
+/// Returns another delimiter that splits the row into the expected number of fields, or into the names of a heading.
+/// Runs with other properties may append to the same file.
 fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     let line = row.get(0).filter(|_| row.len() == 1 && names > 1)?;
     DELIMITERS.into_iter().find(|delimiter| {

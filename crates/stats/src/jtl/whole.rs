@@ -1,8 +1,7 @@
 //! Finds the ends of complete rows in the text of a result file.
 //!
 //! The file of a full disk or a killed process may end anywhere. Rows of CSV end at a line end outside quotes. Elements
-//! of
-//! XML end at a line that begins with their end tag: inner lines are indented and `<` is escaped. One pass, no
+//! of XML end at a line that begins with their end tag: inner lines are indented and `<` is escaped. One pass, no
 //! allocation.
 use super::columns::Columns;
 
@@ -21,8 +20,7 @@ impl Form {
     }
 
     /// Returns the position after each complete row of a text that starts at the beginning of a row. A heading counts
-    /// as a
-    /// row; text before the first element of a document belongs to that element.
+    /// as a row; text before the first element of a document belongs to that element.
     pub fn ends(self, text: &[u8]) -> impl Iterator<Item = usize> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -36,8 +34,7 @@ impl Form {
     }
 
     /// True if a text with these last bytes may end with a complete row. The bytes before `tail` are not known, so this
-    /// is no
-    /// proof.
+    /// is no proof.
     pub fn may_end(self, tail: &[u8]) -> bool {
         match self {
             Self::Rows => tail.ends_with(b"\n"),

@@ -2,8 +2,7 @@
 //!
 //! Empty elements are self-closing, children are indented by two spaces, and text is on the line of its element.
 //! Characters that XML does not allow are written as character references nevertheless (XStream's mode `XML_QUIRKS`).
-//! Only
-//! the growth of the buffer allocates.
+//! Only the growth of the buffer allocates.
 use super::unassigned::is_unassigned;
 
 /// Writes elements into a buffer.

@@ -129,8 +129,7 @@ fn load(text: &str) -> f64 {
 }
 
 /// Parses the line `cpu` of /proc/stat (user, nice, system, idle, iowait, irq, softirq, steal; time of guests is
-/// included
-/// in user), and counts the following lines `cpuN`.
+/// included in user), and counts the following lines `cpuN`.
 fn ticks(stat: &str) -> (Ticks, u32) {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut figures = [0; 8];

@@ -1,8 +1,7 @@
 //! Number and states of the machine's TCP sockets.
 //!
 //! Sums come from /proc/net/sockstat, which the kernel maintains. The states are in a table with a line per socket. It
-//! is
-//! read from time to time while there are few sockets; `states_from` tells if it was read.
+//! is read from time to time while there are few sockets; `states_from` tells if it was read.
 use serde::Serialize;
 
 use super::text;
@@ -53,8 +52,7 @@ const STATES: [&str; 12] = [
 
 impl Sockets {
     /// Parses the texts of sockstat and sockstat6. In sockstat, the values for orphans, TIME_WAIT, structures and
-    /// memory
-    /// include IPv6.
+    /// memory include IPv6.
     pub(super) fn of(sockstat: &str, sockstat6: &str, page: u64) -> Self {
         let of = |word| text::word(sockstat, "TCP:", word);
         Self {

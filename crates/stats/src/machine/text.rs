@@ -1,8 +1,7 @@
 //! Parsers for the text formats in /proc: words after a name, rows with headings, numbers.
 //!
 //! The parsers never fail and return 0 for anything unexpected: files differ between kernels, are missing in
-//! containers,
-//! and may be truncated.
+//! containers, and may be truncated.
 
 /// Returns the number after `word` in a line that begins with `line`, as in /proc/net/sockstat.
 pub(super) fn word(text: &str, line: &str, word: &str) -> u64 {

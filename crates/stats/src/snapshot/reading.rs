@@ -1,6 +1,5 @@
 //! Deserializes a snapshot into an existing one. Lists keep their memory, and labels keep their names if these are
-//! equal, as
-//! with machines that run the same plan.
+//! equal, as with machines that run the same plan.
 //!
 //! Supports formats without field names, such as postcard: fields are read in order.
 

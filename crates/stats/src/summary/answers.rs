@@ -23,8 +23,7 @@ pub struct Answers {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_percent: Option<f64>,
     /// Labels with checked responses, the worst percentage first. They include transactions with assertions of their
-    /// own,
-    /// which are not part of the sums.
+    /// own, which are not part of the sums.
     pub labels: Vec<OfLabel>,
     /// Number of all requests.
     #[serde(skip)]
@@ -42,7 +41,8 @@ pub struct OfLabel {
 }
 
 impl Answers {
-    /// `has_assertions` is true if the plan has assertions. Returns `None` if it has none and none ran.
+    /// `has_assertions` is true if the plan has assertions. Returns `None` if no response was checked, unless the plan
+    /// has assertions and requests were made.
     pub(super) fn new(totals: &Totals, requests: &Row, has_assertions: bool) -> Option<Self> {
         let Checks { checked, failed, .. } = requests.tally.checks;
         let of = |row: &Row| {

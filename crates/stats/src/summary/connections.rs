@@ -13,7 +13,7 @@ use super::{Spread, digits};
 /// Figures of held connections over the run. Times are in ms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
-    /// Number of connects started, of connections opened, and of connects that failed.
+    /// Number of connection attempts, of opened connections, and of failed attempts.
     pub started: u64,
     pub opened: u64,
     pub failed: u64,

@@ -1,10 +1,8 @@
 //! The summary's block on TLS: number of handshakes of each kind, their cost in the generator, and their share of the
-//! response
-//! time.
+//! response time.
 //!
 //! Costs are processor time of the threads that performed handshakes: cryptography and sending, without receiving.
-//! Absent in
-//! runs without TLS.
+//! Absent in runs without TLS.
 use lang::decimal_format::percent;
 use serde::Serialize;
 

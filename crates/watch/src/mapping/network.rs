@@ -9,8 +9,7 @@ use super::tables::{row, term, with};
 use super::{How, Row};
 
 /// Labels of the number of current connections of a Cisco ASA, of all protocols. The exporter writes the labels as
-/// number
-/// or as name.
+/// number or as name.
 const ASA: &[(&str, &str)] =
     &[("cfwConnectionStatService", "40|protoIp"), ("cfwConnectionStatType", "6|currentInUse")];
 

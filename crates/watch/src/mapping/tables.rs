@@ -1,6 +1,5 @@
 //! The tables for node_exporter, nginx, JVM (jmx_exporter and micrometer), Redis, PostgreSQL, and any process. The
-//! table
-//! for network devices is in `network`.
+//! table for network devices is in `network`.
 
 use record::Unit::{self, Bytes, Count, PerSecond, Seconds, Share};
 
@@ -231,8 +230,7 @@ const POSTGRES: &[Row] = &[
 ];
 
 /// Figures that Prometheus client libraries publish about their own process. The process of a separate exporter is of
-/// no
-/// interest. So this table is used last, and not at all if another table found figures.
+/// no interest. So this table is used last, and not at all if another table found figures.
 pub(crate) const PROCESS: &[Row] = &[
     row("process_cpu", Share, How::Rate(&[term("process_cpu_seconds_total")])),
     row("process_memory", Bytes, How::Now(&[term("process_resident_memory_bytes")])),
