@@ -1,9 +1,8 @@
 //! InfluxDB's line protocol, with the measurement, tags and fields of JMeter's InfluxdbBackendListenerClient.
 //!
 //! The text itself is written by `stats::backend`, as for plans that contain the listener. Only the source differs: the
-//! figures here come from complete seconds of all cores, so percentiles cover all samples of the interval and not the
-//! last
-//! 100. Figures that JMeter does not have go into a separate measurement, `throng`, once a second.
+//! figures here come from complete seconds of all cores, so percentiles cover all samples of the interval and not only
+//! the last hundred. Figures that JMeter does not have go into a separate measurement, `throng`, once a second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

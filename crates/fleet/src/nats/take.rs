@@ -1,8 +1,9 @@
 //! Takes over the agents of a run whose coordinator has ended: they start a stream to the new coordinator.
 //!
-//! A takeover order is signed by the operator. It names the previous coordinator's session, which is known only to
-//! readers of the server's traffic. Each agent answers in the new session, or reports that it no longer works for the
-//! run. Such an agent is hired once more by its name if it is free, because its measurements are still in its folder.
+//! A takeover order is signed by the operator. It names the session of the previous coordinator: a random number that
+//! only a reader of the server's traffic could know. Each agent answers in the new session, or reports that it no
+//! longer works for the run. Such an agent is hired once more by its name if it is free, because its measurements are
+//! still in its folder.
 
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,8 @@ pub(crate) struct Deal {
     pub(crate) shares: Vec<Vec<u32>>,
     /// Number of threads per process, by agent.
     pub(crate) cores: Vec<u32>,
-    /// Number of connections that the agents can hold together, where no agent holds more than its shares require.
+    /// Number of connections that the agents can hold together, if each agent gets connections in proportion to its
+    /// shares.
     pub(crate) connections: u64,
 }
 
