@@ -1,8 +1,8 @@
-//! Answers to `WWW-Authenticate` and `Proxy-Authenticate`, as HttpClient 4.5 gives them: Basic and Digest.
+//! HTTP authentication (`WWW-Authenticate`, `Proxy-Authenticate`) as HttpClient 4.5 does it: Basic and Digest.
 //!
-//! A [`Dialogue`] is the state of one authentication with a server or a proxy. It reads answers and gives the header line of the
-//! next request. Servers may send anything: a challenge that cannot be understood ends the dialogue, and the answer is the result.
-//! Costs nothing if no credentials are asked for.
+//! A [`Dialogue`] is the state of one authentication with a server or a proxy. It reads responses and writes the header
+//! line of the next request. Servers may send anything: a challenge that cannot be parsed ends the dialogue, and the
+//! sampler gets the 401 or 407 response as its result. A dialogue costs nothing while no server asks for credentials.
 
 mod challenge;
 mod digest;
@@ -12,17 +12,17 @@ use base64::Engine as _;
 pub use challenge::Challenge;
 pub use digest::Digest;
 
-/// User name and password.
+/// User name and password for HTTP authentication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
-    /// Name, with the domain before it (`DOMAIN\name`) if there is one.
+    /// User name, prefixed with the domain (`DOMAIN\name`) if a domain is set.
     pub user: String,
-    /// Password.
+    /// Password in plain text.
     pub password: String,
 }
 
 impl Credentials {
-    /// Name and password; a domain is put before the name in capitals, as NTLM has it.
+    /// Creates credentials. A domain is written in capitals before the user name, as NTLM does.
     pub fn new(domain: &str, user: &str, password: &str) -> Self {
         let user = if domain.is_empty() {
             user.into()
@@ -33,17 +33,17 @@ impl Credentials {
     }
 }
 
-/// The side that asks for credentials.
+/// The side that asks for credentials: server or proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
-    /// The server, with status 401.
+    /// The server, which asks with status 401.
     Server,
-    /// A proxy, with status 407.
+    /// A proxy, which asks with status 407.
     Proxy,
 }
 
 impl Asker {
-    /// The status by which it asks.
+    /// HTTP status with which this side asks for credentials.
     pub fn status(self) -> u16 {
         match self {
             Self::Server => 401,
@@ -58,7 +58,7 @@ impl Asker {
         }
     }
 
-    /// The header that is answered in.
+    /// Name of the request header that carries the credentials to this side.
     pub fn answered_in(self) -> &'static str {
         match self {
             Self::Server => "Authorization",
@@ -67,40 +67,40 @@ impl Asker {
     }
 }
 
-/// The request that credentials are put on.
+/// The parts of a request that an authentication header is computed from.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// Method.
+    /// HTTP method.
     pub method: &'a str,
-    /// As in the request line.
+    /// Request target as in the request line.
     pub uri: &'a str,
-    /// The body, for methods that may have one.
+    /// Request body; `None` for methods that never have a body.
     pub body: Option<&'a [u8]>,
-    /// Eight random bytes.
+    /// Eight random bytes, the source of Digest's client nonce.
     pub random: [u8; 8],
 }
 
-/// The state of a dialogue.
+/// State of an authentication dialogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
-    /// No challenge has come.
+    /// No challenge was received.
     #[default]
     Unchallenged,
-    /// The next request tries a scheme.
+    /// The next request tries an authentication scheme.
     Challenged,
-    /// The next request tries the same scheme again, with the new challenge.
+    /// The next request retries the same scheme with the new challenge.
     Handshake,
-    /// It was no use.
+    /// The server rejected the credentials.
     Failed,
-    /// The scheme was accepted.
+    /// The server accepted the scheme and the credentials.
     Accepted,
 }
 
-/// A scheme with its challenge.
+/// Authentication scheme with its latest challenge.
 #[derive(Clone, Debug)]
 enum Scheme {
     Basic {
-        /// A challenge was seen.
+        /// True if the server sent a Basic challenge; false for preemptive Basic.
         told: bool,
     },
     Digest(Box<Digest>),
@@ -115,17 +115,17 @@ impl Scheme {
     }
 }
 
-/// The state of authentication with one server or proxy.
+/// State of the authentication with one server or proxy.
 #[derive(Clone, Debug, Default)]
 pub struct Dialogue {
     progress: Progress,
     scheme: Option<(Scheme, Credentials)>,
-    /// Schemes to try, the best first.
+    /// Schemes to try, in descending order of preference.
     options: Option<Vec<(Scheme, Credentials)>>,
 }
 
 impl Dialogue {
-    /// One that begins with Basic before anybody asks.
+    /// Creates a dialogue that sends Basic credentials before the server asks for them.
     pub fn preemptive(credentials: Credentials) -> Self {
         Self {
             progress: Progress::Challenged,
@@ -134,12 +134,12 @@ impl Dialogue {
         }
     }
 
-    /// Whether a scheme has been agreed on, or is about to be tried.
+    /// True if a scheme was agreed on or is about to be tried.
     pub fn has_begun(&self) -> bool {
         self.scheme.is_some()
     }
 
-    /// Appends the line that the next request is sent with, if there is one.
+    /// Appends the authentication header line of the next request, if the dialogue needs one.
     pub fn answer(&mut self, asker: Asker, message: &Message<'_>, out: &mut Vec<u8>) {
         if self.progress == Progress::Failed {
             return;
@@ -161,7 +161,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes note of an answer that does not ask for credentials.
+    /// Notes a response that does not ask for credentials.
     pub fn accepted(&mut self) {
         self.progress = match self.progress {
             Progress::Challenged | Progress::Handshake | Progress::Accepted => Progress::Accepted,
@@ -169,8 +169,9 @@ impl Dialogue {
         };
     }
 
-    /// Takes note of an answer that asks for credentials, given its head. True: the request is to be sent again.
-    /// `known` has the credentials for a realm; `None` is a challenge without one.
+    /// Notes a response that asks for credentials, given the response head. True: the request must be resent with
+    /// credentials. `known` returns the credentials for a realm; its argument is `None` for a challenge without a
+    /// realm.
     pub fn challenged(
         &mut self,
         asker: Asker,
@@ -249,7 +250,7 @@ impl Dialogue {
     }
 }
 
-/// Writes the line of a scheme. False: it cannot be answered.
+/// Writes the authentication header line of a scheme. False: this scheme cannot answer the challenge.
 fn write(
     scheme: &mut Scheme,
     asker: Asker,
@@ -278,7 +279,7 @@ fn write(
     written
 }
 
-/// Characters beyond ASCII become question marks, as with Java's encoder.
+/// Encodes text as ASCII. Other characters become question marks, as Java's encoder has them.
 fn ascii(text: &str) -> Vec<u8> {
     text.encode_utf16()
         .filter(|unit| !(0xdc00..0xe000).contains(unit))

@@ -1,36 +1,38 @@
 //! One user's HTTP cache: validators and expiry of responses by URL, by the rules of JMeter's Cache Manager.
 //!
-//! No body is kept: a cache only decides which requests are sent, and with which conditions. The rules are JMeter's to
-//! the letter, odd ones included: an entry for a URL is not replaced by a later answer, names of headers in
-//! `Vary` are compared with their case, and the headers that the HTTP client adds itself count when an answer is
-//! noted, but not when it is looked up. A full cache evicts the least recently used entry.
+//! No body is kept: a cache only decides which requests are sent, and with which conditional headers. The rules are
+//! exactly those of JMeter, oddities included. A later response does not replace the entry of a URL. Header names in
+//! `Vary` are compared case-sensitively. Headers that the HTTP client adds itself count when a response is stored, but
+//! not when it is looked up. A full cache evicts the least recently used entry.
 
 mod date;
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The share of the entries that goes at once when the cache is full, so that making room is cheap on average.
+/// Divisor of the share of entries that a full cache evicts at once. Evicting many entries makes each eviction cheap on
+/// average.
 const EIGHTH: usize = 8;
 
-/// One user's cache.
+/// HTTP cache of one user.
 #[derive(Debug, Default)]
 pub struct Cache {
     entries: HashMap<Box<str>, Entry>,
-    /// The most entries.
+    /// Maximum number of entries.
     most: usize,
-    /// Counts uses, to know which was last.
+    /// Counter of uses, from which each entry gets the rank of its last use.
     uses: u64,
 }
 
-/// An answer that was noted.
+/// Cached metadata of one response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Entry {
     last_modified: Option<Box<str>>,
     etag: Option<Box<str>>,
-    /// Milliseconds since 1970; without it the answer is only asked for on condition.
+    /// Expiry in milliseconds since 1970. Without an expiry, the cache only makes requests conditional.
     expires_ms: Option<i64>,
-    /// The answer depends on these headers: the entry is stored under the key made of them.
+    /// Value of `Vary`: the response depends on these request headers. The entry itself is stored under the key of
+    /// their values.
     vary: Option<Box<str>>,
     used: u64,
 }
@@ -45,32 +47,33 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Whether there are none.
+    /// True if the request gets no conditional headers.
     pub fn is_empty(&self) -> bool {
         self.modified_since.is_none() && self.none_match.is_none()
     }
 }
 
-/// An answer with headers that cannot be understood: JMeter throws.
+/// A response header that cannot be parsed, for which JMeter throws an exception.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// A maximal age that is not a number.
+    /// `max-age` is not a number.
     MaxAge(String),
-    /// The maximal age is empty.
+    /// `max-age` has no value.
     NoMaxAge,
-    /// A `Date` that is none, needed to work out an expiry.
+    /// `Date` is not a date, and the expiry is computed from it.
     Date,
-    /// A `Last-Modified` that is not a date, needed to compute an expiry.
+    /// `Last-Modified` is not a date, and the expiry is computed from it.
     LastModified,
 }
 
 impl Cache {
-    /// An empty cache of so many entries at most.
+    /// Creates an empty cache of at most `most` entries.
     pub fn new(most: usize) -> Self {
         Self { most, ..Self::default() }
     }
 
-    /// The conditions to send a request with. `headers`: blocks of header lines that the plan sets, without cookies.
+    /// Returns the conditional headers for a request. `headers`: blocks of header lines that the plan sets, without
+    /// cookies.
     pub fn conditions(&mut self, url: &str, headers: &[&[u8]]) -> Conditions {
         self.find(url, headers).map_or_else(Conditions::default, |entry| Conditions {
             modified_since: entry.last_modified.clone(),
@@ -78,16 +81,17 @@ impl Cache {
         })
     }
 
-    /// Whether a GET of the URL needs no request at all. `headers`: as for [`Cache::conditions`], and the cookies.
+    /// True if the cached response to a GET of the URL has not expired, so that no request is sent. `headers`: as for
+    /// [`Cache::conditions`], plus the cookies.
     pub fn is_fresh(&mut self, url: &str, headers: &[&[u8]], now_ms: i64) -> bool {
         self.find(url, headers)
             .is_some_and(|entry| entry.expires_ms.is_some_and(|expires| expires > now_ms))
     }
 
-    /// Notes an answer with a status that can be cached.
+    /// Stores the metadata of a response with a cacheable status.
     ///
-    /// `head` is the head of the answer, `sent` the header lines of its request without cookies, and `use_expires` says
-    /// whether anything but conditions is wanted.
+    /// `head` is the response head, `sent` the header lines of its request without cookies. With `use_expires`,
+    /// `Cache-Control` and `Expires` count; without, the entry only serves conditional requests.
     pub fn note(
         &mut self,
         url: &str,
@@ -128,12 +132,12 @@ impl Cache {
         Ok(())
     }
 
-    /// Number of cached answers.
+    /// Number of cached responses.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether no answer is noted.
+    /// True if no response is cached.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -165,7 +169,7 @@ impl Cache {
         self.entries.insert(key.into(), Entry { used: self.uses, ..entry });
     }
 
-    /// Forgets what was used longest ago.
+    /// Evicts the least recently used entries.
     fn make_room(&mut self) {
         let mut uses: Vec<u64> = self.entries.values().map(|entry| entry.used).collect();
         let goes = (uses.len() / EIGHTH).max(1) - 1;
@@ -175,7 +179,7 @@ impl Cache {
     }
 }
 
-/// The headers of an answer that caching depends on; of several of a name the last counts.
+/// Response headers that decide caching. If a header occurs more than once, its last value counts.
 #[derive(Debug, Default)]
 struct Seen {
     vary: Option<String>,
@@ -207,7 +211,7 @@ impl Seen {
         seen
     }
 
-    /// Whether anything in it is of use to a cache.
+    /// True if the response has a header that a cache can use.
     fn says_something(&self) -> bool {
         [&self.last_modified, &self.expires, &self.etag, &self.cache_control]
             .into_iter()
@@ -215,7 +219,7 @@ impl Seen {
             .any(|text| !text.trim().is_empty())
     }
 
-    /// Whether the text occurs anywhere in `Cache-Control`.
+    /// True if `Cache-Control` contains this text anywhere.
     fn directive(&self, name: &str) -> bool {
         self.cache_control.as_deref().is_some_and(|control| control.contains(name))
     }
@@ -250,7 +254,7 @@ impl Seen {
     }
 }
 
-/// The key of an answer that depends on headers of its request.
+/// Builds the cache key of a response that varies with headers of its request.
 fn vary_key(url: &str, vary: &str, headers: &[&[u8]]) -> String {
     let mut key = format!("vary-{vary}-");
     let mut names: Vec<&str> = vary.split(',').map(str::trim_start).collect();

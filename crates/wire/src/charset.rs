@@ -1,11 +1,11 @@
-//! Finds the charset that a `Content-Type`, or a page itself, names.
+//! Finds the charset that a `Content-Type` header or an HTML page names.
 
 use std::borrow::Cow;
 
 #[cfg(test)]
 mod tests;
 
-/// The charset parameter of a `Content-Type` value, as written there, without quotes.
+/// Returns the charset parameter of a `Content-Type` value in its original spelling, without quotes.
 pub fn charset_of(content_type: &[u8]) -> Option<&str> {
     const PREFIX: &[u8] = b"charset=";
     let at = content_type
@@ -20,11 +20,12 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok().filter(|name| !name.is_empty())
 }
 
-/// The charset that a page itself names, in the one spelling of the tag that JMeter looks for, near its start.
+/// Returns the charset that an HTML page names in its first 2000 bytes. JMeter finds only this spelling of the `meta`
+/// tag.
 pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
     let start = &body[..body.len().min(2000)];
-    // Most tags are told apart by their first letter.
+    // The first letter excludes most other tags.
     let is_tag = |at: &usize| {
         matches!(start.get(at + 1), Some(b'm' | b'M'))
             && start.get(*at..at + TAG.len()).is_some_and(|text| text.eq_ignore_ascii_case(TAG))
@@ -34,7 +35,7 @@ pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     charset_of(&value[..memchr::memchr(b'"', value)?])
 }
 
-/// Bytes as Latin-1 text.
+/// Decodes bytes as Latin-1 text.
 pub(crate) fn latin1(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.is_ascii() => Cow::Borrowed(text),

@@ -1,7 +1,8 @@
-//! Undoes content codings of a whole body, bounded in output.
+//! Decodes content codings (gzip, deflate, Brotli) of a whole body, with a bound on the output.
 //!
-//! Reads what Java's streams read behind HttpClient: gzip members one after another with whatever follows ignored, deflate
-//! with or without the zlib wrapping, Brotli. One state serves all bodies of a core; only Brotli allocates for each body.
+//! The decoder accepts what Java's streams accept behind HttpClient: several gzip members, ignored bytes after the last
+//! one, and deflate with or without the zlib wrapper. One state serves all bodies of a core; only Brotli allocates for
+//! each body.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
@@ -10,7 +11,7 @@ use std::fmt;
 #[cfg(test)]
 mod tests;
 
-/// A content coding.
+/// A content coding of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     Identity,
@@ -20,8 +21,8 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Reads a `Content-Encoding` value, which may be a list. Unknown codings beside a known one are passed over. `None`:
-    /// only unknown ones, or several that would have to be undone one after another.
+    /// Parses a `Content-Encoding` value, which may be a list. Unknown codings beside a known one are ignored. `None`:
+    /// the list has only unknown codings, or several known ones that would have to be undone one after another.
     pub fn parse(header: &[u8]) -> Option<Coding> {
         let mut found = None;
         let mut unknown = false;
@@ -48,7 +49,7 @@ impl Coding {
     }
 }
 
-/// Reusable state of decoding, of bodies and of WebSocket messages; one per core.
+/// Reusable decompression state for bodies and WebSocket messages; one per core.
 pub struct Inflater {
     pub(crate) inflate: Decompress,
 }
@@ -70,7 +71,8 @@ impl Inflater {
         Self { inflate: Decompress::new(false) }
     }
 
-    /// Appends the decoded body to `out`, at most `max` bytes. After an error `out` has what came before it.
+    /// Appends the decoded body to `out`, at most `max` bytes. After an error, `out` has the part decoded before the
+    /// error.
     pub fn decode(
         &mut self,
         coding: Coding,
@@ -96,7 +98,7 @@ impl Inflater {
         done
     }
 
-    /// RFC 1952.
+    /// Decodes gzip (RFC 1952).
     fn gzip(
         &mut self,
         mut input: &[u8],
@@ -122,7 +124,7 @@ impl Inflater {
                 return Err(CodingError::BadTrailer);
             }
             input = rest;
-            // What follows is another member, or nothing that matters.
+            // The next bytes are another gzip member or trailing garbage, which is ignored.
             match gzip_header(input) {
                 Ok(len) => header = len,
                 Err(_) => return Ok(()),
@@ -130,7 +132,8 @@ impl Inflater {
         }
     }
 
-    /// RFC 1950, or bare RFC 1951: servers mean either by "deflate". The first two bytes tell.
+    /// Decodes zlib (RFC 1950) or raw deflate (RFC 1951). Servers use the name "deflate" for both; the first two bytes
+    /// decide.
     fn deflate(
         &mut self,
         input: &[u8],
@@ -143,7 +146,8 @@ impl Inflater {
         self.inflate(input, out, limit).map(|_| ())
     }
 
-    /// Returns the bytes of input used up to the end of the stream. Stops when `out` has grown past the limit.
+    /// Inflates one deflate stream; returns the number of input bytes up to its end. Stops when `out` exceeds the
+    /// limit.
     fn inflate(
         &mut self,
         input: &[u8],
@@ -174,7 +178,7 @@ impl Inflater {
     }
 }
 
-/// RFC 7932.
+/// Decodes Brotli (RFC 7932).
 fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingError> {
     let mut state = BrotliState::new(
         StandardAlloc::default(),
@@ -185,7 +189,7 @@ fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingErr
     while out.len() <= limit {
         room(input.len(), out, limit);
         let start = out.len();
-        // The decoder writes to initialised memory only.
+        // The decoder can write only to initialised memory.
         out.resize(out.capacity(), 0);
         let (mut space, mut written) = (out.len() - start, 0);
         let result = BrotliDecompressStream(
@@ -209,7 +213,7 @@ fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingErr
     Ok(())
 }
 
-/// Makes room for more output, but not for much more than the limit, which one byte must be able to exceed.
+/// Reserves room for more output, up to one byte above the limit, so that exceeding the limit is noticed.
 fn room(input: usize, out: &mut Vec<u8>, limit: usize) {
     if out.len() == out.capacity() {
         let wanted = (input * 3).clamp(1 << 10, 1 << 18);
@@ -248,22 +252,22 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
     if at <= input.len() { Ok(at) } else { Err(CodingError::TruncatedFrame) }
 }
 
-/// The reason why a body could not be decoded; the output keeps the part decoded before.
+/// The reason why a body could not be decoded. The output keeps the part decoded before the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodingError {
-    /// The input ended too early.
+    /// The input ended before the end of the compressed data.
     Truncated,
-    /// The input ended within the head of a gzip member.
+    /// The input ended within the header of a gzip member.
     TruncatedFrame,
     /// The input ended within the trailer of a gzip member.
     TruncatedTrailer,
-    /// The input does not start as gzip does.
+    /// The input has no gzip header.
     NotGzip,
-    /// Length or checksum of a gzip member are wrong.
+    /// The length or checksum in the trailer of a gzip member is wrong.
     BadTrailer,
-    /// The input is not of that coding.
+    /// The input is not valid data of this coding.
     Corrupt,
-    /// More than `max` bytes came out.
+    /// The decoded body is larger than `max` bytes.
     TooLarge { max: usize },
 }
 

@@ -1,8 +1,8 @@
-//! A user's cookies, as Apache HttpClient 4.5 and JMeter's cookie manager keep and send them.
+//! Cookies of one user, stored and sent as Apache HttpClient 4.5 and JMeter's cookie manager do.
 //!
-//! Texts are Latin-1, as header values are there, so that what a server set comes back to it byte for byte. Order of
-//! sending: longer paths first, then the order in which cookies were last set. A cookie that is replaced by one of equal or
-//! smaller size allocates nothing, and sending allocates only what the output lacks in capacity.
+//! Texts are Latin-1, like header values, so that a server gets its cookies back byte for byte. Cookies with longer
+//! paths are sent first, then those that were set earlier. Replacing a cookie by one of equal or smaller size allocates
+//! nothing. Sending allocates only what the output lacks in capacity.
 
 mod date;
 mod elements;
@@ -19,11 +19,11 @@ use parse::Parsed;
 use std::cmp::Reverse;
 use std::fmt;
 
-/// Destination of a request, as far as cookies need it.
+/// Destination of a request, as far as cookies depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub host: &'a str,
-    /// Without query.
+    /// Path of the URL without the query.
     pub path: &'a str,
     /// The connection is encrypted.
     pub secure: bool,
@@ -35,29 +35,29 @@ impl Origin<'_> {
     }
 }
 
-/// A cookie policy: how `Set-Cookie` is read and checked.
+/// A cookie policy: the rules by which `Set-Cookie` is parsed and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// RFC 6265 with dates in any order and unreadable ages ignored.
+    /// RFC 6265; date parts may be in any order, and an unreadable `Max-Age` is ignored.
     #[default]
     Standard,
-    /// RFC 6265, but a bad or negative age rejects the cookie.
+    /// RFC 6265, but an unreadable or negative `Max-Age` rejects the cookie.
     Strict,
-    /// Nothing is stored or sent.
+    /// No cookie is stored or sent.
     Ignore,
-    /// The original draft: no ages, domains need two or three parts, no quotes.
+    /// Netscape's original draft: no `Max-Age`, domains need two or three parts, no quotes.
     Netscape,
-    /// The original draft with the domain rules of RFC 6265, and RFC 2109 for cookies with a version. Of HttpClient's list of public
-    /// suffixes there is nothing here.
+    /// Netscape's draft with the domain rules of RFC 6265, and RFC 2109 for cookies with a version. HttpClient's list
+    /// of public suffixes is not used.
     Compatibility,
     /// RFC 2109: several cookies in a line, no dates, `$Version` in requests.
     Rfc2109,
-    /// RFC 2965 as JMeter uses it: `Set-Cookie` is not read at all, and its own cookies are sent by RFC 2109.
+    /// RFC 2965 as JMeter uses it: `Set-Cookie` is ignored, and the cookies of the plan are sent by RFC 2109.
     Rfc2965,
 }
 
 impl Policy {
-    /// The policy of a name in JMeter, in any case.
+    /// Returns the policy by its name in JMeter, in any letter case.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
             "standard" => Self::Standard,
@@ -72,7 +72,7 @@ impl Policy {
     }
 }
 
-/// One cookie.
+/// A stored cookie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cookie {
     pub name: String,
@@ -80,26 +80,26 @@ pub struct Cookie {
     pub domain: String,
     pub path: String,
     pub secure: bool,
-    /// Sent to exactly `domain`, because no `Domain` attribute was given.
+    /// Sent only to the host `domain` itself, because `Set-Cookie` had no `Domain` attribute.
     pub host_only: bool,
-    /// A `Path` attribute was given.
+    /// `Set-Cookie` had a `Path` attribute.
     pub path_given: bool,
-    /// The `Version` attribute.
+    /// Value of the `Version` attribute.
     pub version: i32,
-    /// Milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
+    /// Expiry in milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
     pub expires_ms: Option<i64>,
 }
 
-/// Settings of a cookie manager. The default is JMeter's.
+/// Settings of a cookie manager. The defaults are JMeter's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Policy for reading `Set-Cookie` and writing `Cookie`.
+    /// Policy for parsing `Set-Cookie` and writing `Cookie`.
     pub policy: Policy,
-    /// Check that a cookie's domain fits its origin before it is stored.
+    /// Check that a cookie's domain matches its origin before the cookie is stored.
     pub check: bool,
-    /// A cookie with an empty value deletes instead of being stored.
+    /// `Set-Cookie` with an empty value deletes the cookie.
     pub delete_empty: bool,
-    /// Leave out cookies that expired after they were stored. JMeter sends them.
+    /// Do not send cookies that expired after they were stored. JMeter sends them.
     pub drop_expired: bool,
 }
 
@@ -112,23 +112,23 @@ impl Default for Rules {
 /// The cookies of one user.
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
-    /// In the order in which they were last set, unless there are very many.
+    /// Cookies in the order in which they were last set; in any order if the jar has an index (`many`).
     cookies: Vec<Cookie>,
-    /// Index of positions and times of the last change, if there are very many.
+    /// Index by identity and age, for a jar with very many cookies.
     many: Option<Box<Many>>,
     rules: Rules,
-    /// Several may be of the same name, domain and path.
+    /// True if several cookies may have the same name, domain and path.
     doubled: bool,
-    /// Room for the places of the cookies that are sent, where they are sorted.
+    /// Scratch buffer in which positions of the cookies to send are sorted.
     places: Vec<u32>,
 }
 
-/// The result of [`Jar::store`].
+/// The result of [`Jar::store`] for one cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored<'a> {
-    /// The cookie is in the jar now.
+    /// The cookie was stored.
     Set(&'a Cookie),
-    /// The cookie had expired or was empty; one of the same name, domain and path is gone.
+    /// The new cookie was expired or empty; a stored cookie of the same name, domain and path was removed.
     Deleted,
 }
 
@@ -141,14 +141,14 @@ impl Jar {
         Self { rules, ..Self::default() }
     }
 
-    /// Removes all cookies and keeps the room they took.
+    /// Removes all cookies and keeps the allocated capacity.
     pub fn clear(&mut self) {
         self.cookies.clear();
         self.many = None;
         self.doubled = false;
     }
 
-    /// Adds a cookie as it is; replaces one of the same name, domain and path.
+    /// Adds a cookie without checks; replaces one of the same name, domain and path.
     pub fn add(&mut self, cookie: Cookie) {
         self.remove_doubles(&cookie.name, &cookie.domain, &cookie.path);
         let old = self.position(&cookie.name, &cookie.domain, &cookie.path);
@@ -160,13 +160,14 @@ impl Jar {
         }
     }
 
-    /// Adds a cookie beside all others, as JMeter has those that stand in a plan: two of the same name, domain and path are both sent.
+    /// Adds a cookie without replacing any, as JMeter does with cookies of the plan. Two cookies of the same name,
+    /// domain and path are both sent.
     pub fn add_beside(&mut self, cookie: Cookie) {
         self.doubled |= self.position(&cookie.name, &cookie.domain, &cookie.path).is_some();
         self.push(cookie);
     }
 
-    /// Leaves one cookie of a name, domain and path.
+    /// Removes duplicates until one cookie of this name, domain and path is left.
     fn remove_doubles(&mut self, name: &str, domain: &str, path: &str) {
         if !self.doubled {
             return;
@@ -198,8 +199,9 @@ impl Jar {
         }
     }
 
-    /// Reads one `Set-Cookie` value and tells what it did with each cookie in it: none, where there is none or the policy ignores it. Of
-    /// several the first that is rejected is the error; the others are stored.
+    /// Parses one `Set-Cookie` value and calls `stored` for each cookie that it stores or deletes. Does nothing if the
+    /// policy ignores `Set-Cookie`. If cookies are rejected, the first rejection is returned; the others are still
+    /// stored.
     pub fn store(
         &mut self,
         origin: &Origin,
@@ -242,7 +244,7 @@ impl Jar {
         self.remove_doubles(&parsed.name, &parsed.domain, &parsed.path);
         let old = self.position(&parsed.name, &parsed.domain, &parsed.path);
         let delete = self.rules.delete_empty && parsed.value.is_empty();
-        // The very first millisecond of 1970 counts as "no expiry", as it does for JMeter.
+        // JMeter treats an expiry of 0 ms after 1970 as "no expiry".
         let expired = parsed.expires_ms.is_some_and(|expires| expires != 0 && expires <= now_ms);
         if delete || expired {
             if let Some(old) = old {
@@ -256,7 +258,7 @@ impl Jar {
                 old
             }
             (Some(old), None) => {
-                // The order is that of setting: the renewed cookie goes to the end.
+                // Cookies are in the order of setting, so the renewed cookie moves to the end.
                 self.cookies[old..].rotate_left(1);
                 self.cookies.len() - 1
             }
@@ -274,7 +276,8 @@ impl Jar {
         Ok(Stored::Set(&self.cookies[at]))
     }
 
-    /// Appends `a=b; c=d` for a request; false if no cookie fits. What would end the header is a blank in it, as HttpClient writes headers.
+    /// Appends `a=b; c=d` for a request; false if no cookie matches. Line ends within cookies become blanks, as
+    /// HttpClient does.
     pub fn header(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let any = self.write(origin, now_ms, latin1, out);
@@ -286,7 +289,8 @@ impl Jar {
         any
     }
 
-    /// As [`header`](Self::header), in UTF-8 and with the line ends that a plan has put into its cookies. Whoever sends it looks for them.
+    /// As [`header`](Self::header), but in UTF-8 and with line ends of the plan's cookies kept. The caller must check
+    /// for line ends.
     pub fn header_as_it_is(&mut self, origin: &Origin, now_ms: i64, out: &mut Vec<u8>) -> bool {
         self.write(origin, now_ms, utf8, out)
     }
@@ -311,7 +315,7 @@ impl Jar {
                 write_sorted(cookies, places, age, (policy, put), out);
             }
             Policy::Standard | Policy::Strict => {
-                // One round for each length of path, which are few: no list of references needs room.
+                // One pass for each path length, of which there are few. This avoids allocating a sorted list.
                 let mut below = usize::MAX;
                 while let Some(length) =
                     cookies.iter().map(|cookie| cookie.path.len()).filter(|&n| n < below).max()
@@ -342,7 +346,7 @@ impl Jar {
         out.len() > start
     }
 
-    /// In the order in which they were last set.
+    /// Iterates over the cookies in the order in which they were last set.
     pub fn iter(&self) -> impl Iterator<Item = &Cookie> {
         let mut places: Vec<usize> = (0..self.cookies.len()).collect();
         if let Some(many) = &self.many {
@@ -359,7 +363,7 @@ impl Jar {
     }
 }
 
-/// Takes over all but the three texts that make up a cookie's identity.
+/// Copies all fields of a new cookie except name, domain and path, which identify it.
 fn renew(cookie: &mut Cookie, parsed: &Parsed<'_>) {
     cookie.value.clear();
     cookie.value.push_str(&parsed.value);
@@ -373,8 +377,7 @@ fn renew(cookie: &mut Cookie, parsed: &Parsed<'_>) {
         .filter(|&expires| expires != 0);
 }
 
-/// Removes white space at the ends of a header's value, as HttpClient does.
-/// Writes those of a large jar that are sent: by length of path where the policy has it so, then by age.
+/// Writes the matching cookies of a large jar: by path length if the policy demands it, then by age.
 fn write_sorted<A: Ord>(
     cookies: &[Cookie],
     places: &mut [u32],
@@ -410,7 +413,7 @@ fn trim(start: usize, out: &mut Vec<u8>) {
     out.drain(start..start + before);
 }
 
-/// Appends one pair; quotes what would not come through bare, if asked.
+/// Appends one `name=value` pair. With `quotes`, a value with special characters is quoted.
 fn write(cookie: &Cookie, start: usize, quotes: bool, put: Put, out: &mut Vec<u8>) {
     if out.len() > start {
         out.extend_from_slice(b"; ");
@@ -436,7 +439,7 @@ fn write(cookie: &Cookie, start: usize, quotes: bool, put: Put, out: &mut Vec<u8
     }
 }
 
-/// Appends a text in the bytes of a header.
+/// Function that appends a text in the charset of a header.
 type Put = fn(&str, &mut Vec<u8>);
 
 fn utf8(text: &str, out: &mut Vec<u8>) {
@@ -459,22 +462,22 @@ fn lower(host: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The reason why a cookie was not stored.
+/// The reason why a cookie was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {
-    /// There is no `=` after the name.
+    /// The name is not followed by `=`.
     NoValue,
-    /// `Domain` is blank.
+    /// The `Domain` attribute is blank.
     BlankDomain,
-    /// `Domain` does not cover the host that set the cookie.
+    /// The `Domain` attribute does not cover the host that set the cookie.
     Domain,
-    /// `Expires` is no date.
+    /// The `Expires` attribute is not a date.
     Expires,
-    /// `Max-Age` is no number.
+    /// The `Max-Age` attribute is not a number.
     MaxAge,
-    /// `Version` is no number, or a negative one.
+    /// The `Version` attribute is negative or not a number.
     Version,
-    /// The name has a blank or begins with `$`.
+    /// The name contains a blank or begins with `$`.
     Name,
 }
 

@@ -1,39 +1,39 @@
-//! DNS messages, as far as addresses of names need them: questions for A records out, answers in.
+//! DNS messages for address lookups: queries for A records, and their responses.
 //!
-//! An answer is read as a whole and nothing of it is trusted: lengths are checked, pointers only lead back. Names are kept as on
-//! the wire, in small letters.
+//! A response is parsed as a whole and not trusted: lengths are checked, and compression pointers may only point
+//! backwards. Names are kept in wire format, in lower case.
 
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// Bytes of a header.
+/// Length of the DNS header in bytes.
 const HEADER: usize = 12;
-/// The longest name, as on the wire.
+/// Maximum length of a name in wire format, in bytes.
 const LONGEST: usize = 255;
 const A: u16 = 1;
 const CNAME: u16 = 5;
 const IN: u16 = 1;
 
-/// A name as on the wire, in small letters, its end included.
+/// A DNS name in wire format, in lower case, with the terminating zero byte.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Name(Vec<u8>);
 
-/// The content of an answer.
+/// Content of a DNS response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The name's addresses, each once, in the order of the answer.
+    /// The addresses of the name, without duplicates, in the order of the response.
     Addresses(Vec<Ipv4Addr>),
-    /// The name is another's.
+    /// The name is an alias (CNAME) of another name.
     Alias(Name),
-    /// There is nothing of that name, or the server cannot say.
+    /// The name does not exist or has no address, or the server failed.
     Nothing,
-    /// It is cut short: the server must be asked by TCP.
+    /// The response is truncated: the query must be resent over TCP.
     Truncated,
-    /// It answers another question.
+    /// The response belongs to another query.
     NotOurs,
 }
 
-/// A message that is none.
+/// A message that is not valid DNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -46,12 +46,12 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Name {
-    /// The name above all others.
+    /// Returns the root name.
     pub fn root() -> Self {
         Self(vec![0])
     }
 
-    /// A name as it is written, with a dot at its end or without; `None` if it cannot be asked for.
+    /// Encodes a name with or without its final dot; `None` if it is not a valid name.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.strip_suffix('.').unwrap_or(text);
         let mut wire = Vec::with_capacity(text.len() + 2);
@@ -66,14 +66,14 @@ impl Name {
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// This name below another one; `None` if that is too long.
+    /// Appends another name as the parent of this name; `None` if the result is too long.
     pub fn below(&self, other: &Self) -> Option<Self> {
         let mut wire = self.0[..self.0.len() - 1].to_vec();
         wire.extend_from_slice(&other.0);
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// Number of labels.
+    /// Number of labels of the name.
     pub fn labels(&self) -> usize {
         let (mut at, mut count) = (0, 0);
         while let Some(length) = self.0.get(at).filter(|length| **length > 0) {
@@ -85,7 +85,7 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// As it is written, with the dot at its end.
+    /// Writes the name in text form with the final dot.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = &self.0[..];
         if self.0.len() == 1 {
@@ -106,7 +106,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Appends a question for the addresses of a name, which the server is to find out for us.
+/// Appends a recursive query for the addresses of a name.
 pub fn ask(id: u16, name: &Name, out: &mut Vec<u8>) {
     out.extend_from_slice(&id.to_be_bytes());
     out.extend_from_slice(&[1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -115,8 +115,8 @@ pub fn ask(id: u16, name: &Name, out: &mut Vec<u8>) {
     out.extend_from_slice(&IN.to_be_bytes());
 }
 
-/// Reads what may be the answer to the question of that number for that name. `whole`: it did not come as a datagram, and is not
-/// cut short.
+/// Parses a message that may be the response to the query `id` for `name`. `whole`: the message came over TCP, so its
+/// truncation flag is ignored.
 pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer, Malformed> {
     let mut reader = Reader { message, at: 0 };
     let (own, flags) = (reader.number()?, reader.number()?);
@@ -134,11 +134,11 @@ pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer,
     }
     let (asked, found) = match records {
         Ok(records) => records,
-        // What is cut short by itself is read as far as it goes.
+        // A truncated message is used as far as it can be parsed.
         Err(Malformed) if truncated => return Ok(Answer::Nothing),
         Err(Malformed) => return Err(Malformed),
     };
-    // No error, or no such name.
+    // The response codes 0 (no error) and 3 (no such name) are the valid ones.
     if !asked || !matches!(flags & 15, 0 | 3) {
         return Ok(Answer::Nothing);
     }
@@ -151,7 +151,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Whether the question is that for `name`, and what the answers say of it.
+    /// Parses all records; returns whether the question is about `name`, and the answer found for it.
     fn records(&mut self, counts: [u16; 4], name: &Name) -> Result<(bool, Answer), Malformed> {
         let mut asked = false;
         for _ in 0..counts[0] {
@@ -163,7 +163,7 @@ impl Reader<'_> {
         for n in 0..counts[1..].iter().map(|count| u32::from(*count)).sum() {
             let owner = self.name()?;
             let (kind, class) = (self.number()?, self.number()?);
-            // How long it may be kept is no matter here.
+            // The time to live of a record is ignored.
             self.take(4)?;
             let length = usize::from(self.number()?);
             let end = self.at + length;
@@ -237,7 +237,7 @@ impl Reader<'_> {
                     let low = usize::from(*self.message.get(at + 1).ok_or(Malformed)?);
                     let to = (length & 63) << 8 | low;
                     end = end.or(Some(at + 2));
-                    // Back only: a loop would never end.
+                    // A pointer may only point backwards, which excludes endless loops.
                     if to >= at || to < HEADER {
                         return Err(Malformed);
                     }
@@ -257,7 +257,7 @@ mod tests {
         Name::new(text).expect("a name")
     }
 
-    /// An answer to `ask(7, www.test)`.
+    /// Builds a response to `ask(7, www.test)`.
     fn answer(flags: u16, records: &[(&[u8], u16, &[u8])]) -> Vec<u8> {
         let mut message = Vec::new();
         ask(7, &name("www.test"), &mut message);
@@ -342,7 +342,7 @@ mod tests {
         for wrong in [
             answer(0x8180, &[(WWW, 1, &[1, 2, 3])]),
             answer(0x8180, &[(WWW, 5, b"\x01x\0\0")]),
-            // A pointer that leads to itself, and one that leads ahead.
+            // Compression pointers that point to themselves or forwards.
             answer(0x8180, &[(&[192, 26], 1, &[1, 2, 3, 4])]),
             answer(0x8180, &[(&[192, 40], 1, &[1, 2, 3, 4])]),
             answer(0x8180, &[(&[64, 1], 1, &[1, 2, 3, 4])]),

@@ -1,9 +1,9 @@
-//! Reads one HTTP/1 response from contiguous bytes: a state of 40 bytes, no heap, no copies.
+//! Parser of one HTTP/1 response in contiguous bytes: 40 bytes of state, no heap, no copies.
 //!
-//! Errors are those of Apache HttpClient 4.5: bare LF, garbage before the status line, folded
-//! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size does not. A head that
-//! is not complete is not consumed: the caller keeps it and offers it again with more bytes. The decoder remembers how far
-//! it looked, so a head that comes in many pieces costs time linear in its size.
+//! The parser accepts and rejects what Apache HttpClient 4.5 does. Bare LF, garbage before the status line, folded
+//! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size is an error. An
+//! incomplete head is not consumed: the caller keeps its bytes and passes them in once more with those that follow. The
+//! decoder remembers how far it searched, so a head in many pieces costs linear time.
 
 mod chunk;
 mod connection;
@@ -22,12 +22,13 @@ pub use memo::Memo;
 
 use memchr::memchr;
 
-/// Bounds on a response head.
+/// Limits on a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of status line and headers; also of garbage before the status line, of one chunk-size line and of trailers.
+    /// Maximum bytes of status line and headers. Also limits garbage before the status line, a chunk-size line, and
+    /// trailers.
     pub head: usize,
-    /// Number of headers; also of trailers.
+    /// Maximum number of headers, and of trailers.
     pub headers: usize,
 }
 
@@ -37,20 +38,20 @@ impl Default for Limits {
     }
 }
 
-/// State of one response being read.
+/// State of parsing one response.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
-    /// Length of the body or of the chunk, in bytes.
+    /// Length of the body or of the current chunk in bytes.
     expected: u64,
-    /// Bytes of `expected` that are yet to come.
+    /// Bytes of `expected` that were not received yet.
     left: u64,
     limit_head: u32,
     limit_headers: u32,
-    /// Unread bytes that were already searched in vain.
+    /// Number of unread bytes that were already searched without success.
     scanned: u32,
-    /// Bytes of garbage before the head, or of trailers, that are gone.
+    /// Bytes already consumed of garbage before the head, or of trailers; they count against `limit_head`.
     spent: u32,
-    /// Trailers read.
+    /// Number of trailers read.
     lines: u32,
     state: State,
     request_is_head: bool,
@@ -59,9 +60,9 @@ pub struct Decoder {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before the end of the status line.
+    /// The status line is not complete.
     StatusLine,
-    /// The status line is there; the end of the headers is not.
+    /// The status line is complete; the headers are not.
     Headers,
     Length,
     ChunkSize,
@@ -75,17 +76,18 @@ enum State {
 /// The result of [`Decoder::next`].
 #[derive(Debug)]
 pub enum Event<'b> {
-    /// Nothing to report from the input so far. Bytes may have been consumed.
+    /// The input has no further event. Bytes may have been consumed.
     NeedMore,
     Head(Head<'b>),
-    /// A piece of the body, chunk framing removed; never empty.
+    /// A piece of the body without chunk framing; never empty.
     Body(&'b [u8]),
-    /// The response is complete. What follows in the input is not part of it.
+    /// The response is complete. Input after it does not belong to the response.
     End,
 }
 
 impl Decoder {
-    /// `request_is_head`: the response answers a HEAD request and has no body whatever its headers say.
+    /// Creates a decoder. `request_is_head`: the response answers a HEAD request, so it has no body, whatever its
+    /// headers say.
     pub fn new(request_is_head: bool, limits: Limits) -> Self {
         let bound = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self {
@@ -102,8 +104,8 @@ impl Decoder {
         }
     }
 
-    /// Looks at contiguous unread bytes; returns the number of bytes used up and one event. The bytes are used up whatever
-    /// the event is, `NeedMore` included. Call until `NeedMore` or `End`.
+    /// Parses contiguous unread bytes; returns the number of bytes consumed and one event. The bytes are consumed for
+    /// every event, `NeedMore` included. Call until `NeedMore` or `End`.
     #[inline]
     pub fn next<'b>(&mut self, input: &'b [u8]) -> Result<(usize, Event<'b>), Error> {
         match self.state {
@@ -118,7 +120,7 @@ impl Decoder {
         }
     }
 
-    /// As [`Decoder::next`], with a memory of the last head.
+    /// Like [`Decoder::next`], but reuses the parsed head in `memo` if the new head has the same bytes.
     #[inline]
     pub fn next_with<'b>(
         &mut self,
@@ -144,8 +146,8 @@ impl Decoder {
         Ok((used, event))
     }
 
-    /// The peer closed; `unread` is what was not used up. `Ok`: the response is complete, which includes a body that only
-    /// the close ends, and last chunks whose trailers are cut short.
+    /// Handles the end of the connection; `unread` are the bytes that were not consumed. `Ok`: the response is
+    /// complete. A body without a length ends here, and trailers after the last chunk may be cut short.
     pub fn eof(&mut self, unread: &[u8]) -> Result<(), Error> {
         let more = unread.len() as u64;
         match self.state {
@@ -169,28 +171,28 @@ impl Decoder {
         }
     }
 
-    /// The response is complete with what has come of it.
+    /// Marks the response as complete.
     fn finish(&mut self) {
         self.state = State::Done;
     }
 
-    /// Whether any byte was seen. A peer that closes before has not answered at all.
+    /// True if any byte of the response was received. If not, a peer that closes has not answered at all.
     pub fn started(&self) -> bool {
         self.started
     }
 
-    /// Whether only the close of the connection will end the body.
+    /// True if the body ends only when the connection closes.
     pub fn ends_at_close(&self) -> bool {
         self.state == State::UntilClose
     }
 
-    /// Bytes of a body of known length that are yet to come; 0 outside of one.
+    /// Bytes not received yet of a body with `Content-Length`; 0 in all other states.
     pub fn body_left(&self) -> u64 {
         if self.state == State::Length { self.left } else { 0 }
     }
 
-    /// So many bytes of the body, [`Decoder::body_left`] at most, were taken off the connection unseen. True: the response
-    /// is complete.
+    /// Skips `bytes` of the body, at most [`Decoder::body_left`], that the caller discarded unread from the connection.
+    /// True: the response is complete.
     pub fn skip(&mut self, bytes: u64) -> bool {
         debug_assert!(bytes <= self.body_left());
         self.left = self.left.saturating_sub(bytes);
@@ -247,7 +249,7 @@ impl Decoder {
         Ok((used, Event::NeedMore))
     }
 
-    /// Whether the bytes that came since the last look can have completed what was missing.
+    /// True if the bytes received since the last search may complete the status line or the head.
     fn is_worth_parsing(&self, rest: &[u8]) -> bool {
         let from = (self.scanned as usize).min(rest.len());
         match self.state {
@@ -257,7 +259,7 @@ impl Decoder {
         }
     }
 
-    /// The framing that [`Decoder::enter`] was just given.
+    /// Returns the framing that [`Decoder::enter`] has just set.
     fn framing(&self) -> head::Framing {
         match self.state {
             State::Length => head::Framing::Length(self.expected),

@@ -1,14 +1,14 @@
 //! Sans-I/O codecs for the client side of protocols: bytes in, events out, no sockets and no clock.
 //!
-//! * [`http1`] reads responses without copying them.
-//! * [`coding`] undoes content codings, [`charset`] finds the charset of a body.
-//! * [`cookie`] keeps a user's cookies, [`cache`] its cached responses.
-//! * [`dns`] asks for addresses of names.
-//! * [`auth`] answers challenges for credentials.
+//! * [`http1`] parses HTTP/1 responses without copying them.
+//! * [`coding`] decodes content codings, [`charset`] finds the charset of a body.
+//! * [`cookie`] stores the cookies of a user, [`cache`] the metadata of cached responses.
+//! * [`dns`] writes and parses messages for address lookups.
+//! * [`auth`] answers authentication challenges.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
-//! * [`session`] is the shape of a protocol on a connection; [`stream`] is the plainest of them.
-//! * [`nats`] reads what a NATS server sends.
-//! * [`redis`] sends commands and reads answers of RESP2; [`sse`] reads the events of a response that stays open.
+//! * [`session`] is the trait of a protocol on a connection; [`stream`] is its simplest implementation.
+//! * [`nats`] parses the operations of a NATS server.
+//! * [`redis`] sends commands and parses replies of RESP2; [`sse`] parses the events of a response that stays open.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 
 pub mod auth;

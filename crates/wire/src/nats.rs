@@ -1,8 +1,8 @@
-//! The protocol of NATS, as a client speaks it: lines that end in `\r\n`, and a payload behind some of them.
+//! Client side of the NATS protocol: lines that end in `\r\n`, some of them followed by a payload.
 //!
-//! [`next`] reads one operation of the server from the front of what has come, or asks for more; it keeps nothing, so
-//! input may be divided anywhere. Lines and payloads are bounded. The content of `INFO` is JSON, which is left to the
-//! caller. Headers are not spoken: a client that does not announce them gets none.
+//! [`next`] parses the first operation of the server in the input, or asks for more bytes. It keeps no state, so the
+//! input may be split anywhere. Lines and payloads are bounded. The content of `INFO` is JSON, which the caller parses.
+//! Message headers are not supported: a server sends them only to clients that announce support.
 
 #[cfg(test)]
 mod tests;
@@ -12,30 +12,30 @@ use std::io::Write as _;
 
 use memchr::memchr;
 
-/// Bounds on what a server sends.
+/// Limits on operations of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a line without its end. `INFO` names all servers of a cluster.
+    /// Maximum bytes of a line without its line end. `INFO` names all servers of a cluster.
     pub line: usize,
-    /// Bytes of a payload.
+    /// Maximum bytes of a payload.
     pub payload: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // Servers take no payload above 64 MiB.
+        // NATS servers accept no payload above 64 MiB.
         Self { line: 64 << 10, payload: 64 << 20 }
     }
 }
 
-/// An operation of the server.
+/// An operation that the server sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<'a> {
-    /// The server about itself, in JSON: at the beginning, and when something changes.
+    /// Description of the server in JSON, sent at the beginning and after changes.
     Info(&'a [u8]),
     Message {
         subject: &'a str,
-        /// Number that the client gave the subscription.
+        /// Number that the client chose for the subscription.
         subscription: u64,
         reply: Option<&'a str>,
         payload: &'a [u8],
@@ -43,17 +43,17 @@ pub enum Told<'a> {
     Ping,
     Pong,
     Ok,
-    /// An error, without its quotes. The server closes the connection after most of them.
+    /// An error message without its quotes. The server closes the connection after most errors.
     Err(&'a str),
 }
 
-/// Input that is not of this protocol, or beyond the bounds.
+/// The reason why input is not valid NATS or exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     LongLine,
     LongPayload,
     Unknown,
-    /// A payload without `\r\n` behind it.
+    /// A payload is not followed by `\r\n`.
     NoEnd,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// The first operation in `bytes`, and its length; `None`: it is not all there yet.
+/// Parses the first operation in `bytes`; returns it with its length, or `None` if it is incomplete.
 pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(Told<'_>, usize)>, Broken> {
     let Some(end) = memchr(b'\n', &bytes[..bytes.len().min(limits.line + 2)]) else {
         return if bytes.len() > limits.line + 1 { Err(Broken::LongLine) } else { Ok(None) };
@@ -99,7 +99,7 @@ pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(Told<'_>, usize)>, B
     Ok(Some((told, end + 1)))
 }
 
-/// `subject subscription [reply] length`, and the bytes behind the line.
+/// Parses `subject subscription [reply] length` and the payload after the line.
 fn message<'a>(
     line: &'a [u8],
     behind: &'a [u8],
@@ -139,19 +139,19 @@ fn message<'a>(
     }
 }
 
-/// Appends the greeting: options in JSON.
+/// Appends the `CONNECT` operation with its options in JSON.
 pub fn push_connect(options: &str, out: &mut Vec<u8>) {
     push(out, format_args!("CONNECT {options}\r\n"));
 }
 
-/// Appends a message for a subject, which must be one by [`is_subject`].
+/// Appends a message for a subject, which must satisfy [`is_subject`].
 pub fn push_publish(subject: &str, payload: &[u8], out: &mut Vec<u8>) {
     push(out, format_args!("PUB {subject} {}\r\n", payload.len()));
     out.extend_from_slice(payload);
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a subscription with a number of the client's choice. The subject may have wildcards.
+/// Appends a subscription with a number that the client chooses. The subject may have wildcards.
 pub fn push_subscribe(subject: &str, subscription: u64, out: &mut Vec<u8>) {
     push(out, format_args!("SUB {subject} {subscription}\r\n"));
 }
@@ -165,18 +165,18 @@ pub fn push_pong(out: &mut Vec<u8>) {
 }
 
 fn push(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
-    // A vector takes all that is written.
+    // Writing to a vector cannot fail.
     let _ = out.write_fmt(text);
 }
 
-/// Whether a text can be one token of a subject: letters, digits, `-` and `_`, at most 64. Dots, wildcards and spaces would
-/// make another subject of it, or another line.
+/// True if a text can be one token of a subject: 1 to 64 letters, digits, `-` and `_`. Dots, wildcards and spaces would
+/// change the subject or the line.
 pub fn is_token(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&text.len()) && text.bytes().all(plain)
 }
 
-/// Whether a text is a subject of such tokens, without wildcards.
+/// True if a text is a subject without wildcards: tokens joined by dots.
 pub fn is_subject(text: &str) -> bool {
     text.split('.').all(is_token)
 }

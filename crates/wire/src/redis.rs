@@ -1,9 +1,9 @@
-//! RESP2, the protocol of Redis, as a client speaks it: commands out, answers in, in the order of the commands.
+//! Client side of RESP2, the protocol of Redis: commands out, replies in, in the order of the commands.
 //!
-//! An answer's type byte is the status of its [`Told::Head`], and the content of its first line are the bytes: the text of
-//! a simple string (`+`) or an error (`-`), the digits of an integer (`:`), a length (`$`, `*`), which is `-1` for nil. The
-//! content of a bulk string follows as [`Told::Data`], in one piece or several. That of an array are its elements as they
-//! stand on the wire, checked, whatever is nested in them.
+//! [`Told::Head`] of a reply has its type byte as status, and the rest of its first line as bytes. That is the text of
+//! a simple string (`+`) or an error (`-`), the digits of an integer (`:`), or a length (`$`, `*`), which is `-1` for
+//! nil. The content of a bulk string follows as [`Told::Data`], in one or more pieces. The content of an array are its
+//! elements in wire format, including nested arrays; they are checked.
 
 #[cfg(test)]
 mod tests;
@@ -15,54 +15,54 @@ use memchr::memchr;
 
 use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
-/// Arrays within arrays, at most.
+/// Maximum nesting depth of arrays.
 pub const DEPTH: usize = 8;
 
-/// Type byte of an answer, which is the status of its head.
+/// Type bytes of replies, used as the status of a reply's head.
 pub mod kind {
-    /// `+OK`.
+    /// Simple string, such as `+OK`.
     pub const SIMPLE: u16 = b'+' as u16;
-    /// `-ERR unknown command`.
+    /// Error, such as `-ERR unknown command`.
     pub const ERROR: u16 = b'-' as u16;
-    /// `:1`.
+    /// Integer, such as `:1`.
     pub const INTEGER: u16 = b':' as u16;
-    /// `$5`, and five bytes; `$-1` is nil.
+    /// Bulk string, such as `$5` followed by five bytes; `$-1` is nil.
     pub const BULK: u16 = b'$' as u16;
-    /// `*2`, and two answers; `*-1` is nil.
+    /// Array, such as `*2` followed by two replies; `*-1` is nil.
     pub const ARRAY: u16 = b'*' as u16;
 }
 
-/// The content of a first line that stands for nil.
+/// Length in the first line of a nil reply.
 pub const NIL: &[u8] = b"-1";
 
-/// Bounds on an answer.
+/// Limits on a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a line without its end.
+    /// Maximum bytes of a line without its line end.
     pub line: u32,
-    /// Bytes of an answer behind its first line.
+    /// Maximum bytes of a reply after its first line.
     pub content: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // Redis itself takes no longer strings (proto-max-bulk-len).
+        // The same limit as in Redis (proto-max-bulk-len).
         Self { line: 1 << 16, content: 512 << 20 }
     }
 }
 
-/// The greeting: user, password and database, named before the first command.
+/// Commands sent before the first request: user and password for `AUTH`, database for `SELECT`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Login<'a> {
-    /// Empty: the password is that of the default user.
+    /// User name; empty for Redis's default user.
     pub user: &'a str,
-    /// Empty: nobody logs in.
+    /// Password; if empty, no `AUTH` is sent.
     pub password: &'a str,
-    /// 0 needs not be selected.
+    /// Database number; 0 needs no `SELECT`.
     pub database: u32,
 }
 
-/// Commands of a greeting whose answers are yet to come.
+/// The greeting's commands that Redis has not answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
     Nothing,
@@ -70,14 +70,14 @@ enum Awaited {
     Select,
 }
 
-/// The part of an answer that is read next.
+/// The part of a reply that is parsed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A line: the first of an answer, or of an element of one.
+    /// The first line of a reply or of an array element.
     Line,
-    /// So many bytes of a bulk string.
+    /// Content of a bulk string, with the number of bytes left.
     Bulk(u64),
-    /// The end of its line: so many bytes of it are there.
+    /// The line end after a bulk string, with the number of its bytes already read.
     BulkEnd(u8),
 }
 
@@ -85,24 +85,24 @@ enum State {
 #[derive(Debug)]
 pub struct Redis {
     limits: Limits,
-    /// Exchanges in flight, at most.
+    /// Maximum number of exchanges in flight.
     most: u32,
     greeting: Box<[u8]>,
     awaited: Awaited,
     in_flight: VecDeque<Ticket>,
     state: State,
-    /// Elements yet to come of each array that is open.
+    /// Number of elements left in each open array, outermost first.
     open: [u64; DEPTH],
     depth: usize,
-    /// Bytes of the answer behind its first line.
+    /// Bytes of the current reply after its first line.
     content: u64,
-    /// Bytes of an unfinished line that were already searched in vain.
+    /// Number of bytes of an incomplete line that were already searched for its end.
     scanned: usize,
 }
 
-/// Appends a command.
+/// Appends a command in wire format.
 pub fn push_command(arguments: &[&[u8]], out: &mut Vec<u8>) {
-    // A vector takes all that is written.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "*{}\r\n", arguments.len());
     for argument in arguments {
         let _ = write!(out, "${}\r\n", argument.len());
@@ -112,7 +112,7 @@ pub fn push_command(arguments: &[&[u8]], out: &mut Vec<u8>) {
 }
 
 impl Redis {
-    /// A connection that carries as many exchanges at once as `most` says, once its greeting is answered.
+    /// Creates a connection. After the greeting is answered, it carries up to `most` exchanges at once.
     #[must_use]
     pub fn new(login: Login<'_>, most: u32, limits: Limits) -> Self {
         let mut greeting = Vec::new();
@@ -146,18 +146,18 @@ impl Redis {
         }
     }
 
-    /// Begins an exchange whose command is rendered by now ([`push_command`]).
+    /// Begins an exchange with a command in wire format ([`push_command`]).
     pub fn begin_rendered(&mut self, to: Ticket, command: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(command);
         self.in_flight.push_back(to);
     }
 
-    /// The line that begins the input, and its length with its end; `None` if it is not complete.
+    /// Returns the first line of the input, and its length including the line end; `None` if the line is incomplete.
     fn line<'b>(&mut self, input: &'b [u8]) -> Result<Option<(&'b [u8], usize)>, Broken> {
         let limit = self.limits.line as usize;
         let from = self.scanned.min(input.len());
         let Some(end) = memchr(b'\n', &input[from..]).map(|at| from + at) else {
-            // The last byte may be the first of the line's end.
+            // The last byte may be the CR of the line end.
             if input.len() > limit + 1 {
                 return Err(too_long(limit));
             }
@@ -174,7 +174,7 @@ impl Redis {
         }
     }
 
-    /// Takes a line that is the first of an answer or of an element. True: nothing of what it began is missing.
+    /// Parses the first line of a reply or of an array element. True: the line is the complete reply or element.
     fn enter(&mut self, kind: u8, rest: &[u8]) -> Result<bool, Broken> {
         match u16::from(kind) {
             kind::SIMPLE | kind::ERROR => Ok(true),
@@ -196,7 +196,7 @@ impl Redis {
                     Err(broken(&format!("arrays are nested more than {DEPTH} deep")))
                 }
                 Some(elements) => {
-                    // An element has three bytes at least.
+                    // An array element has at least three bytes.
                     if elements > self.limits.content / 3 {
                         return Err(self.too_large());
                     }
@@ -212,7 +212,7 @@ impl Redis {
         }
     }
 
-    /// Counts content that is there or announced.
+    /// Counts content bytes, received or announced, against the limit.
     fn count(&mut self, bytes: u64) -> Result<(), Broken> {
         self.content = self.content.saturating_add(bytes);
         if self.content > self.limits.content { Err(self.too_large()) } else { Ok(()) }
@@ -222,7 +222,7 @@ impl Redis {
         broken(&format!("an answer has more than {} bytes", self.limits.content))
     }
 
-    /// Something is complete that is no array with elements. True: so is the whole answer.
+    /// Ends an element, and all arrays that it completes. True: the whole reply is complete.
     fn close(&mut self) -> bool {
         self.state = State::Line;
         while let Some(at) = self.depth.checked_sub(1) {
@@ -235,7 +235,8 @@ impl Redis {
         true
     }
 
-    /// Takes a line. It is told if it belongs to an exchange.
+    /// Parses a line and reports it as an event if it belongs to an exchange. True: the line completes a reply or an
+    /// element.
     fn take_line(
         &mut self,
         line: &[u8],
@@ -266,7 +267,7 @@ impl Redis {
         Ok(ended)
     }
 
-    /// Takes an answer to the greeting.
+    /// Handles a reply to a command of the greeting.
     fn greeted(
         &mut self,
         kind: u8,
@@ -294,7 +295,7 @@ impl Redis {
         }
     }
 
-    /// Takes a part of a bulk string; how many bytes.
+    /// Reads a part of a bulk string; returns the number of bytes.
     fn bulk(&mut self, left: u64, input: &[u8], tell: &mut impl FnMut(Told<'_>)) -> usize {
         let part = &input[..input.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
         if let Some(to) = self.in_flight.front().copied() {
@@ -305,7 +306,7 @@ impl Redis {
         part.len()
     }
 
-    /// Takes a byte of a bulk string's end.
+    /// Reads one byte of the line end after a bulk string.
     fn bulk_end(
         &mut self,
         seen: u8,
@@ -331,7 +332,7 @@ impl Redis {
 }
 
 impl Session for Redis {
-    /// A command: its name, then its arguments.
+    /// A command: its name, followed by its arguments.
     type Call<'a> = &'a [&'a [u8]];
     type Head<'b> = Status<'b>;
     type Shared = ();
@@ -410,12 +411,12 @@ fn not_a(text: &[u8], what: &str) -> Broken {
     broken(&format!("'{}' is not {what}", begin.escape_ascii()))
 }
 
-/// An integer of 64 bits: digits, maybe with a sign.
+/// Parses a signed 64-bit integer.
 fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The length of a bulk string or an array; `None` is nil.
+/// Parses the length of a bulk string or an array; `None` is nil.
 fn length(text: &[u8]) -> Result<Option<u64>, Broken> {
     if text == NIL {
         return Ok(None);

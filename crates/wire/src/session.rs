@@ -1,107 +1,108 @@
-//! A protocol of connections as a state machine: it is fed bytes, is asked for bytes, and tells of what it read. Hot.
+//! The trait of a protocol on one connection, a state machine: its caller feeds it received bytes, collects bytes to
+//! send, and gets events. This code is hot.
 //!
-//! A session knows no socket, no user and no clock: its caller owns the connection and gives the time as an argument. It
-//! never calls for another session, never asks for a connection, and never sends anything twice: that is its caller's.
-//! Exchanges and connections are apart: an exchange is named by a [`Ticket`] that its caller made, so that one session
-//! may carry one exchange at a time or many.
+//! A session does not know sockets, users or the clock. Its caller owns the connection and passes the time as an
+//! argument. A session never calls another session, opens no connection and resends nothing; its caller does that. An
+//! exchange is named by a [`Ticket`] of the caller, so one session may carry one exchange at a time or many.
 //!
-//! A protocol implements [`Session`] in a module of its own; the engine dispatches by an enumeration of them.
+//! Each protocol implements [`Session`] in a module of its own; the engine dispatches with an enum.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The name of an exchange, made by who begins it: an index and a generation, so that what comes too late is nobody's.
+/// Identifier of an exchange, created by the caller: an index and a generation. The generation makes late answers find
+/// no exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
-    /// Place in its owner's table.
+    /// Index in the caller's table of exchanges.
     pub index: u32,
-    /// Told apart from former exchanges in the same place.
+    /// Distinguishes this exchange from earlier ones with the same index.
     pub generation: NonZeroU32,
 }
 
 impl Ticket {
-    /// The first exchange in a place.
+    /// Returns the first ticket of a table index.
     pub const fn first(index: u32) -> Self {
         Self { index, generation: NonZeroU32::MIN }
     }
 }
 
-/// Nanoseconds on its caller's clock.
+/// Time in nanoseconds on the caller's clock.
 pub type Nanos = i64;
 
-/// Room of a session for another exchange.
+/// Capacity of a session for further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The greeting is not over: nothing may begin yet.
+    /// The greeting is not finished, so no exchange can begin.
     Greeting,
-    /// So many more exchanges may begin now.
+    /// Number of further exchanges that can begin now.
     Free(u32),
-    /// As many as may are under way.
+    /// The maximum number of exchanges is in flight.
     Full,
-    /// Exchanges in flight may end; none begins any more.
+    /// Exchanges in flight continue, but no further exchange can begin.
     Draining,
 }
 
-/// The outcome of a beginning.
+/// The result of beginning an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// All of it is in the output.
+    /// The whole request is in the output.
     Sent,
-    /// A part is; the rest follows when the peer gives room.
+    /// A part of the request is in the output. The rest follows when the peer grants more space.
     Partly,
-    /// Nothing is: the call cannot be said in this protocol, in words.
+    /// Nothing was written: the protocol cannot express this request. The text is the reason.
     Refused(String),
 }
 
-/// The price of giving an exchange up.
+/// The effect of cancelling an exchange on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// The output says so to the peer; others on the connection go on.
+    /// The output has a cancel message for the peer; other exchanges on the connection continue.
     Told,
-    /// The connection can carry nothing more.
+    /// The connection cannot be used any more and must be closed.
     MustClose,
 }
 
-/// Knowledge of an exchange that the peer gave up.
+/// What is known about a request that the peer abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Surely not looked at: it may be begun again elsewhere.
+    /// The peer certainly did not process the request, so it may be resent on another connection.
     Unprocessed,
-    /// It may have been carried out.
+    /// The peer may have executed the request.
     Unknown,
 }
 
-/// The beginning of an answer where a status and bytes are all there is to it.
+/// Head of an answer in protocols where an answer is only a status and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status<'b> {
-    /// Tells a protocol's answers apart.
+    /// Type of the answer, in the numbers of the protocol.
     pub status: u16,
     pub bytes: &'b [u8],
 }
 
-/// An event that a session has read; `H` is what its protocol calls the head of an answer.
+/// An event that a session reports; `H` is the protocol's type for the head of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<'b, H = Status<'b>> {
-    /// The greeting is over.
+    /// The greeting is finished.
     Ready,
-    /// There is room again.
+    /// Another exchange can begin.
     Room,
-    /// An answer has begun.
+    /// The head of an answer was received.
     Head { to: Ticket, head: H },
-    /// A part of an answer's content.
+    /// A part of an answer's content was received.
     Data { to: Ticket, bytes: &'b [u8] },
-    /// So many bytes of an answer were neither its head nor content: its framing, answers before the answer proper.
+    /// Number of bytes that were neither head nor content of an answer, such as chunk framing or interim responses.
     Framing { to: Ticket, bytes: u64 },
-    /// An answer is complete. `kept`: the connection may carry another exchange.
+    /// An answer is complete. `kept`: the connection can carry another exchange.
     Done { to: Ticket, kept: bool },
-    /// Something that belongs to no exchange, or to one that stays: an event, a message. `kind` is the protocol's name
-    /// for it and `id` the peer's, empty where there is none.
+    /// A message that belongs to no exchange, or to one that stays open, such as a server-sent event. `kind` is the
+    /// protocol's name for the message and `id` the peer's identifier; either may be empty.
     Push { kind: &'b [u8], id: &'b [u8], bytes: &'b [u8] },
-    /// The peer gave an exchange up.
+    /// The peer abandoned an exchange.
     Lost { to: Ticket, fate: Fate },
 }
 
-/// A peer that does not keep to the protocol: nothing more can be read from it.
+/// A violation of the protocol by the peer: nothing more can be read from the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken(pub String);
 
@@ -115,32 +116,32 @@ impl std::error::Error for Broken {}
 
 /// A protocol on one connection.
 pub trait Session {
-    /// A rendered operation.
+    /// A rendered request.
     type Call<'a>;
     /// The head of an answer.
     type Head<'b>;
-    /// Knowledge that sessions of a thread have in common, such as the last head; `()` where there is none.
+    /// State that the sessions of a thread share, such as the last parsed head; `()` if there is none.
     type Shared;
-    /// A peer that does not keep to the protocol.
+    /// Error for a violation of the protocol by the peer.
     type Broken;
 
-    /// Puts out the greeting, before anything is asked for.
+    /// Writes the greeting, before the first exchange.
     fn greet(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
 
-    /// Whether another exchange may begin.
+    /// Returns the capacity for further exchanges.
     fn room(&self) -> Room;
 
-    /// Begins an exchange. Only where there is room.
+    /// Begins an exchange. Only allowed while there is capacity.
     fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> Begun;
 
-    /// Takes what came, and tells of it; how much is used up: the rest comes again with what follows. What has to go out
-    /// in answer to it is put into `out`.
+    /// Parses received bytes and reports events; returns the number of bytes consumed. The caller passes unconsumed
+    /// bytes in once more together with those that follow. Bytes that must be sent in reply are appended to `out`.
     ///
     /// # Errors
     ///
-    /// The peer does not keep to the protocol. What was told before stays told.
+    /// The peer violates the protocol. Events reported before the error remain valid.
     fn feed(
         &mut self,
         input: &[u8],
@@ -149,50 +150,52 @@ pub trait Session {
         tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
     ) -> Result<usize, Self::Broken>;
 
-    /// Bytes to come that may be taken off the connection unseen, if nobody reads the content.
+    /// Number of next content bytes that the caller may discard from the connection unread, if nobody reads the
+    /// content.
     fn droppable(&self) -> u64 {
         0
     }
 
-    /// So many of them were. True: the answer is complete.
+    /// Notes that the caller discarded `bytes` of content. True: the answer is complete.
     fn drop_content(&mut self, bytes: u64) -> bool {
         let _ = bytes;
         false
     }
 
-    /// The peer sends no more; `rest` is what was not used up. What is not told as done by now is lost.
+    /// Handles the end of the peer's stream; `rest` are the bytes that were not consumed. Exchanges not reported as
+    /// done are lost.
     ///
     /// # Errors
     ///
-    /// The end stands where the protocol has none.
+    /// The stream ended at a point where the protocol does not allow it.
     fn end(
         &mut self,
         rest: &[u8],
         tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
     ) -> Result<(), Self::Broken>;
 
-    /// Gives an exchange up.
+    /// Cancels an exchange.
     fn cancel(&mut self, to: Ticket, out: &mut Vec<u8>) -> Cancelled {
         let _ = (to, out);
         Cancelled::MustClose
     }
 
-    /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
+    /// Time at which [`tick`](Self::tick) must be called, if no other call comes earlier.
     fn due(&self) -> Option<Nanos> {
         None
     }
 
-    /// Does what is due.
+    /// Runs the actions that are due, such as timeouts.
     ///
     /// # Errors
     ///
-    /// The peer has not answered in time: nothing more can be read from it.
+    /// The peer did not answer in time: nothing more can be read from the connection.
     fn tick(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Broken> {
         let _ = (now, out);
         Ok(())
     }
 
-    /// Puts out the farewell, before the connection is closed from here.
+    /// Writes the closing message, before this side closes the connection.
     fn leave(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }

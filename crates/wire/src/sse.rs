@@ -1,8 +1,8 @@
-//! Server-sent events: an HTTP/1.1 response that stays open, and the events in it.
+//! Server-sent events: an HTTP/1.1 response that stays open, and the events in its body.
 //!
-//! A request goes out as it was rendered. The head of its answer is told with HTTP's status. Of a body that is
-//! `text/event-stream`, each event is a [`Told::Push`]: its name, empty where it has none, the id that stands by then, and its
-//! data. Any other body, an error page or an encoded one, is told as [`Told::Data`].
+//! A request is sent as it was rendered. The head of the response is reported with its HTTP status. In a body of type
+//! `text/event-stream`, each event is a [`Told::Push`] with its name (may be empty), the current event id, and its
+//! data. Any other body, such as an error page or a compressed one, is reported as [`Told::Data`].
 
 mod events;
 
@@ -14,22 +14,22 @@ pub use events::{Events, Limits};
 use crate::http1::{self, Decoder, Event, Head};
 use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
-/// The media type of event streams.
+/// Media type of event streams.
 pub const MEDIA_TYPE: &str = "text/event-stream";
 
-/// A connection that carries one request at a time, answered with events.
+/// A connection that carries one request at a time and receives events.
 #[derive(Debug)]
 pub struct Sse {
     in_flight: Option<Ticket>,
     decoder: Decoder,
     events: Events,
-    /// The body is a stream of events.
+    /// The body is an event stream.
     streams: bool,
     keeps: bool,
 }
 
 impl Sse {
-    /// A connection whose events have these bounds.
+    /// Creates a connection with limits on its events.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -41,19 +41,19 @@ impl Sse {
         }
     }
 
-    /// The id of the last event that had one. Empty: none.
+    /// The id of the last event that had an id; empty if no event had one.
     #[must_use]
     pub fn last_event_id(&self) -> &[u8] {
         self.events.last_id()
     }
 
-    /// Milliseconds before a new request, if a stream named them.
+    /// Delay before a reconnect in milliseconds, if an event stream set it.
     #[must_use]
     pub fn retry_ms(&self) -> Option<u64> {
         self.events.retry_ms()
     }
 
-    /// Whether the body of the answer that is being read, or was read last, is a stream of events.
+    /// True if the body of the current or the last response is an event stream.
     #[must_use]
     pub fn streams(&self) -> bool {
         self.streams
@@ -73,7 +73,7 @@ impl Sse {
     }
 }
 
-/// Whether a body is a stream of events that can be read as it comes.
+/// True if a response has an event stream as its body that needs no decoding.
 fn streams(head: &Head<'_>) -> bool {
     let encoded = head
         .content_encoding
@@ -84,7 +84,7 @@ fn streams(head: &Head<'_>) -> bool {
 }
 
 impl Session for Sse {
-    /// A rendered request.
+    /// A rendered HTTP request.
     type Call<'a> = &'a [u8];
     type Head<'b> = Status<'b>;
     type Shared = ();

@@ -1,44 +1,44 @@
-//! Streams without a protocol of their own: bytes out, and in what stands before an end that the caller names.
+//! Byte streams without a protocol: the request is sent as is, and the answer ends where the caller says.
 //!
-//! JMeter's TCP clients are such: they read pieces of 4096 bytes and look at the last byte of each, or they read a length
-//! first; raw requests read until the peer closes.
+//! JMeter's TCP clients read so: either in pieces of 4096 bytes, where the last byte of each piece decides, or a length
+//! first and then that many bytes. Raw requests read until the peer closes the connection.
 
 use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
-/// Bytes that a client of JMeter reads at once.
+/// Maximum bytes that JMeter's TCP client reads at once.
 const PIECE: usize = 4096;
 
-/// Where an answer ends.
+/// The condition that ends an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With the stream.
+    /// The end of the stream.
     Stream,
-    /// With a piece of at most 4096 bytes whose last byte is this one.
+    /// A piece of at most 4096 bytes whose last byte is this one.
     Byte(u8),
-    /// After as many bytes as the number says that stands first, in so many bytes, the highest first.
+    /// A length prefix of this many bytes, in big-endian order, gives the length of the answer.
     Length(usize),
 }
 
-/// A request.
+/// A request as raw bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Goes out as it is.
+    /// Bytes to send unchanged.
     pub bytes: &'a [u8],
-    /// End of the answer.
+    /// The condition that ends the answer.
     pub end: End,
 }
 
-/// A stream with at most one exchange.
+/// A stream that carries at most one exchange.
 #[derive(Debug, Default)]
 pub struct Stream {
     in_flight: Option<(Ticket, End)>,
-    /// The length that was read, and how much of it has come.
+    /// Content length from the length prefix, if it was read. `come` counts the content bytes received.
     expected: Option<u64>,
     come: u64,
 }
 
 impl Stream {
-    /// The length that stood before the answer that arrives, or before the last one.
+    /// Content length from the length prefix of the current or the last answer.
     #[must_use]
     pub fn expected(&self) -> Option<u64> {
         self.expected
@@ -118,7 +118,7 @@ impl Session for Stream {
     }
 
     fn end(&mut self, _rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
-        // As to JMeter's clients, the end of the stream is an answer's end, too.
+        // The end of the stream also ends an answer, as in JMeter's TCP clients.
         if let Some((to, _)) = self.in_flight.take() {
             tell(Told::Done { to, kept: false });
         }
@@ -132,8 +132,8 @@ mod tests {
 
     const TICKET: Ticket = Ticket::first(3);
 
-    /// Events of an answer that comes in two pieces, with what was not used fed again: data, how often it was
-    /// done, and what is left.
+    /// Returns the events of an answer in two pieces, where unconsumed bytes are fed once more: data, number of
+    /// completions, and the unread rest.
     fn told(end: End, answer: &[u8], at: usize) -> (Vec<u8>, u32, Vec<u8>) {
         let mut stream = Stream::default();
         let mut out = Vec::new();
@@ -179,7 +179,8 @@ mod tests {
         let answer = b"one;two;";
         for at in 0..=answer.len() {
             let (data, done, rest) = told(End::Byte(b';'), answer, at);
-            // Where the first piece ends with the byte, the answer does, and the second piece is for the next.
+            // If the first piece ends with the end byte, the answer ends there. The second piece belongs to the next
+            // answer.
             let first = if at == 4 { 4 } else { answer.len() };
             assert_eq!((&*data, done, &*rest), (&answer[..first], 1, &answer[first..]));
         }

@@ -1,21 +1,22 @@
-//! Challenges: one header line each, a scheme and parameters after it, taken apart as HttpClient's parser does.
+//! Parser of authentication challenges: each header line is one scheme with parameters, split as HttpClient's parser
+//! does.
 
-/// A challenge.
+/// An authentication challenge of a server or proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
     scheme: String,
-    /// Names in lower case; of several of a name the last counts.
+    /// Parameters by name in lower case. If a name occurs more than once, the last value counts.
     params: Vec<(String, Option<String>)>,
 }
 
 impl Challenge {
-    /// All challenges of a head in the lines of that name (in lower case).
+    /// Parses all challenges in the header lines called `name` (lower case) of a response head.
     pub fn all(head: &[u8], name: &str) -> Vec<Self> {
         let lines = head.split(|byte| *byte == b'\n').skip(1);
         lines.filter_map(|line| Self::parse(value_of(line, name)?)).collect()
     }
 
-    /// Reads the value of one line; `None` if it names no scheme.
+    /// Parses the value of one challenge header; `None` if it names no scheme.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let text: String = value.iter().map(|byte| char::from(*byte)).collect();
         let text = text.trim_matches(blank);
@@ -27,7 +28,7 @@ impl Challenge {
         let mut rest = &text[end..];
         while !rest.is_empty() {
             let element = quoted_until(rest, ',');
-            // What follows a semicolon are parameters of the element, which nobody reads.
+            // Text after a semicolon is a parameter of the element; HttpClient ignores it.
             let pair = quoted_until(element, ';');
             let (name, value) = match pair.find('=').filter(|at| !pair[..*at].contains('"')) {
                 Some(at) => (&pair[..at], Some(unquoted(&pair[at + 1..]))),
@@ -49,18 +50,18 @@ impl Challenge {
         }
     }
 
-    /// Whether it is of the scheme (in lower case).
+    /// True if the challenge has this scheme (name in lower case).
     pub fn is(&self, scheme: &str) -> bool {
         self.scheme == scheme
     }
 
-    /// A parameter, by its name in lower case.
+    /// Returns the value of a challenge parameter by its name in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.params.iter().find(|(known, _)| known == name);
         found.and_then(|(_, value)| value.as_deref())
     }
 
-    /// Whether it has no parameter.
+    /// True if the challenge has no parameters.
     pub fn is_bare(&self) -> bool {
         self.params.is_empty()
     }
@@ -70,7 +71,7 @@ fn blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
-/// The text up to a mark outside of quotes.
+/// Returns the text before the first `mark` that is outside quotes.
 fn quoted_until(text: &str, mark: char) -> &str {
     let (mut quoted, mut escaped) = (false, false);
     for (at, c) in text.char_indices() {
@@ -85,7 +86,7 @@ fn quoted_until(text: &str, mark: char) -> &str {
     text
 }
 
-/// A value without the quotes around it and the backslashes in it.
+/// Returns a parameter value without its quotes and escaping backslashes.
 fn unquoted(text: &str) -> String {
     let text = text.trim_matches(blank);
     let mut plain = String::with_capacity(text.len());
@@ -107,7 +108,7 @@ fn unquoted(text: &str) -> String {
     plain
 }
 
-/// The value of a header line of that name.
+/// Returns the value of a header line if the header has this name.
 fn value_of<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let found = line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes());

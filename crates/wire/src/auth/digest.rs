@@ -1,11 +1,11 @@
-//! Digest authentication (RFC 2617) with the choices that HttpClient 4.5.14 makes: `auth-int` where the method may have a body
-//! and the server offers it, a count of requests per nonce, MD5 where no algorithm is named.
+//! Digest authentication (RFC 2617) with the choices of HttpClient 4.5.14: `auth-int` if the method may have a body and
+//! the server offers it, a request count per nonce, and MD5 if no algorithm is named.
 
 use std::fmt::Write;
 
 use super::{Challenge, Credentials, Message};
 
-/// A server's challenge, and how often its nonce was used.
+/// Digest challenge of a server, with the number of uses of its nonce.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     challenge: Challenge,
@@ -14,10 +14,10 @@ pub struct Digest {
     pub(super) cnonce: String,
 }
 
-/// The part of the message that the answer protects (`qop`).
+/// The part of the request that a Digest answer protects (`qop`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Covers {
-    /// As before RFC 2617: no count, no nonce of the client.
+    /// No `qop`, as before RFC 2617: the answer has no request count and no client nonce.
     Old,
     Auth,
     AuthInt,
@@ -30,8 +30,8 @@ impl Covers {
 }
 
 impl Digest {
-    /// Takes a challenge. True: the answer before was right, only its nonce was too old. The error is a challenge that
-    /// says nothing.
+    /// Stores a new challenge. True: the server says that only the nonce was stale, so the credentials may be right.
+    /// Error: the challenge has no parameters.
     pub(super) fn told(&mut self, challenge: &Challenge) -> Result<bool, ()> {
         if challenge.is_bare() {
             return Err(());
@@ -40,7 +40,7 @@ impl Digest {
         Ok(challenge.get("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true")))
     }
 
-    /// Appends the value of the header. False: the challenge cannot be answered.
+    /// Appends the value of the Digest header. False: the challenge asks for something that is not supported.
     pub(super) fn write(
         &mut self,
         credentials: &Credentials,
@@ -101,7 +101,7 @@ impl Digest {
     }
 }
 
-/// The best of what a server offers; `None` if it is none that is known.
+/// Chooses the strongest supported `qop` that the server offers; `None` if none is supported.
 fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Covers> {
     let Some(offered) = offered else { return Some(Covers::Old) };
     let offers = |word: &str| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));
@@ -112,7 +112,7 @@ fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Covers> {
     }
 }
 
-/// Appends a parameter. What is not quoted by rule is where it holds a separator.
+/// Appends a parameter of the header. A value with a separator is quoted even if `quoted` is false.
 fn put(name: &str, value: &str, quoted: bool, out: &mut Vec<u8>) {
     if !out.ends_with(b"Digest ") {
         out.extend_from_slice(b", ");
@@ -138,7 +138,7 @@ fn put(name: &str, value: &str, quoted: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// The hash of that name as Java knows it, in hexadecimal digits.
+/// Returns a function that hashes to hexadecimal digits, by the algorithm names that Java accepts.
 fn hash(algorithm: &str) -> Option<impl Fn(&[u8]) -> String> {
     use aws_lc_rs::digest as sha;
     let sha = match algorithm.to_ascii_uppercase().as_str() {
@@ -167,7 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Text as the server wants it hashed: ASCII unless it names another charset, UTF-8 where it names none that is known.
+/// Encodes text for hashing: in ASCII by default, else in the charset that the server names, or UTF-8 if that charset
+/// is unknown.
 fn in_charset(text: &str, charset: Option<&str>) -> Vec<u8> {
     let plain = |limit: u32| {
         text.chars().map(|c| if u32::from(c) < limit { c as u8 } else { b'?' }).collect()

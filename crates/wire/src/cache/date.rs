@@ -1,6 +1,6 @@
-//! Dates of HTTP in the three forms that HttpClient reads, as leniently as Java's date format does.
+//! Parser of HTTP dates in the three forms that HttpClient reads, as lenient as Java's date format.
 //!
-//! Numbers may be out of range and then run over into the next field; what follows a date is not looked at.
+//! Numbers out of range run over into the next field. Text after a date is ignored.
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -18,7 +18,7 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] =
     ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
-/// Zones that have names, with their minutes east of Greenwich.
+/// Named time zones, with their offset in minutes east of Greenwich.
 const ZONES: [(&str, i64); 11] = [
     ("gmt", 0),
     ("utc", 0),
@@ -33,15 +33,15 @@ const ZONES: [(&str, i64); 11] = [
     ("pdt", -420),
 ];
 
-/// Milliseconds since 1970.
+/// Parses an HTTP date; returns milliseconds since 1970.
 pub(super) fn parse(text: &str) -> Option<i64> {
-    // HttpClient takes single quotes around a date away.
+    // HttpClient strips single quotes around a date.
     let bare = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
     let text = bare.filter(|bare| !bare.is_empty()).unwrap_or(text);
     with_zone(text, ' ').or_else(|| with_zone(text, '-')).or_else(|| asctime(text))
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, or with dashes and a year of two digits.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, or the form with dashes and a two-digit year.
 fn with_zone(text: &str, mark: char) -> Option<i64> {
     let mut rest = Rest(text);
     rest.name(&DAYS)?;
@@ -62,7 +62,7 @@ fn with_zone(text: &str, mark: char) -> Option<i64> {
     Some((seconds + day_number(year, month, day) * 86_400 - east * 60) * 1000)
 }
 
-/// `Sun Nov  6 08:49:37 1994`.
+/// Parses `Sun Nov  6 08:49:37 1994`.
 fn asctime(text: &str) -> Option<i64> {
     let mut rest = Rest(text);
     rest.name(&DAYS)?;
@@ -77,11 +77,11 @@ fn asctime(text: &str) -> Option<i64> {
     Some((seconds + day_number(year, month, day) * 86_400) * 1000)
 }
 
-/// The text not read yet.
+/// The part of the date that is not parsed yet.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {
-    /// A name or its first three letters.
+    /// Parses a day or month name, or its first three letters; returns its index.
     fn name(&mut self, names: &[&str]) -> Option<i64> {
         let starts = |name: &str| {
             self.0.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -98,7 +98,7 @@ impl Rest<'_> {
         Some(())
     }
 
-    /// A number, blanks before it skipped, and how many digits it has.
+    /// Parses a number after optional blanks; returns its value and its number of digits.
     fn number(&mut self) -> Option<(i64, usize)> {
         let text = self.0.trim_start_matches([' ', '\t']);
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -110,7 +110,7 @@ impl Rest<'_> {
         Some((number, digits))
     }
 
-    /// Seconds of the day.
+    /// Parses a time of day; returns seconds since midnight.
     fn clock(&mut self) -> Option<i64> {
         let hour = self.number()?.0;
         self.mark(':')?;
@@ -119,7 +119,7 @@ impl Rest<'_> {
         Some((hour * 60 + minute) * 60 + self.number()?.0)
     }
 
-    /// Minutes east of Greenwich.
+    /// Parses a time zone; returns minutes east of Greenwich.
     fn zone(&mut self) -> Option<i64> {
         if let Some((name, east)) = ZONES.iter().find(|(name, _)| {
             self.0.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -137,7 +137,8 @@ impl Rest<'_> {
     }
 }
 
-/// Days from 1970-01-01; the month counts from 0. Proleptic Gregorian calendar, years counted from March.
+/// Number of days from 1970-01-01 to a date; `month` counts from 0. Proleptic Gregorian calendar, years counted from
+/// March.
 fn day_number(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

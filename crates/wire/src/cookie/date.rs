@@ -1,10 +1,10 @@
-//! Dates of `Expires` in any of their forms: the parts are recognised by their form, in any order (RFC 6265, 5.1.1).
+//! Parser of `Expires` dates: each part is recognised by its form, in any order (RFC 6265, 5.1.1).
 
 const MONTHS: [&[u8]; 12] = [
     b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",
 ];
 
-/// Milliseconds since 1970.
+/// Parses a date; returns milliseconds since 1970.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     for part in text.as_bytes().split(|&b| is_delimiter(b)).filter(|part| !part.is_empty()) {
@@ -43,7 +43,7 @@ fn is_delimiter(b: u8) -> bool {
     matches!(b, 0x09 | 0x20..=0x2f | 0x3b..=0x40 | 0x5b..=0x60 | 0x7b..=0x7e)
 }
 
-/// A number of so many digits, then the end or anything but a digit.
+/// Parses a number of `min` to `max` digits that ends the text or is followed by a non-digit.
 fn number(part: &[u8], min: usize, max: usize) -> Option<i64> {
     let digits = part.iter().take_while(|b| b.is_ascii_digit()).count();
     (min..=max)
@@ -59,13 +59,13 @@ fn clock(part: &[u8]) -> Option<(i64, i64, i64)> {
     Some((hour, minute, number(fields.next()?, 1, 2)?))
 }
 
-/// 0 for January.
+/// Returns the index of a month name; 0 is January.
 fn month_of(part: &[u8]) -> Option<i64> {
     let name = part.get(..3)?;
     MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month)).map(|i| i as i64)
 }
 
-/// Days from 1970-01-01 to the first of a month; proleptic Gregorian calendar, years counted from March.
+/// Number of days from 1970-01-01 to the first of a month. Proleptic Gregorian calendar, years counted from March.
 fn days(year: i64, month: i64) -> i64 {
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let era = year.div_euclid(400);

@@ -1,14 +1,14 @@
-//! The syntax of `Set-Cookie` by RFC 2109: several cookies in a line, divided by commas, with attributes in quotes.
+//! Parser of `Set-Cookie` by RFC 2109: several cookies in a line, separated by commas, with quoted attributes.
 //!
-//! A date in `Expires` has a comma, too, and is the beginning of another cookie here, as it is in HttpClient. Of each kind
-//! of attribute the first stays, and any that is wrong spoils the whole line.
+//! The comma of an `Expires` date begins another cookie, as in HttpClient. If an attribute occurs more than once, the
+//! first value counts. One invalid attribute rejects the whole line.
 
 use std::borrow::Cow;
 
 use super::parse::{Parsed, default_path, is_blank, token, value};
 use super::{Origin, Rejected};
 
-/// Reads a line and gives its cookies, in order; none of them where any is malformed.
+/// Parses a line and passes its cookies on in order. If any cookie is malformed, none is passed on.
 pub(super) fn set_cookies<'a>(
     text: &'a str,
     origin: &'a Origin<'_>,
@@ -16,7 +16,8 @@ pub(super) fn set_cookies<'a>(
     now_ms: i64,
     mut found: impl FnMut(Parsed<'a>),
 ) -> Result<(), Rejected> {
-    // What is wrong at the end of a line spoils its beginning, so it is read twice instead of being kept.
+    // An error at the end of a line rejects its first cookies too, so the line is parsed twice instead of being
+    // buffered.
     for keep in [false, true] {
         let mut rest = text;
         while !rest.is_empty() {
@@ -31,13 +32,13 @@ pub(super) fn set_cookies<'a>(
     Ok(())
 }
 
-/// Whether a cookie of the line has the attribute `Version`, and whether one has `Expires`.
+/// Returns whether any cookie of the line has the attribute `Version`, and whether any has `Expires`.
 pub(super) fn versions(text: &str) -> (bool, bool) {
     let (mut versioned, mut dated) = (false, false);
     let mut rest = text;
     while !rest.is_empty() {
         let first = pair(&mut rest);
-        // One of nothing but attributes is none.
+        // A cookie that consists of attributes only does not count.
         let counts = !first.name.is_empty() || first.value.is_some();
         let mut ends = first.ends;
         if !ends {
@@ -53,11 +54,11 @@ pub(super) fn versions(text: &str) -> (bool, bool) {
     (versioned, dated)
 }
 
-/// A name with its value, if it has one.
+/// A name with its optional value.
 struct Pair<'a> {
     name: Cow<'a, str>,
     value: Option<Cow<'a, str>>,
-    /// A comma follows it, or is its last character where the line ends with it.
+    /// The pair is followed by a comma, or the line ends after it.
     ends: bool,
 }
 
@@ -94,7 +95,7 @@ fn start<'a>(pair: &mut Pair<'a>, origin: &'a Origin<'_>, host: &'a str) -> Pars
     }
 }
 
-/// The attributes of a cookie: of each kind the first.
+/// Parses the attributes of a cookie. If an attribute occurs more than once, the first counts.
 fn attributes<'a>(
     rest: &mut &'a str,
     mut ends: bool,
@@ -104,7 +105,7 @@ fn attributes<'a>(
     if !ends {
         skip_white(rest);
     }
-    // A cookie without a name is left out, whatever its attributes are.
+    // A cookie without a name is skipped together with its attributes.
     let named = !cookie.name.is_empty();
     let (mut versioned, mut aged) = (false, false);
     while !ends && !rest.is_empty() {

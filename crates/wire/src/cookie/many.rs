@@ -1,32 +1,32 @@
-//! Places and ages of the cookies of a jar that holds very many.
+//! Index of positions and ages of the cookies in a large jar.
 //!
-//! A jar of a few cookies keeps them in the order in which they were last set, and looks for one by looking at all. Where a
-//! server sets thousands, each of both would be work in the square of them; then cookies stay where they are, and this tells
-//! where one is and which was set before which.
+//! A small jar keeps its cookies in the order in which they were last set, and finds a cookie by linear search. With
+//! thousands of cookies, both would cost quadratic time. A large jar leaves cookies at their positions; this index
+//! finds a cookie and says which of two cookies was set first.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::Cookie;
 
-/// Cookies beyond which a jar has this.
+/// Number of cookies above which a jar has an index.
 pub(super) const FEW: usize = 64;
 
 /// Index of a jar with many cookies: positions, and times of the last change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Many {
     hasher: RandomState,
-    /// Places by the hash of name, domain and path.
+    /// Positions by the hash of name, domain and path.
     places: HashMap<u64, u32>,
-    /// Two cookies have one hash: all are looked at, as if there were few.
+    /// True if two cookies have the same hash. Cookies are then found by linear search.
     collide: bool,
-    /// Time of the last change of each, by position.
+    /// Logical time at which each cookie was last set, by position.
     ages: Vec<u64>,
     next: u64,
 }
 
 impl Many {
-    /// Of cookies in the order in which they were last set.
+    /// Builds the index of cookies that are in the order in which they were last set.
     pub(super) fn of(cookies: &[Cookie]) -> Self {
         let mut many = Self::default();
         for cookie in cookies {
@@ -50,7 +50,7 @@ impl Many {
         is(&cookies[at]).then_some(at)
     }
 
-    /// A cookie was added behind all others.
+    /// Adds a cookie at the last position.
     pub(super) fn push(&mut self, cookie: &Cookie) {
         let at = self.ages.len() as u32;
         self.collide |= self.places.insert(self.hash(cookie), at).is_some();
@@ -58,13 +58,13 @@ impl Many {
         self.next += 1;
     }
 
-    /// A cookie was set again.
+    /// Marks the cookie at a position as the most recently set.
     pub(super) fn renew(&mut self, at: usize) {
         self.ages[at] = self.next;
         self.next += 1;
     }
 
-    /// Takes a cookie out of its place, which gets the last of all.
+    /// Removes the cookie at a position; the last cookie moves to that position.
     pub(super) fn remove(&mut self, cookies: &mut Vec<Cookie>, at: usize) {
         self.places.remove(&self.hash(&cookies[at]));
         self.ages.swap_remove(at);
@@ -74,7 +74,7 @@ impl Many {
         }
     }
 
-    /// Time of the last change at a position: a number for comparisons only.
+    /// Logical time at which the cookie at a position was last set; only for comparisons.
     pub(super) fn age(&self, at: usize) -> u64 {
         self.ages[at]
     }

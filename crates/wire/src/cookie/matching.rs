@@ -1,9 +1,9 @@
-//! Matching of cookies with origins: which may set a cookie, and which get it.
+//! Cookie matching: which host may set a cookie, and which request carries it.
 
 use super::{Cookie, Policy, Rejected, parse::Parsed};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Whether a host may set a cookie.
+/// Checks that a host may set a cookie.
 pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Result<(), Rejected> {
     if follows_2109(cookie.version, policy) {
         return validate_2109(cookie, host);
@@ -22,7 +22,7 @@ pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Resul
     Ok(())
 }
 
-/// Whether RFC 2109 rules over a cookie of a version.
+/// True if a cookie of this version is handled by RFC 2109.
 pub(super) fn follows_2109(version: i32, policy: Policy) -> bool {
     policy == Policy::Rfc2109 || policy == Policy::Compatibility && version > 0
 }
@@ -38,21 +38,22 @@ fn validate_2109(cookie: &Parsed<'_>, host: &str) -> Result<(), Rejected> {
     if domain == host {
         return Ok(());
     }
-    // The domain begins with a dot, has another inside, and hosts have one part more.
+    // The domain must begin with a dot and contain another one; the host may have only one label before the domain.
     let inner = domain.strip_prefix('.').ok_or(Rejected::Domain)?;
     let embedded = inner.find('.').is_some_and(|at| at + 1 < inner.len());
     let before = host.strip_suffix(domain).ok_or(Rejected::Domain)?;
     if embedded && !before.contains('.') { Ok(()) } else { Err(Rejected::Domain) }
 }
 
-/// Whether a host is the domain, or its end is a domain that begins with a dot.
+/// True if the host equals the domain, or ends with a domain that begins with a dot.
 fn ends_with_domain(domain: &str, host: &str) -> bool {
     let Some(prefix) = host.len().checked_sub(domain.len()) else { return false };
     let fits = host.as_bytes()[prefix..].eq_ignore_ascii_case(domain.as_bytes());
     fits && (prefix == 0 || domain.starts_with('.'))
 }
 
-/// RFC 2965 has names without a dot end with `.local`, and one part before the domain.
+/// Matches a host by RFC 2965: `.local` is appended to a name without dots, and the host has one label before the
+/// domain.
 fn fits_2965(domain: &str, host: &str) -> bool {
     let local = if host.contains(['.', ':']) { "" } else { ".local" };
     let length = host.len() + local.len();
@@ -80,7 +81,7 @@ pub(super) fn fits(cookie: &Cookie, host: &str, path: &str, secure: bool, policy
     domain_fits && (secure || !cookie.secure) && path_match(&cookie.path, path)
 }
 
-/// Host names only: an address has no parent domain.
+/// True if a host name equals the domain or is below it. IP addresses have no parent domain.
 fn domain_match(domain: &str, host: &str) -> bool {
     let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
     if bare.parse::<Ipv4Addr>().is_ok() || bare.parse::<IpAddr>().is_ok() {
@@ -104,7 +105,7 @@ fn path_match(cookie: &str, path: &str) -> bool {
     }
 }
 
-/// The top-level domains under which two parts are enough for the original draft.
+/// True for the top-level domains under which Netscape's draft demands only two labels.
 fn is_special(domain: &str) -> bool {
     let top = domain.rsplit('.').next().unwrap_or_default();
     domain.contains('.')

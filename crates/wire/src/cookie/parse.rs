@@ -1,7 +1,8 @@
-//! The syntax of `Set-Cookie`: a pair, then attributes, of which the known ones count and the last of a kind wins.
+//! Parser of `Set-Cookie`: a pair, then attributes. Unknown attributes are ignored; of equal attributes the last
+//! counts.
 //!
-//! White space within a token shrinks to one blank, and quotes around a value are removed, as HttpClient's token parser
-//! does it. Texts borrow the input where they can.
+//! A run of white space within a token becomes one blank, and quotes around a value are removed, as in HttpClient's
+//! token parser. Texts borrow the input where possible.
 
 use super::{Origin, Policy, Rejected, date};
 use std::borrow::Cow;
@@ -13,15 +14,15 @@ pub(super) struct Parsed<'a> {
     pub(super) path: Cow<'a, str>,
     pub(super) secure: bool,
     pub(super) host_only: bool,
-    /// The attribute `Path` was there.
+    /// True if the attribute `Path` is present.
     pub(super) path_given: bool,
-    /// The attribute `Version`, where the policy knows it.
+    /// Value of the attribute `Version`, if the policy supports it.
     pub(super) version: i32,
-    /// As the attributes say it, be it long ago.
+    /// Expiry by `Expires` or `Max-Age` in milliseconds since 1970; may be in the past.
     pub(super) expires_ms: Option<i64>,
 }
 
-/// Attributes that count, raw; one without a value is blank.
+/// Raw values of the supported attributes; an attribute without a value is blank.
 #[derive(Default)]
 struct Attributes<'a> {
     domain: Option<Cow<'a, str>>,
@@ -49,7 +50,8 @@ pub(super) fn set_cookie<'a>(
             rest = &rest[1..];
             if draft { token(&mut rest, b";") } else { value(&mut rest, b";") }
         }
-        // A name alone is a cookie without a value in the draft, and none at all or an error otherwise.
+        // In the draft, a name without `=` is a cookie with an empty value. Other policies reject it, or ignore it at
+        // the end of the line.
         Some(_) if !draft => return Err(Rejected::NoValue),
         None if !draft => return Ok(None),
         _ => Cow::Borrowed(""),
@@ -109,7 +111,8 @@ fn attributes(mut rest: &str, draft: bool, policy: Policy) -> Result<Attributes<
             }
             _ => continue,
         };
-        // The draft reads attributes from the end: the first of a kind is the one that stays, but each must be good.
+        // For the draft, HttpClient reads attributes from the end: the first of equal attributes counts, but all must
+        // be valid.
         if draft {
             match name.len() {
                 6 if is_blank(&value) => return Err(Rejected::BlankDomain),
@@ -117,7 +120,7 @@ fn attributes(mut rest: &str, draft: bool, policy: Policy) -> Result<Attributes<
                 _ => {}
             }
         }
-        // A domain that ends with a dot is passed over, unless Netscape's own rules count.
+        // A `Domain` that ends with a dot is ignored, except by the Netscape policy.
         let passed_over = |old: &str| {
             policy == Policy::Compatibility
                 && name.eq_ignore_ascii_case("domain")
@@ -149,7 +152,7 @@ fn domain_of<'a>(
     Ok(Cow::Owned(bare.to_ascii_lowercase()))
 }
 
-/// The directory of the request's path.
+/// Returns the directory of the request path, the default of a cookie's `Path`.
 pub(super) fn default_path(path: &str) -> Cow<'_, str> {
     match path.rfind('/') {
         Some(0) => Cow::Borrowed("/"),
@@ -158,7 +161,7 @@ pub(super) fn default_path(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// `Max-Age` as a point in time: a negative age is long ago.
+/// Converts `Max-Age` in seconds to an expiry; a negative age has expired long ago.
 fn age_of(age: &str, now_ms: i64, policy: Policy) -> Result<Option<i64>, Rejected> {
     let strict = policy == Policy::Strict;
     let digits = age.strip_prefix('-').unwrap_or(age);
@@ -186,7 +189,7 @@ fn date_of(expires: Option<&str>, policy: Policy) -> Result<Option<i64>, Rejecte
     }
 }
 
-/// The draft knows one form of date, whose parts are joined by hyphens. A year of two digits is one of this century.
+/// Parses the draft's only date form, whose parts are joined by hyphens. A two-digit year is in this century.
 fn draft_date(expires: &str) -> Result<i64, Rejected> {
     let mut parts = expires.splitn(4, '-');
     let (Some(day), Some(month), Some(rest), None) =
@@ -210,7 +213,8 @@ fn is_white(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
-/// Text up to a delimiter, which stays in `rest`. Runs of white space become one blank; none at the ends.
+/// Returns the text up to a delimiter, which stays in `rest`. Runs of white space become one blank; white space at the
+/// ends is cut.
 pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     let end = end_of(rest, delimiters);
     let (text, after) = rest.split_at(end);
@@ -218,7 +222,7 @@ pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     shrink(text)
 }
 
-/// Position of the first delimiter.
+/// Position of the first delimiter, or the end of the text.
 fn end_of(text: &str, delimiters: &[u8]) -> usize {
     let text = text.as_bytes();
     let end = match *delimiters {
@@ -249,7 +253,7 @@ fn shrink(text: &str) -> Cow<'_, str> {
     Cow::Owned(shrunk)
 }
 
-/// A value, up to a delimiter outside quotes.
+/// Reads a value up to a delimiter that is outside quotes.
 pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     let end = end_of(rest, delimiters);
     if memchr::memchr(b'"', &rest.as_bytes()[..end]).is_none() {
@@ -282,7 +286,7 @@ pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     Cow::Owned(value)
 }
 
-/// The inside of quotes; the opening one is read. A backslash protects a quote or a backslash.
+/// Reads the inside of quotes after the opening quote. A backslash escapes a quote or a backslash.
 fn quoted(chars: &mut impl Iterator<Item = (usize, char)>, value: &mut String) {
     let mut escaped = false;
     for (_, c) in chars.filter(|(_, c)| !matches!(c, '\r' | '\n')) {

@@ -1,14 +1,15 @@
-//! The header `Cookie` by RFC 2109 and 2965: `$Version=1; a="b"; $Path="/"; $Domain=".example.com"`.
+//! Writer of the `Cookie` header by RFC 2109 and 2965: `$Version=1; a="b"; $Path="/"; $Domain=".example.com"`.
 //!
-//! Cookies with longer paths go first where one path holds the other; the order of others is what Java's sort makes of
-//! a comparison that is no order. The policies that are named by these RFCs write one line with the lowest version of
-//! all; that of compatibility writes a line for each cookie, which JMeter then joins without anything between them.
+//! If one path contains the other, the cookie with the longer path goes first. The order of other cookies is what
+//! Java's sort yields for a comparison that is not transitive. The policies `rfc2109` and `rfc2965` write one line with
+//! the lowest version of all cookies. The policy `compatibility` writes a line for each cookie, and JMeter joins the
+//! lines without a separator.
 
 use std::cmp::Ordering;
 
 use super::{Cookie, Put};
 
-/// Writes the cookies at some places, sorted. `joined`: as one line.
+/// Sorts and writes the cookies at the given positions. `joined`: all cookies in one line.
 pub(super) fn write(
     cookies: &[Cookie],
     places: &mut [u32],
@@ -52,7 +53,7 @@ pub(super) fn write(
 fn number(name: &[u8], version: i32, out: &mut Vec<u8>) {
     use std::io::Write;
     out.extend_from_slice(name);
-    // Writing to memory does not fail.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "{version}");
 }
 
@@ -65,7 +66,7 @@ fn parameter(name: &str, value: &str, version: i32, put: Put, out: &mut Vec<u8>)
     out.extend_from_slice(quote);
 }
 
-/// Paths of which one begins with the other: the longer one first. All others are the same to HttpClient.
+/// Orders two paths if one is a prefix of the other: the longer path first. HttpClient treats all other paths as equal.
 fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
     let whole = |path: &str| path.len() + usize::from(!path.ends_with('/'));
     let begins = |long: &str, short: &str| {
@@ -80,8 +81,8 @@ fn by_path(a: &Cookie, b: &Cookie) -> Ordering {
     }
 }
 
-/// Java's sort of fewer than 32: a run that is there already, then insertion by halves. The comparison is no order
-/// (what is equal to the same need not be equal), so that the algorithm shows in the result.
+/// Java's sort for fewer than 32 elements: find the initial run, then binary insertion. The comparison is not
+/// transitive, so the result depends on the algorithm.
 fn sort(places: &mut [u32], compare: impl Fn(u32, u32) -> Ordering) {
     if places.len() < 2 {
         return;

@@ -1,6 +1,6 @@
-//! The chunked half of the decoder: size lines, data, trailers.
+//! Decoder of chunked bodies: size lines, data, trailers.
 //!
-//! A size line is parsed when its LF is there. Extensions are skipped, trailers are checked and dropped.
+//! A size line is parsed once its LF was received. Extensions are skipped; trailers are checked and dropped.
 
 use super::{Decoder, Error, Event, State, head};
 use memchr::memchr;
@@ -52,7 +52,7 @@ impl Decoder {
         }
     }
 
-    /// A line that the close cuts short counts as a line, as it does for HttpClient.
+    /// Handles a close within a chunked body. A line that the close cuts short counts as a line, as in HttpClient.
     pub(super) fn chunked_eof(&mut self, unread: &[u8]) -> Result<(), Error> {
         match self.state {
             State::ChunkData => Err(Error::TruncatedChunk {
@@ -84,7 +84,7 @@ impl Decoder {
         }
     }
 
-    /// Length of the line at the start, LF included; `None` while it is not complete.
+    /// Length of the first line of `rest`, including its LF; `None` if the line is incomplete.
     fn line(&mut self, rest: &[u8]) -> Result<Option<usize>, Error> {
         let from = (self.scanned as usize).min(rest.len());
         let found = memchr(b'\n', &rest[from..]).map(|i| from + i + 1);
@@ -104,7 +104,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// True for the blank line that ends the trailers.
+    /// Checks a trailer line. True: the blank line that ends the trailers.
     fn trailer(&mut self, line: &[u8], len: usize) -> Result<bool, Error> {
         let text = head::without_end_of_line(line);
         if text.is_empty() {
@@ -123,11 +123,11 @@ impl Decoder {
     }
 }
 
-/// Size of a chunk-size line up to its extension: hexadecimal digits of either case, below 2^63.
+/// Parses the size in a chunk-size line before its extension: hexadecimal digits in either case, below 2^63.
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let end = memchr(b';', line).unwrap_or(line.len());
     let text = head::trim(&line[..end]);
-    // Java's number parser, and so HttpClient, takes a sign; "-0" is zero.
+    // Java's number parser, and so HttpClient, accepts a sign; "-0" is zero.
     let (digits, negative) = match text {
         [b'+', digits @ ..] => (digits, false),
         [b'-', digits @ ..] => (digits, true),

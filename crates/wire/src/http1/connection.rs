@@ -1,18 +1,19 @@
 //! A connection that carries one HTTP/1 request at a time, as a [`Session`].
 //!
-//! A request goes out as it was rendered. Its answer is told with the parsed head; what frames the content, and answers before
-//! the answer proper, are told by their length. Whoever cannot afford to be told drives the decoder itself ([`Connection::decoder`]).
+//! A request is sent as it was rendered. The response is reported as events: the parsed head, the content, and the byte
+//! counts of framing and interim responses. A caller for which these events are too slow drives the decoder itself
+//! ([`Connection::decoder`]).
 
 use super::{Decoder, Error, Event, Head, Limits, Memo};
 use crate::session::{Begun, Room, Session, Ticket, Told};
 
-/// The request that an answer belongs to, as far as it says how the answer is read.
+/// The kind of a request, as far as it decides how the response is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Plain,
-    /// The answer has no body, whatever its head says.
+    /// HEAD: the response has no body, whatever its headers say.
     Head,
-    /// A proxy is asked for a tunnel: an answer of success has no body, and what follows it is the tunnel's.
+    /// CONNECT to a proxy: a successful response has no body, and the bytes after it belong to the tunnel.
     Connect,
 }
 
@@ -23,7 +24,7 @@ pub struct Call<'a> {
     pub kind: Kind,
 }
 
-/// An answer that breaks the protocol, and where in the input.
+/// A response that breaks the protocol, with the error's position in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
     pub at: usize,
@@ -34,7 +35,8 @@ pub struct Broken {
 #[derive(Clone, Debug)]
 pub struct Connection {
     in_flight: Option<Ticket>,
-    /// Reads the answer that arrives. Its head is to be given to [`Connection::note_head`], its end to [`Connection::note_end`].
+    /// Decoder of the current response. Its user must call [`Connection::note_head`] after the head and
+    /// [`Connection::note_end`] after the end.
     pub decoder: Decoder,
     kind: Kind,
     keeps: bool,
@@ -52,7 +54,7 @@ impl Default for Connection {
 }
 
 impl Connection {
-    /// Begins an exchange whose request its caller sends as it stands, from where it is.
+    /// Begins an exchange. The caller sends the rendered request from its own buffer.
     #[inline]
     pub fn begin_rendered(&mut self, to: Ticket, kind: Kind) {
         self.in_flight = Some(to);
@@ -60,18 +62,18 @@ impl Connection {
         (self.kind, self.keeps) = (kind, false);
     }
 
-    /// The head of the answer has been read.
+    /// Notes that the head of the response was parsed.
     #[inline]
     pub fn note_head(&mut self, status: u16, keep_alive: bool) {
         self.keeps = keep_alive;
         if self.kind == Kind::Connect && (200..300).contains(&status) {
-            // What follows is the tunnel's.
+            // Bytes after the head belong to the tunnel.
             self.decoder.finish();
             self.keeps = true;
         }
     }
 
-    /// The answer has been read.
+    /// Notes that the response was read to its end.
     #[inline]
     pub fn note_end(&mut self) {
         self.in_flight = None;
@@ -164,7 +166,7 @@ mod tests {
 
     const TICKET: Ticket = Ticket::first(3);
 
-    /// The events of an answer that comes in pieces of this size, and the rest of it.
+    /// Returns the events of a response that arrives in pieces of `size` bytes, and the unread rest.
     fn told(kind: Kind, answer: &[u8], size: usize) -> (Vec<String>, Vec<u8>) {
         let (mut connection, mut memo) = (Connection::default(), Memo::default());
         let mut out = Vec::new();

@@ -1,15 +1,15 @@
-//! Errors of reading a response: small and `Copy`, so that a failed response allocates nothing.
+//! Errors of parsing a response. They are small and `Copy`, so that a failed response allocates nothing.
 
 use std::fmt;
 
-/// The reason why a response cannot be read.
+/// The reason why a response cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Head, garbage before it, chunk-size line or trailers exceed [`Limits::head`](super::Limits::head).
+    /// The head, garbage before it, a chunk-size line or the trailers exceed [`Limits::head`](super::Limits::head).
     HeadTooLarge { limit: usize },
-    /// More headers or trailers than [`Limits::headers`](super::Limits::headers).
+    /// There are more headers or trailers than [`Limits::headers`](super::Limits::headers).
     TooManyHeaders { limit: usize },
-    /// A line begins as a status line but is none, or the status is below 100.
+    /// The status line is malformed, or its status is below 100.
     BadStatusLine,
     /// A header has no colon or no name.
     BadHeader,
@@ -19,15 +19,15 @@ pub enum Error {
     BadChunkEnd,
     /// A trailer has no colon or no name.
     BadTrailer,
-    /// The peer closed without having sent anything.
+    /// The peer closed the connection without sending anything.
     NoResponse,
-    /// The peer closed within the head.
+    /// The peer closed the connection within the head.
     TruncatedHead,
-    /// The peer closed within a body of known length.
+    /// The peer closed the connection within a body of known length.
     TruncatedBody { expected: u64, got: u64 },
-    /// The peer closed within the data of a chunk.
+    /// The peer closed the connection within the data of a chunk.
     TruncatedChunk { expected: u64, got: u64 },
-    /// The peer closed between chunks, before the last one.
+    /// The peer closed the connection between chunks, before the last chunk.
     NoLastChunk,
 }
 

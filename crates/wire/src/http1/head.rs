@@ -1,47 +1,48 @@
-//! A response head: one pass over its lines finds everything that reading the body and reusing the connection need.
+//! Parser of a response head. One pass over the lines finds what is needed to read the body and to reuse the
+//! connection.
 //!
-//! Nothing is stored per header; callers look up others in the raw bytes. Values are slices of the input.
-//! A folded value keeps its line breaks.
+//! Headers are not stored; callers search the raw bytes for other headers. Values are slices of the input. A folded
+//! value keeps its line breaks.
 
 use super::seen::{Seen, ends_in_chunked, number};
 use super::{Error, Limits};
 use memchr::memchr;
 
-/// A response head; borrows the input.
+/// A parsed response head that borrows the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'b> {
-    /// Status line, headers and blank line as on the wire.
+    /// Status line, headers and blank line as received.
     pub raw: &'b [u8],
     pub status: u16,
     pub reason: &'b [u8],
-    /// Of `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
+    /// Minor version of `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
     pub version_minor: u8,
-    /// Whether the connection can be used again, as far as the response decides it.
+    /// The response permits reuse of the connection.
     pub keep_alive: bool,
-    /// The length that `Content-Length` gives, if it is readable and `Transfer-Encoding` does not overrule it.
+    /// Value of `Content-Length`, if it is readable and `Transfer-Encoding` does not override it.
     pub content_length: Option<u64>,
     pub chunked: bool,
-    /// The response has an entity, be it empty.
+    /// The response has a body, even if it is empty.
     pub has_body: bool,
-    /// First value.
+    /// Value of the first `Content-Encoding` header.
     pub content_encoding: Option<&'b [u8]>,
-    /// Last value.
+    /// Value of the last `Content-Type` header.
     pub content_type: Option<&'b [u8]>,
-    /// Last value.
+    /// Value of the last `Location` header.
     pub location: Option<&'b [u8]>,
-    /// `timeout` of `Keep-Alive`.
+    /// Parameter `timeout` of `Keep-Alive`, in seconds.
     pub keep_alive_timeout_s: Option<u32>,
-    /// There is a `Set-Cookie`.
+    /// The response has a `Set-Cookie` header.
     pub set_cookie: bool,
 }
 
 impl<'b> Head<'b> {
-    /// First header of that name, whatever its case.
+    /// Returns the value of the first header with this name, in any letter case.
     pub fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.headers().find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v)
     }
 
-    /// All headers in order: names and values without the white space around them.
+    /// Iterates over all headers in order: trimmed names and values.
     pub fn headers(&self) -> impl Iterator<Item = (&'b [u8], &'b [u8])> + use<'b> {
         let start = memchr(b'\n', self.raw).map_or(self.raw.len(), |i| i + 1);
         let mut rest = &self.raw[start..];
@@ -53,7 +54,7 @@ impl<'b> Head<'b> {
     }
 }
 
-/// The framing of the body: how its end is found.
+/// Framing of the body: how its end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     None,
@@ -64,15 +65,15 @@ pub(super) enum Framing {
 
 /// The result of [`parse`].
 pub(super) enum Parsed<'b> {
-    /// The first line is not complete.
+    /// The status line is incomplete.
     NoLine,
-    /// A line of that many bytes precedes the status line.
+    /// A line of this length in bytes precedes the status line.
     Garbage(usize),
     Partial,
     Whole(Head<'b>, Framing),
 }
 
-/// Parses the head at the start of `input`, which may be cut anywhere; `spent` bytes of the limit are used up.
+/// Parses the head at the start of `input`, which may be incomplete. `spent` bytes already count against the limit.
 pub(super) fn parse(
     input: &[u8],
     request_is_head: bool,
@@ -142,7 +143,7 @@ pub(super) fn parse(
     Ok(Parsed::Whole(head, framing))
 }
 
-/// Whether a blank line ends at or after `from`; the part before was searched already.
+/// True if `input` has a blank line that ends at or after `from`. The bytes before `from` were searched earlier.
 pub(super) fn has_end(input: &[u8], from: usize) -> bool {
     let mut at = from.saturating_sub(2);
     while let Some(i) = memchr(b'\n', &input[at..]) {
@@ -154,14 +155,14 @@ pub(super) fn has_end(input: &[u8], from: usize) -> bool {
     false
 }
 
-/// The line without leading white space if it begins as a status line.
+/// Returns the line without leading white space if it begins like a status line.
 pub(super) fn status_line(line: &[u8]) -> Option<&[u8]> {
     let line = without_end_of_line(line).trim_ascii_start();
     (line.len() >= 8 && line.starts_with(b"HTTP/")).then_some(line)
 }
 
 fn parse_status_line(line: &[u8]) -> Option<(u8, u16, &[u8])> {
-    // Nearly every status line has this shape; the rest of the function reads the others.
+    // Fast path for the usual form of a status line.
     if let [
         b'H',
         b'T',
@@ -204,8 +205,8 @@ fn parse_status_line(line: &[u8]) -> Option<(u8, u16, &[u8])> {
     (status >= 100).then_some((version, status, trim(&rest[blank..])))
 }
 
-/// The header line at the start with its continuation lines, and its length with the end of line. `None`: a blank line or
-/// an end that is not there yet. Gives up past `limit` bytes, which the caller rejects anyway.
+/// Returns the first header line with its continuation lines, and its length including the line end. `None`: a blank
+/// line, or the line end was not received yet. Stops after `limit` bytes, which the caller rejects anyway.
 #[inline]
 fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
     if matches!(input, [b'\n', ..] | [b'\r', b'\n', ..]) {
@@ -214,7 +215,8 @@ fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
     let mut end = near(b'\n', input)? + 1;
     loop {
         match input.get(end) {
-            // A line that begins with white space continues the one before it, unless nothing but its end follows.
+            // A line that begins with white space continues the previous line, unless the rest of it is only a line
+            // end.
             Some(b' ' | b'\t') if end <= limit => end += memchr(b'\n', &input[end..])? + 1,
             Some(_) => return Some((without_end_of_line(&input[..end]), end)),
             None => return None,
@@ -222,7 +224,7 @@ fn unfolded_line(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
     }
 }
 
-/// Length of the blank line at the start.
+/// Returns the length of the blank line at the start of the input.
 fn blank_line(input: &[u8]) -> Option<usize> {
     match input {
         [b'\n', ..] => Some(1),
@@ -236,7 +238,7 @@ pub(super) fn without_end_of_line(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// As `memchr`, but without a call for near bytes, such as ends of names and lines: eight bytes at a time.
+/// Like `memchr`, but faster for the near ends of names and lines: compares eight bytes at a time without a call.
 #[inline]
 fn near(byte: u8, text: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -245,7 +247,7 @@ fn near(byte: u8, text: &[u8]) -> Option<usize> {
     let pattern = u64::from(byte) * ONES;
     for (i, word) in words.iter().take(5).enumerate() {
         let zero_where_equal = u64::from_le_bytes(*word) ^ pattern;
-        // The lowest top bit that is set marks the first byte that is zero.
+        // The lowest set top bit marks the first zero byte.
         let marks = zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & TOPS;
         if marks != 0 {
             return Some(i * 8 + (marks.trailing_zeros() / 8) as usize);
@@ -255,7 +257,7 @@ fn near(byte: u8, text: &[u8]) -> Option<usize> {
     memchr(byte, &text[from..]).map(|at| from + at)
 }
 
-/// Name and value, trimmed; `None` without a colon or a name.
+/// Returns the trimmed name and value of a header; `None` without a colon or a name.
 #[inline]
 pub(super) fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = near(b':', line)?;
@@ -263,7 +265,7 @@ pub(super) fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty()).then(|| (name, trim(&line[colon + 1..])))
 }
 
-/// Without space, tab, CR and LF around it.
+/// Trims space, tab, CR and LF at both ends.
 #[inline]
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = text {

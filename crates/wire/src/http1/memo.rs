@@ -1,9 +1,10 @@
-//! A response head that was parsed before. Under load most responses of a server begin with the very same bytes,
-//! at least within a second of its clock: comparing them costs a tenth of parsing them, and equal bytes mean equal facts.
+//! Cache of the last parsed response head. Under load, most responses of a server begin with the same bytes, at least
+//! within one second of its clock. Comparing the bytes costs a tenth of parsing them, and equal bytes have equal parsed
+//! values.
 
 use super::head::{Framing, Head};
 
-/// The last head, and what was found in it. One serves any number of connections.
+/// The last parsed head with its parsed values. One memo serves any number of connections.
 #[derive(Debug, Default)]
 pub struct Memo {
     raw: Vec<u8>,
@@ -28,11 +29,11 @@ struct Facts {
     location: Option<Place>,
 }
 
-/// Start and end of a value in the head.
+/// Start and end of a value within the head, in bytes.
 type Place = (u32, u32);
 
 impl Memo {
-    /// The head at the start of `input`, if it is the one remembered.
+    /// Returns the cached head if `input` begins with the same bytes.
     #[inline]
     pub(super) fn recall<'b>(
         &self,
@@ -62,10 +63,10 @@ impl Memo {
         Some((head, facts.framing))
     }
 
-    /// Remembers a head that was just parsed.
+    /// Caches a head that was just parsed.
     pub(super) fn remember(&mut self, head: &Head<'_>, framing: Framing, request_is_head: bool) {
         let start = head.raw.as_ptr() as usize;
-        // Values are slices of the head, so the distance is their place in it.
+        // Values are slices of the head, so pointer differences are positions within it.
         let place = |value: &[u8]| {
             let from = (value.as_ptr() as usize).wrapping_sub(start);
             (from as u32, (from + value.len()) as u32)

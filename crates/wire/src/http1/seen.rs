@@ -1,9 +1,9 @@
-//! Facts about a response's body and connection, collected while its headers are parsed.
+//! Values of headers that decide the body and the reuse of the connection, collected while headers are parsed.
 
 use super::head::trim;
 use memchr::memchr;
 
-/// Facts from the headers read so far.
+/// Values from the headers parsed so far.
 #[derive(Default)]
 pub(super) struct Seen<'b> {
     pub(super) count: usize,
@@ -12,7 +12,7 @@ pub(super) struct Seen<'b> {
     connection: Tokens,
     proxy_connection: Tokens,
     lengths: u32,
-    /// The last readable value, unless it is negative.
+    /// The last readable `Content-Length`; `None` if that is negative.
     pub(super) content_length: Option<u64>,
     first_length: &'b [u8],
     pub(super) transfer_encoding: Option<&'b [u8]>,
@@ -54,7 +54,8 @@ impl<'b> Seen<'b> {
         }
     }
 
-    /// As HttpClient's reuse strategy has it: one readable length or plain `chunked`, then `Connection`, then the version.
+    /// True if the connection can be reused, by HttpClient's strategy: one readable length or only `chunked`, then
+    /// `Connection`, then the HTTP version.
     pub(super) fn keep_alive(&self, status: u16, version_minor: u8, has_body: bool) -> bool {
         if status == 101 {
             return false;
@@ -87,7 +88,7 @@ struct Tokens {
 impl Tokens {
     fn note(&mut self, value: &[u8]) {
         self.present = true;
-        // Nearly always there is this token and no other.
+        // Fast path: the usual header has only this token.
         if value.eq_ignore_ascii_case(b"keep-alive") {
             self.keep_alive = true;
             return;
@@ -107,7 +108,7 @@ impl Tokens {
     }
 }
 
-/// Whether the last coding of a `Transfer-Encoding` is chunked.
+/// True if the last coding in `Transfer-Encoding` is `chunked`.
 pub(super) fn ends_in_chunked(value: &[u8]) -> bool {
     let mut names = value.split(|&b| b == b',').map(|coding| {
         let end = coding.iter().position(|b| matches!(b, b';' | b'=')).unwrap_or(coding.len());
@@ -116,7 +117,7 @@ pub(super) fn ends_in_chunked(value: &[u8]) -> bool {
     names.rfind(|name| !name.is_empty()).is_some_and(|name| name.eq_ignore_ascii_case(b"chunked"))
 }
 
-/// First readable `timeout` of a `Keep-Alive` value, in seconds.
+/// Returns the first readable `timeout` of a `Keep-Alive` value, in seconds.
 fn keep_alive_timeout(value: &[u8]) -> Option<u32> {
     value.split(|&b| b == b',' || b == b';').find_map(|part| {
         let equals = memchr(b'=', part)?;
@@ -128,7 +129,7 @@ fn keep_alive_timeout(value: &[u8]) -> Option<u32> {
     })
 }
 
-/// A `Content-Length`, be it negative; `None` if it is unreadable.
+/// Parses a `Content-Length`, which may be negative; `None` if it is unreadable.
 fn length(text: &[u8]) -> Option<i64> {
     if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
         return Some(text.iter().fold(0, |n, b| n * 10 + i64::from(b - b'0')));
@@ -136,7 +137,7 @@ fn length(text: &[u8]) -> Option<i64> {
     number(text)
 }
 
-/// Java's `parseInt` and `parseLong`: an optional sign, then digits only.
+/// Parses a number like Java's `parseInt` and `parseLong`: an optional sign, then only digits.
 pub(super) fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }

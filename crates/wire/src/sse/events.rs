@@ -1,8 +1,8 @@
-//! The event stream of the HTML standard (9.2.6): lines, fields, events.
+//! Parser of event streams by the HTML standard (9.2.6): lines, fields, events.
 //!
-//! Text is not decoded: a name and data are told as they stand, and bytes that are not UTF-8 are the reader's matter. An
-//! event that has no blank line behind it is none. Lines end in LF, CR or both; an event is told at the first byte that
-//! ends it, though an LF may follow.
+//! Text is not decoded: names and data are reported as raw bytes, and their reader handles invalid UTF-8. An event
+//! without a blank line after it is dropped. Lines end in LF, CR or both. An event is reported at the first byte that
+//! ends it, even if an LF follows.
 
 use memchr::memchr2;
 
@@ -10,12 +10,12 @@ use crate::session::Broken;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Bounds on what is held of a stream.
+/// Limits on the buffered parts of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a line.
+    /// Maximum bytes of a line.
     pub line: usize,
-    /// Bytes of an event's data.
+    /// Maximum bytes of an event's data.
     pub event: usize,
 }
 
@@ -25,55 +25,55 @@ impl Default for Limits {
     }
 }
 
-/// An event stream being read.
+/// State of parsing an event stream.
 #[derive(Debug, Default)]
 pub struct Events {
     limits: Limits,
-    /// The beginning of a line whose end is yet to come.
+    /// The incomplete last line.
     line: Vec<u8>,
     data: Vec<u8>,
     name: Vec<u8>,
-    /// The id that the next event makes the last one.
+    /// The id that becomes the last event id with the next event.
     id: Vec<u8>,
     last_id: Vec<u8>,
     retry_ms: Option<u64>,
-    /// The last byte was a CR: an LF that follows ends no line.
+    /// The last byte was a CR, so an LF that follows ends no further line.
     after_cr: bool,
-    /// A line was read, or it is known that no byte order mark stands before the first.
+    /// Set after the first line, or once the stream is known to begin without a byte order mark.
     begun: bool,
 }
 
 impl Events {
-    /// A stream with these bounds.
+    /// Creates a parser with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// The id of the last event that had one, which a new request names as `Last-Event-ID`. Empty: none.
+    /// The id of the last event that had an id; empty if none. A new request sends it as `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> &[u8] {
         &self.last_id
     }
 
-    /// Milliseconds before a new request, if the stream names them.
+    /// Delay before a reconnect in milliseconds, if the stream set it.
     #[must_use]
     pub fn retry_ms(&self) -> Option<u64> {
         self.retry_ms
     }
 
-    /// Forgets what is unfinished: another stream follows. The last id and the time before a new request stay.
+    /// Drops incomplete lines and events, before another stream. The last event id and the reconnect delay stay.
     pub fn restart(&mut self) {
         let (last_id, retry_ms) = (std::mem::take(&mut self.last_id), self.retry_ms);
         *self = Self { id: last_id.clone(), last_id, retry_ms, ..Self::new(self.limits) };
     }
 
-    /// Takes a piece of the stream, all of it, and tells of each event: its name, empty where it has none (which the
-    /// standard calls `message`), the last id, and its data.
+    /// Parses a piece of the stream and reports each event: its name, the last event id, and its data. The name is
+    /// empty if the stream names none; the standard calls such an event `message`.
     ///
     /// # Errors
     ///
-    /// A line or an event is larger than its bound.
+    /// A line or an event exceeds its limit.
     pub fn feed(
         &mut self,
         mut input: &[u8],
@@ -132,7 +132,7 @@ impl Events {
         };
         match field {
             b"data" => {
-                // The line feed behind the last line is not told.
+                // The LF after the last data line is not part of the event's data.
                 if self.data.len() + value.len() > self.limits.event {
                     return Err(Broken(format!(
                         "an event has more than {} bytes",
