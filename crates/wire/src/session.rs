@@ -63,7 +63,7 @@ pub enum Cancelled {
     MustClose,
 }
 
-/// What is known about a request that the peer abandoned.
+/// Knowledge about the processing of a request that the peer abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The peer certainly did not process the request, so it may be resent on another connection.

@@ -1,8 +1,8 @@
 //! Drives one TLS client connection over buffers that the caller owns.
 //!
-//! rustls shakes hands through its unbuffered interface; then its keys are taken over and records are opened where they lie
-//! and sealed where they are sent from. An idle connection holds keys and no buffers; steady traffic allocates nothing.
-//! Nothing here touches a socket, and no call blocks.
+//! rustls does the handshake through its unbuffered interface. Then this module takes over the keys: it decrypts
+//! records in place and encrypts into the send buffer. An idle connection holds keys and no buffers, and steady traffic
+//! allocates nothing. This code never touches a socket and never blocks.
 
 mod config;
 mod identity;
@@ -46,14 +46,14 @@ enum Phase {
 /// The result of [`Client::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the input that are used up. The caller offers the rest again, followed by more.
+    /// Number of input bytes consumed. The caller passes in the rest once more, followed by further bytes.
     pub used: usize,
     pub handshaking: bool,
-    /// The peer has sent close_notify: a close of the connection is not a truncation.
+    /// The peer sent close_notify, so that closing the connection is not a truncation.
     pub peer_closed: bool,
 }
 
-/// The kind of a handshake.
+/// Full or resumed handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
     Full,
@@ -61,8 +61,8 @@ pub enum Handshake {
 }
 
 impl Client {
-    /// `server_name` is a host name or an IP address, in brackets or not. Java's rule for SNI: neither an address is sent, nor a
-    /// name without a dot in it or with one at its end, nor what is no host name.
+    /// Creates a client. `server_name` is a host name or an IP address, with or without brackets. As in Java, the
+    /// server name (SNI) is sent only for valid host names that have a dot inside and none at the end.
     pub fn new(config: &Arc<ClientConfig>, server_name: &str) -> Result<Self, Error> {
         let bare =
             server_name.strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or(server_name);
@@ -83,10 +83,11 @@ impl Client {
         })
     }
 
-    /// Starts or continues. `incoming` holds unread ciphertext and is decrypted in place; `plain` gets each decrypted
-    /// slice; what must be sent is appended to `out`, after an error too: then it is the alert that tells the peer.
+    /// Starts or continues the connection. `incoming` holds unread ciphertext, which is decrypted in place. `plain`
+    /// gets each decrypted slice. Bytes to send are appended to `out`, even after an error, when they are the alert for
+    /// the peer.
     ///
-    /// The caller offers what is past [`Progress::used`] again, unchanged, with more bytes after it.
+    /// The caller passes in the bytes after [`Progress::used`] once more, unchanged, followed by further bytes.
     pub fn advance(
         &mut self,
         incoming: &mut [u8],
@@ -106,7 +107,7 @@ impl Client {
         }
     }
 
-    /// Appends `plaintext` as TLS records.
+    /// Appends `plaintext` as encrypted TLS records.
     pub fn write(&mut self, plaintext: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         match &mut self.phase {
             Phase::Traffic(traffic) => traffic.write(plaintext, out),
@@ -115,7 +116,7 @@ impl Client {
         }
     }
 
-    /// Appends close_notify, if the handshake is over.
+    /// Appends close_notify, if the handshake is complete.
     pub fn close(&mut self, out: &mut Vec<u8>) {
         if let Phase::Traffic(traffic) = &mut self.phase {
             traffic.close(out);
@@ -126,12 +127,12 @@ impl Client {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Known when the handshake is over.
+    /// Kind of the handshake; `None` before it is complete.
     pub fn kind(&self) -> Option<Handshake> {
         self.kind
     }
 
-    /// Known when the handshake is over.
+    /// TLS version of the connection; `None` before the handshake is complete.
     pub fn version(&self) -> Option<ProtocolVersion> {
         self.version
     }
@@ -161,9 +162,10 @@ impl Client {
         }
     }
 
-    /// The handshake is over, and what it had to send is in the caller's buffer.
+    /// Takes over the keys of a complete handshake whose output is already in the caller's buffer.
     fn take_over(&mut self, unread: &[u8]) -> Result<(), Error> {
-        // A whole record that rustls has opened but not used up is part of a handshake message, which has no business here.
+        // rustls decrypted a whole record but did not consume it: it has a part of a handshake message, which is not
+        // allowed after the handshake.
         if !self.peer_closed && record::whole(unread).map_err(Error::Tls)?.is_some() {
             return Err(Error::Tls(rustls::Error::InvalidMessage(
                 rustls::InvalidMessage::MessageTooShort,
@@ -195,7 +197,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Runs rustls as far as the input goes; returns the bytes used up and whether the peer has closed.
+/// Runs rustls on all of the input; returns the number of bytes consumed, and whether the peer closed.
 fn shake(
     connection: &mut UnbufferedClientConnection,
     incoming: &mut [u8],
@@ -225,7 +227,7 @@ fn shake(
         used += discard;
         if let Some(error) = failed {
             let old = old_version(&error, incoming);
-            // What rustls has queued comes before another look at the input: the alert for the peer.
+            // Sends the alert that rustls has queued for the peer.
             if let Ok(ConnectionState::EncodeTlsData(data)) =
                 connection.process_tls_records(&mut incoming[used..]).state
             {
@@ -239,7 +241,7 @@ fn shake(
     }
 }
 
-/// The version that a server chose which supports none of ours, from its first message.
+/// Returns the error for a server that chose a TLS version older than 1.2, with the version from its first message.
 fn old_version(error: &rustls::Error, incoming: &[u8]) -> Option<Error> {
     use rustls::PeerIncompatible::ServerDoesNotSupportTls12Or13;
     if !matches!(error, rustls::Error::PeerIncompatible(ServerDoesNotSupportTls12Or13)) {
@@ -273,20 +275,20 @@ fn encode(
     }
 }
 
-/// The reason why a connection or a configuration failed.
+/// The reason why a TLS connection or configuration failed.
 #[derive(Clone, Debug)]
 pub enum Error {
-    /// No version is allowed.
+    /// The settings allow no TLS version.
     NoVersions,
-    /// Neither a host name nor an address.
+    /// The server name is neither a host name nor an address.
     BadName,
-    /// No usable root certificate.
+    /// There is no usable root certificate.
     BadRoots,
     /// Application data was written before the end of the handshake.
     Handshaking,
     /// Application data was written after close_notify.
     Closed,
-    /// The server chose a version that is too old: 0x0301 is TLS 1.0.
+    /// The server chose a version that is too old; 0x0301 is TLS 1.0.
     OldVersion(u16),
     /// The peer or its certificate is not acceptable.
     Tls(rustls::Error),

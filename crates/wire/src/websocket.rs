@@ -1,8 +1,8 @@
-//! WebSocket (RFC 6455, RFC 7692): frames, the opening handshake, compression, and the strict reassembly of messages.
+//! WebSocket (RFC 6455, RFC 7692): frames, the opening handshake, compression, and strict reassembly of messages.
 //!
-//! [`head`] reads one frame and [`push_frame`] writes one: functions without state, for callers that treat each frame
-//! as it comes. [`message`] is for callers that want whole messages and enforced rules. Nothing here holds a buffer while nothing
-//! is unfinished.
+//! [`head`] reads one frame and [`push_frame`] writes one. Both are stateless, for callers that handle each frame on
+//! arrival. [`message`] is for callers that need whole messages and enforced rules. No part holds a buffer unless a
+//! frame or message is incomplete.
 
 pub mod close;
 pub mod deflate;

@@ -1,4 +1,4 @@
-//! Code that runs for every request allocates nothing once it is warm.
+//! Code that runs for every request must not allocate once its buffers are warm.
 
 use allocation_counter::measure;
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -82,12 +82,12 @@ fn websocket_handshakes_frames_and_messages() {
         }
         assert_eq!(messages, 2);
     };
-    // Until the windows are full.
+    // Sends messages until the windows are full.
     for _ in 0..Window::SIZE / 200 + 2 {
         round();
     }
     assert_eq!(measure(round).count_total, 0);
-    // What a stream of its own would cost each connection.
+    // The memory that a separate inflate stream would cost each connection.
     assert!(measure(|| drop(Inflater::new())).bytes_max > 30 << 10);
 }
 
@@ -112,7 +112,7 @@ fn cookies_of(policy: Policy) {
     for text in [&b"session=0123456789; Path=/; HttpOnly"[..], b"other=1; path=/a; Max-Age=100"] {
         round(text);
     }
-    // Dates of the draft are not read without room, and have a comma that divides cookies in RFC 2109.
+    // Netscape's draft allocates to parse dates. In RFC 2109, the comma of a date separates cookies.
     let standard = policy == Policy::Standard;
     let dated = if standard { "; Expires=Wed, 18 May 2033 03:33:20 GMT" } else { "; Version=1" };
     let dated = format!("other=2; path=/a; Max-Age=100{dated}");
@@ -140,7 +140,7 @@ fn server() -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// A client and its server after the handshake, tickets taken.
+/// Returns a client and its server after the handshake, with tickets received.
 fn shaken(
     config: &Arc<ClientConfig>,
     server: &Arc<ServerConfig>,
@@ -197,7 +197,7 @@ fn encrypted_traffic() {
 #[test]
 fn an_idle_connection_keeps_little() {
     let server = server();
-    // TLS 1.3 needs the server's certificate and its secrets for tickets and new keys.
+    // TLS 1.3 keeps the server's certificate, and secrets for tickets and key updates.
     for (versions, limit) in [((true, false), 512), ((false, true), 3 << 10)] {
         let config = client_config(&Settings { versions, ..Settings::default() }).unwrap();
         let mut out = Vec::with_capacity(4096);

@@ -1,4 +1,4 @@
-//! Client certificates, and the checks of the server's: names, cipher suites, sessions.
+//! Client certificates, and checks of the server: names, cipher suites, sessions.
 
 use std::sync::{Arc, Mutex};
 
@@ -25,14 +25,15 @@ fn identities(store: &KeyStore) -> Vec<Identity> {
     store.keys.iter().map(|entry| Identity::new(entry).unwrap()).collect()
 }
 
-/// A certificate for `localhost`, and its key.
+/// Creates a certificate for `localhost` with its key.
 fn localhost() -> KeyEntry {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     KeyEntry { alias: String::new(), key, chain: vec![made.cert.der().clone()] }
 }
 
-/// A server that shows `shown`, signs with the key of `signs`, and notes the name that it was asked for.
+/// A server that presents the certificate `shown`, signs with the key of `signs`, and records the requested server
+/// name.
 #[derive(Debug)]
 struct Shows {
     key: Arc<CertifiedKey>,
@@ -74,7 +75,7 @@ fn server(
     Arc::new(builder.with_cert_resolver(Arc::clone(shows) as Arc<dyn ResolvesServerCert>))
 }
 
-/// Shakes hands and passes a word to the server, so that tickets arrive.
+/// Does a handshake and sends a word to the server, so that tickets arrive.
 fn shake(
     config: &Arc<rustls::ClientConfig>,
     name: &str,
@@ -110,7 +111,7 @@ fn keys_are_presented_in_turn_to_servers_that_ask() {
         client_config(&Settings { present, sessions: None, ..Settings::default() }).unwrap();
     let (asks, does_not) = (server(ALL, &shown, Some(&own)), server(ALL, &shown, None));
     for turn in 0..5 {
-        // A server that does not ask does not count.
+        // A server that does not ask for a certificate does not advance the rotation.
         shake(&config, "localhost", &does_not).unwrap();
         let (_, server) = shake(&config, "localhost", &asks).unwrap();
         assert_eq!(server.peer_certificates().unwrap(), &own[turn % 3..=turn % 3]);
@@ -226,7 +227,7 @@ fn a_server_that_shows_a_trusted_certificate_itself_needs_no_chain() {
 fn only_the_cipher_suites_named_are_offered() {
     let owner = localhost();
     let server = server(ALL, &shows(&owner, &owner), None);
-    // The server's certificate is none of RSA.
+    // The server's certificate has no RSA key.
     for suite in wire::tls::suites().filter(|suite| !format!("{suite:?}").contains("_RSA_")) {
         let config = client_config(&Settings { suites: vec![suite], ..Settings::default() });
         let (_, connection) = shake(&config.unwrap(), "localhost", &server).unwrap();

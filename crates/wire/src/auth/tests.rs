@@ -36,7 +36,7 @@ fn basic_before_anybody_asks_is_tried_once() {
     assert_eq!(sent, "Authorization: Basic TXVmYXNhOkNpcmNsZSBPZiBMaWZl\r\n");
     assert!(!challenged(&mut dialogue, &["Basic realm=x"]));
     assert_eq!(line(&mut dialogue, &message("GET", None)), "");
-    // Another scheme is another try.
+    // A challenge for another scheme starts a new attempt.
     let mut dialogue = Dialogue::preemptive(mufasa());
     assert!(challenged(&mut dialogue, &[TOLD]));
     assert!(line(&mut dialogue, &message("GET", None)).starts_with("Authorization: Digest "));
@@ -44,7 +44,7 @@ fn basic_before_anybody_asks_is_tried_once() {
 
 #[test]
 fn digest_is_worked_out_as_in_the_standard() {
-    // RFC 2617, 3.5, but for the client's nonce.
+    // The example of RFC 2617, 3.5, except for the client's nonce.
     let mut digest = Digest::default();
     let told = Challenge::parse(TOLD.as_bytes()).expect("a challenge");
     assert_eq!(digest.told(&told), Ok(false));
@@ -87,7 +87,7 @@ fn the_best_scheme_that_can_be_answered_is_taken() {
     for lines in [&["Negotiate"][..], &["Basic realm=strange"], &["Digest"], &[""], &[]] {
         assert!(!challenged(&mut Dialogue::default(), lines), "{lines:?}");
     }
-    // No scheme can be answered: the request goes out as it was, and then it is over.
+    // No offered scheme can be answered: the request is resent unchanged, and then the dialogue has failed.
     let mut dialogue = Dialogue::default();
     assert!(challenged(&mut dialogue, &["Digest realm=a, nonce=b, qop=other"]));
     assert_eq!(line(&mut dialogue, &message("GET", None)), "");

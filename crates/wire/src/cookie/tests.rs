@@ -21,7 +21,7 @@ fn sent(jar: &mut Jar, host: &str, path: &str, secure: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The `Cookie` header of the next request to the same origin.
+/// Stores a cookie; returns the `Cookie` header of the next request to the same origin.
 fn echo(text: &str) -> String {
     let mut jar = Jar::new();
     assert_eq!(store(&mut jar, &AT, text), Ok(true), "{text}");
@@ -116,7 +116,7 @@ fn a_foreign_domain_is_rejected_unless_unchecked() {
             "{domain}"
         );
     }
-    // A single label counts as a domain: there is no list of public suffixes in this policy.
+    // A single label is a valid domain: this policy has no list of public suffixes.
     assert_eq!(store(&mut jar, &AT, "a=b; domain=com"), Ok(true));
     let mut jar = Jar::with_rules(Rules { check: false, ..Rules::default() });
     assert_eq!(store(&mut jar, &AT, "a=b; domain=other.com"), Ok(true));
@@ -233,7 +233,7 @@ fn ages_and_dates() {
     ] {
         assert_eq!(only(&format!("a=b; {ignored}")).expires_ms, None, "{ignored}");
     }
-    // The first second of 1970 means no expiry, as for JMeter.
+    // JMeter treats an expiry in the first second of 1970 as no expiry.
     assert_eq!(only("a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT").expires_ms, None);
     let mut jar = with(Policy::Strict);
     for strict in ["a=b; max-age=x", "a=b; max-age=-1", "a=b; max-age="] {
@@ -342,7 +342,7 @@ fn the_draft_policies() {
     assert_eq!(store("h", "a", netscape), Ok(String::new()));
     assert_eq!(store("h", "a=b; path=/shop; path=/other", netscape), Ok("a=b".into()));
     assert_eq!(store("h", "a=b", Policy::Ignore), Ok(String::new()));
-    // The draft sends in the order of setting.
+    // Netscape's draft sends cookies in the order of setting.
     let mut jar = with(Policy::Compatibility);
     for text in [b"a=1; path=/".as_slice(), b"b=2; path=/shop"] {
         jar.store(&AT, text, NOW, |_| ()).unwrap();
@@ -350,7 +350,7 @@ fn the_draft_policies() {
     assert_eq!(sent(&mut jar, AT.host, AT.path, false), "a=1; b=2");
 }
 
-/// Whatever JMeter's Cookie Manager was told and sent in the recorded conversations.
+/// All requests of the recorded conversations get the cookies that JMeter's Cookie Manager sent.
 #[test]
 fn conversations_of_jmeter() {
     let table = std::env::var("COOKIES_TABLE").ok();
@@ -437,7 +437,7 @@ proptest! {
 
     #[test]
     fn a_date_survives(seconds in -11_000_000_000i64..250_000_000_000) {
-        // Written out by the inverse of the calendar that the parser uses: day by day from 1601.
+        // Dates are formatted by the inverse of the parser's calendar: day by day from 1601.
         let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (mut year, mut month, mut day) = (1601i64 , 1usize, days + 134_774);
         let leap = |y: i64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
@@ -477,7 +477,7 @@ fn check_any(texts: &[impl AsRef<[u8]>], policy: Policy) {
 fn very_many_are_kept_as_few_are() {
     for policy in [Policy::Standard, Policy::Netscape, Policy::Rfc2109] {
         let mut jar = with(policy);
-        // What there should be, in the order in which it was last set.
+        // Expected cookies, in the order in which they were last set.
         let mut model: Vec<(String, String, &str)> = Vec::new();
         for n in 0_u32..3000 {
             let name = format!("c{}", n.wrapping_mul(2_654_435_761) % 400);

@@ -1,9 +1,9 @@
-//! Each response of a table is fed whole, split at every position, and byte by byte: the events must be the same.
+//! Each response of a table is decoded whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The events of a response, with pieces of the body joined.
+/// The events of a response, with the pieces of the body joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     status: Option<u16>,
@@ -12,9 +12,9 @@ struct Seen {
     keep_alive: bool,
     head: Vec<u8>,
     body: Vec<u8>,
-    /// The decoder said `End`.
+    /// The decoder returned `End`.
     ended: bool,
-    /// Bytes after the end.
+    /// Number of bytes after the end.
     rest: usize,
     error: Option<Error>,
 }
@@ -70,7 +70,7 @@ fn feed<'a>(
     seen
 }
 
-/// Feeds in every way that the test knows and insists on one result.
+/// Decodes a response with every split of its bytes, and asserts that the result is the same.
 fn read(response: &[u8], head_request: bool, limits: Limits, close: bool) -> Seen {
     let whole = feed([response], head_request, limits, close);
     for at in 0..=response.len() {
@@ -368,7 +368,7 @@ fn limits_hold_wherever_the_input_is_split() {
 
 #[test]
 fn endless_headers_in_small_pieces_cost_linear_time() {
-    // 1 MiB in 16-byte pieces: looked at from the start each time this would be 32 GiB of scanning.
+    // 1 MiB in pieces of 16 bytes. Searching from the start each time would scan 32 GiB.
     let mut decoder = Decoder::new(false, Limits::default());
     let mut unread = b"HTTP/1.1 200 OK\r\n".to_vec();
     loop {

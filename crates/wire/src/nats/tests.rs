@@ -1,10 +1,10 @@
-//! Operations of a server, whole and divided at every byte; what is no operation, and what is too long.
+//! Operations of a server, whole and split at every byte; invalid operations, and operations beyond the limits.
 
 use super::*;
 
 const LIMITS: Limits = Limits { line: 64, payload: 32 };
 
-/// All operations as text, from input that comes in pieces.
+/// Returns all operations as text, from input that arrives in pieces.
 fn read(pieces: &[&[u8]]) -> Result<Vec<String>, Broken> {
     let (mut unread, mut seen) = (Vec::new(), Vec::new());
     for piece in pieces {

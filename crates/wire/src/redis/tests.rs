@@ -1,4 +1,4 @@
-//! Each conversation is fed whole, split at every position, and byte by byte: what is told must be the same.
+//! Each conversation is parsed whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,13 +7,13 @@ fn ticket(index: u32) -> Ticket {
     Ticket::first(index)
 }
 
-/// All that a conversation told, with the pieces of an answer's content joined.
+/// All events of a conversation, with the pieces of a reply's content joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     ready: bool,
     answers: Vec<Answer>,
     broken: Option<String>,
-    /// Bytes of an unfinished line.
+    /// Number of bytes of an incomplete line.
     rest: usize,
 }
 
@@ -77,7 +77,7 @@ fn feed<'a>(
     seen
 }
 
-/// Feeds in every way that the test knows and insists on one result.
+/// Parses a conversation with every split of its bytes, and asserts that the result is the same.
 fn read_all(input: &[u8], login: Login<'_>, asked: u32, close: bool) -> Seen {
     let whole = feed([input], login, asked, close);
     for at in 0..=input.len() {
@@ -293,7 +293,7 @@ fn ends() {
     }
 }
 
-/// A value of any type, on the wire.
+/// Generates a value of any type in wire format.
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let line = "[ -~]{0,20}";
     let leaf = prop_oneof![

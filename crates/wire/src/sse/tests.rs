@@ -1,15 +1,15 @@
-//! Each stream is fed whole, split at every position, and byte by byte: what is told must be the same.
+//! Each stream is parsed whole, split at every position, and byte by byte. The events must be the same.
 
 use super::*;
 use proptest::prelude::*;
 
 const LIMITS: Limits = Limits { line: 60, event: 80 };
 
-/// Events, the last id, the time before a new request, and what broke.
+/// Events, the last event id, the reconnect delay, and the error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stream {
     events: Vec<(String, String)>,
-    /// The id that stood with each of them.
+    /// The last event id at the time of each event.
     ids: Vec<String>,
     last_id: String,
     retry_ms: Option<u64>,
@@ -37,7 +37,7 @@ fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Stream {
     seen
 }
 
-/// Feeds in every way that the test knows and insists on one result.
+/// Parses a stream with every split of its bytes, and asserts that the result is the same.
 fn stream(input: &[u8]) -> Stream {
     let whole = parse([input]);
     for at in 0..=input.len() {
@@ -138,7 +138,7 @@ fn bounds() {
     assert_eq!(events(&data(4)).len(), 1);
     let seen = stream(data(5).as_bytes());
     assert!(seen.broken.expect("too large").contains("more than 80 bytes"));
-    // What was told before stays told.
+    // Events reported before an error remain valid.
     assert_eq!(stream((data(1) + &line(61)).as_bytes()).events.len(), 1);
     assert!(stream(b"event: a\n").events.is_empty());
 }
@@ -158,7 +158,7 @@ fn another_stream_forgets_what_is_unfinished() {
 
 const TO: Ticket = Ticket::first(3);
 
-/// All that an exchange told.
+/// All events of an exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     status: Option<u16>,
@@ -210,7 +210,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
     Seen { broken, ..seen }
 }
 
-/// Feeds in every way that the test knows and insists on one result.
+/// Runs an exchange with every split of its response, and asserts that the result is the same.
 fn answered(input: &[u8], close: bool) -> Seen {
     let whole = exchange([input], close);
     for at in 0..=input.len() {

@@ -14,15 +14,16 @@ use rustls::server::ParsedCertificate;
 use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// Whom to trust.
+/// Which server certificates are trusted.
 #[derive(Clone, Debug, Default)]
 pub enum Verify {
-    /// Neither chain nor name is checked; the signature that proves the key only if asked for.
+    /// Any certificate; neither its chain nor its name is checked. [`Settings::check_signature`] decides on the key's
+    /// signature.
     #[default]
     AcceptAll,
-    /// The roots that the operating system trusts.
+    /// Certificates from the operating system's trusted roots.
     SystemRoots,
-    /// These root certificates.
+    /// Certificates from these roots.
     Roots(Vec<CertificateDer<'static>>),
 }
 
@@ -30,21 +31,21 @@ pub enum Verify {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub verify: Verify,
-    /// Under [`Verify::AcceptAll`]: check that the server holds the key of the certificate it sends.
+    /// Under [`Verify::AcceptAll`]: check that the server holds the key of the certificate that it sends.
     pub check_signature: bool,
-    /// Otherwise: the certificate must be for the name that was asked for.
+    /// Under the other variants of [`Verify`]: the certificate must match the server name.
     pub check_name: bool,
-    /// TLS 1.2, TLS 1.3.
+    /// TLS 1.2 allowed, TLS 1.3 allowed.
     pub versions: (bool, bool),
-    /// The cipher suites offered, best first; all that there are if this is empty.
+    /// Cipher suites to offer, in descending order of preference; empty for all supported suites.
     pub suites: Vec<CipherSuite>,
-    /// Sessions kept for later connections of the same configuration; none are if this is `None`.
+    /// Limits of the cache of resumable sessions; `None` disables resumption.
     pub sessions: Option<Limits>,
-    /// Offer `http/1.1` by ALPN; otherwise offer nothing.
+    /// Offer `http/1.1` by ALPN. If false, ALPN is not used.
     pub alpn_http1: bool,
-    /// The requested name is sent to the server (SNI).
+    /// Send the server name to the server (SNI).
     pub sni: bool,
-    /// Client certificates for servers that ask.
+    /// Client certificates for servers that ask for one.
     pub present: Present,
 }
 
@@ -64,12 +65,12 @@ impl Default for Settings {
     }
 }
 
-/// All cipher suites that can be used, best first.
+/// All supported cipher suites, in descending order of preference.
 pub fn suites() -> impl Iterator<Item = CipherSuite> {
     aws_lc_rs::DEFAULT_CIPHER_SUITES.iter().map(rustls::SupportedCipherSuite::suite)
 }
 
-/// Builds the configuration that connections share, with its session cache.
+/// Builds the TLS configuration, with its session cache, that connections share.
 pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
     let versions: &[&rustls::SupportedProtocolVersion] = match settings.versions {
         (true, true) => &[&rustls::version::TLS13, &rustls::version::TLS12],
@@ -107,7 +108,7 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_client_cert_resolver(identity::resolver(settings.present.clone()));
-    // The record layer takes the keys over when the handshake is done.
+    // The record layer takes over the keys after the handshake.
     config.enable_secret_extraction = true;
     config.resumption = match settings.sessions {
         Some(limits) => Resumption::store(Arc::new(Sessions::new(limits))),
@@ -120,8 +121,8 @@ pub fn client_config(settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
     Ok(Arc::new(config))
 }
 
-/// The same configuration with a session cache of its own: a user whose sessions are not shared. It takes some 500 bytes; a
-/// configuration built anew takes 16 KB.
+/// Copies a configuration with a new session cache, for a user whose sessions are not shared. A copy takes about 500
+/// bytes; a configuration built from settings takes 16 KB.
 pub fn with_fresh_sessions(config: &Arc<ClientConfig>, limits: Limits) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
     config.resumption = Resumption::store(Arc::new(Sessions::new(limits)));
@@ -143,11 +144,12 @@ fn roots(certificates: &[CertificateDer<'static>]) -> Result<RootCertStore, Erro
     if store.is_empty() { Err(Error::BadRoots) } else { Ok(store) }
 }
 
-/// Checks chains, and names if asked to.
+/// Verifier of certificate chains and, if set, of server names.
 #[derive(Debug)]
 struct Checks {
     chain: Arc<WebPkiServerVerifier>,
-    /// A server that shows one of these itself needs no chain, as in Java; nor is its time looked at.
+    /// Trusted certificates. A server that presents one of these needs no chain, and its validity period is ignored, as
+    /// in Java.
     trusted: Vec<CertificateDer<'static>>,
     name: bool,
     rules: Rules,
@@ -172,7 +174,7 @@ impl ServerCertVerifier for Checks {
         let shown = if self.name { name.to_str() } else { "".into() };
         let chain: Vec<_> = std::iter::once(end_entity).chain(intermediates).collect();
         self.rules.hold(&shown, &chain, now, || {
-            // The name is checked last: if it is wrong, everything else is right.
+            // rustls checks the name last, so a wrong name means that everything else is right.
             match self.chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
                 Err(rustls::Error::InvalidCertificate(
                     NotValidForName | NotValidForNameContext { .. },
@@ -206,7 +208,7 @@ impl ServerCertVerifier for Checks {
     }
 }
 
-/// Accepts every certificate; spends time on the signatures made with it only if given algorithms.
+/// Verifier that accepts every certificate. It checks handshake signatures only if it has algorithms.
 #[derive(Debug)]
 struct AcceptAll {
     algorithms: Option<WebPkiSupportedAlgorithms>,

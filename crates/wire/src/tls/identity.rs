@@ -1,6 +1,7 @@
-//! Client certificates with their keys, and which of them a connection presents.
+//! Client certificates with their keys, and the choice of the certificate that a connection presents.
 //!
-//! A server that asks for none is shown none. Choosing costs a reference count; the signature is rustls'.
+//! A server gets a certificate only if it asks for one. The choice costs one reference count; rustls makes the
+//! signature.
 
 use super::Error;
 use super::keystore::KeyEntry;
@@ -12,12 +13,13 @@ use rustls::{ClientConfig, SignatureAlgorithm, SignatureScheme};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A certificate chain with its key.
+/// A certificate chain with its private key.
 #[derive(Clone, Debug)]
 pub struct Identity(Arc<CertifiedKey>);
 
 impl Identity {
-    /// Refuses keys that cannot sign: RSA below 2048 bits, curves other than NIST's and Ed25519.
+    /// Creates an identity. Fails for keys that rustls cannot sign with: RSA below 2048 bits, and curves other than
+    /// NIST's and Ed25519.
     pub fn new(entry: &KeyEntry) -> Result<Self, Error> {
         let key = any_supported_type(&entry.key).map_err(Error::Tls)?;
         Ok(Self(Arc::new(CertifiedKey::new(entry.chain.clone(), key))))
@@ -27,11 +29,11 @@ impl Identity {
 /// The client certificates that connections present when the server asks.
 #[derive(Clone, Debug)]
 pub enum Present {
-    /// These in turn, whoever connects; clones take turns with each other.
+    /// Each connection presents the next certificate of the list. Clones share the position.
     InTurn(Vec<Identity>, Arc<AtomicUsize>),
-    /// Always this.
+    /// All connections present this certificate.
     One(Identity),
-    /// There is none to present: the handshake fails with this text, if the server asks.
+    /// No certificate exists: if the server asks for one, the handshake fails with this text.
     Absent(String),
 }
 
@@ -41,7 +43,7 @@ impl Present {
     }
 }
 
-/// The same configuration with something else to present. Sessions that were made with another key are not resumed.
+/// Copies a configuration with other client certificates. Sessions of connections with another key are not resumed.
 pub fn presenting(config: &Arc<ClientConfig>, what: Present) -> Arc<ClientConfig> {
     let mut config = ClientConfig::clone(config);
     config.client_auth_cert_resolver = resolver(what);
@@ -79,7 +81,7 @@ impl ResolvesClientCert for InTurn {
     }
 }
 
-/// A key that fails where it should sign, with a text.
+/// A key that fails with a text instead of signing.
 #[derive(Clone, Debug)]
 struct NoKey(Arc<str>);
 

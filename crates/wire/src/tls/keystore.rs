@@ -1,6 +1,7 @@
-//! Keys and certificates out of files: PKCS#12, Java's JKS, PEM.
+//! Reads keys and certificates from files: PKCS#12, Java's JKS, PEM.
 //!
-//! The content tells the format, as it does in Java. Keys stand in the order in which Java would name them. Read once, before a run.
+//! The format is recognised by the content, as in Java. Keys are in the order in which Java enumerates them. Files are
+//! read once, before a run.
 
 mod ber;
 mod jks;
@@ -17,11 +18,11 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub struct KeyStore {
     pub keys: Vec<KeyEntry>,
-    /// Certificates that stand there for themselves.
+    /// Certificates that belong to no key.
     pub trusted: Vec<CertificateDer<'static>>,
 }
 
-/// A private key with its chain, the own certificate first.
+/// A private key with its certificate chain, the key's own certificate first.
 #[derive(Debug)]
 pub struct KeyEntry {
     pub alias: String,
@@ -29,7 +30,8 @@ pub struct KeyEntry {
     pub chain: Vec<CertificateDer<'static>>,
 }
 
-/// Reads a file's bytes. Without a password JKS is not checked against changes, and its keys cannot be read.
+/// Parses the bytes of a key store file. Without a password, the integrity of a JKS file is not checked and its keys
+/// cannot be read.
 pub fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, KeyStoreError> {
     match bytes {
         [0xFE, 0xED, 0xFE, 0xED, ..] => jks::read(bytes, password),
@@ -43,13 +45,13 @@ pub fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, KeyStoreEr
 /// The reason why a key store cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyStoreError {
-    /// Neither PKCS#12, JKS nor PEM.
+    /// The file is neither PKCS#12, JKS nor PEM.
     UnknownFormat,
-    /// Java's JCEKS.
+    /// The file is in Java's JCEKS format, which is not supported.
     Jceks,
-    /// It ends too early, or its structure is broken.
+    /// The file is truncated, or its structure is invalid.
     Malformed,
-    /// The password is wrong, or the file was changed.
+    /// The password is wrong, or the file was modified.
     Password,
     /// A key has an encryption that is not supported.
     Encryption,

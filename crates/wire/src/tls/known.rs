@@ -1,17 +1,17 @@
 //! Cache of certificate chains that were verified recently.
 //!
-//! A server shows the same chain in each handshake, and a generator does thousands of handshakes per second: a chain that was verified need
-//! not be verified again for a minute. The proof that the server has the key is checked each time, elsewhere. Each thread has its own cache, so
-//! that no thread waits; chains are compared byte by byte.
+//! A server sends the same chain in each handshake, and a generator does thousands of handshakes per second. A verified
+//! chain is therefore not verified once more for a minute. Each handshake still proves, elsewhere, that the server has
+//! the key. Each thread has its own cache, so that no thread waits for another. Chains are compared byte by byte.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-/// Lifetime of a verified chain in the cache, seconds.
+/// Lifetime of a verified chain in the cache, in seconds.
 const GOOD_FOR: u64 = 60;
-/// Chains that a thread remembers.
+/// Maximum number of chains in a thread's cache.
 const MOST: usize = 64;
 
 /// Number of a set of verification rules; chains are cached per set.
@@ -36,7 +36,8 @@ impl Rules {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Whether this chain was found good for this name less than a minute ago; else asks `check`.
+    /// Returns success if this chain was verified for this name less than a minute ago; otherwise calls `check` and
+    /// caches success.
     pub(super) fn hold<E>(
         self,
         name: &str,

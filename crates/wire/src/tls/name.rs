@@ -1,14 +1,15 @@
-//! Names of servers that are not valid in TLS.
+//! Server names that are not valid in TLS.
 //!
-//! Java leaves the name out (SNI) where `SNIHostName` refuses it, and connects all the same; so do names like
-//! `a_b.example`, `-a.example` and `a..example` here. The sessions of such a server are kept under a name that stands
-//! in for its own, and that no certificate is for.
+//! Java omits the server name (SNI) if `SNIHostName` rejects it, and still connects. This module does the same for
+//! names such as `a_b.example`, `-a.example` and `a..example`. Sessions of such a server are cached under a substitute
+//! name that matches no certificate.
 
 use rustls::pki_types::ServerName;
 
 use super::Error;
 
-/// Whether Java names a server in its greeting: letters, digits and hyphens, with a dot inside, and no hyphen at an end of a part.
+/// True if Java sends this server name (SNI): labels of letters, digits and hyphens, a dot inside, and no hyphen at
+/// either end of a label.
 pub(super) fn is_sent(name: &str) -> bool {
     let part = |part: &str| {
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -20,7 +21,8 @@ pub(super) fn is_sent(name: &str) -> bool {
     name.contains('.') && name.split('.').all(part)
 }
 
-/// A valid substitute for an invalid name: the same for the same name, and different for different ones.
+/// Returns a valid substitute for an invalid name; equal names have equal substitutes, and different names different
+/// ones.
 pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in name.bytes() {
@@ -36,7 +38,8 @@ pub(super) fn stand_in(name: &str) -> Result<ServerName<'static>, Error> {
 mod tests {
     use super::*;
 
-    /// The names that `SNIHostName` of Java 17 takes and refuses, but for names that end with a number and those that are not ASCII.
+    /// The names that `SNIHostName` of Java 17 accepts and rejects, except names that end with a number and non-ASCII
+    /// names.
     #[test]
     fn names_that_java_sends() {
         for name in ["A.Example", "xn--a.b", "a--b.c", "ab--c.d", "1.example", "a.0x1"] {

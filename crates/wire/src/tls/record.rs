@@ -1,7 +1,7 @@
-//! Protects and opens TLS records of an established connection, in place.
+//! Encrypts and decrypts TLS records of an established connection, in place.
 //!
-//! rustls would do this too, but through a fresh buffer for every record in either direction. Record layouts are those of
-//! RFC 8446 (5.2), RFC 5288 and RFC 7905; keys come from rustls. One call costs the cipher and some 50 ns, and allocates
+//! rustls can do this too, but it allocates a buffer for every record in either direction. Record layouts follow RFC
+//! 8446 (5.2), RFC 5288 and RFC 7905; keys come from rustls. A call costs the cipher and about 50 ns, and allocates
 //! only what the output lacks in capacity.
 
 use super::Error;
@@ -15,20 +15,20 @@ pub(super) const ALERT: u8 = 21;
 pub(super) const HANDSHAKE: u8 = 22;
 pub(super) const DATA: u8 = 23;
 
-/// Plaintext of one record, in bytes.
+/// Maximum length of a record's plaintext in bytes.
 pub(super) const PLAINTEXT: usize = 1 << 14;
 const HEADER: usize = 5;
 const TAG: usize = 16;
-/// The part of the nonce that TLS 1.2 sends along with AES-GCM.
+/// Length in bytes of the nonce part that TLS 1.2 sends with AES-GCM records.
 const EXPLICIT: usize = 8;
-/// Ciphertext of one record; TLS 1.2 allows more than TLS 1.3.
+/// Maximum length of a record's ciphertext in bytes. This is the limit of TLS 1.2; that of TLS 1.3 is lower.
 const CIPHERTEXT: usize = PLAINTEXT + 2048;
 
-/// One direction of a connection.
+/// Keys and record counter of one direction of a connection.
 pub(super) struct Keys {
     key: LessSafeKey,
     iv: [u8; 12],
-    /// Records protected so far.
+    /// Number of records encrypted or decrypted so far.
     sequence: u64,
     layout: Layout,
 }
@@ -64,7 +64,7 @@ impl Keys {
         Ok(Self { key: LessSafeKey::new(key), iv, sequence, layout })
     }
 
-    /// Appends one record of at most [`PLAINTEXT`] bytes.
+    /// Encrypts and appends one record of at most [`PLAINTEXT`] bytes.
     pub(super) fn seal(
         &mut self,
         kind: u8,
@@ -107,7 +107,7 @@ impl Keys {
         }
     }
 
-    /// Opens one whole record; returns its content type and content.
+    /// Decrypts one whole record; returns its content type and content.
     pub(super) fn open<'b>(
         &mut self,
         record: &'b mut [u8],
@@ -147,7 +147,7 @@ impl Keys {
         let text: &[u8] = text.map_err(|_| rustls::Error::DecryptError)?;
         self.sequence += 1;
         let (kind, text) = if self.layout == Layout::Tls13 {
-            // The content type is the last byte that is not zero; what follows it is padding.
+            // The content type is the last byte that is not zero; zero padding follows it.
             let last = text.iter().rposition(|&b| b != 0).ok_or(rustls::Error::DecryptError)?;
             (text[last], &text[..last])
         } else {
@@ -176,7 +176,7 @@ impl Keys {
     }
 }
 
-/// Length of the record at the start, header included; `None` while it is not complete.
+/// Returns the length of the first record including its header; `None` if the record is incomplete.
 pub(super) fn whole(input: &[u8]) -> Result<Option<usize>, rustls::Error> {
     let [_, _, _, high, low, ..] = *input else { return Ok(None) };
     let body = usize::from(u16::from_be_bytes([high, low]));

@@ -1,7 +1,8 @@
-//! Sessions that clients may resume: of one user, or of all.
+//! Cache of resumable TLS sessions, for one user or for all users.
 //!
-//! At most so many servers are remembered, and of each at most so many tickets, the newest; TLS 1.3 uses a ticket once.
-//! A store that remembers nothing yet owns no heap but itself. A look-up goes through the few servers one user knows.
+//! The cache is bounded in servers, and in tickets of each server. It keeps the newest tickets; TLS 1.3 uses a ticket
+//! once. An empty cache allocates only itself. A lookup searches the list linearly, because a user connects to few
+//! servers.
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -9,11 +10,11 @@ use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Limits of a session store.
+/// Limits of a session cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub servers: usize,
-    /// Tickets of a server.
+    /// Maximum number of tickets per server.
     pub tickets: usize,
 }
 
@@ -35,11 +36,11 @@ impl Sessions {
     }
 
     fn servers(&self) -> MutexGuard<'_, Vec<Server>> {
-        // A panic elsewhere leaves the list consistent.
+        // A panic of another thread leaves the list consistent.
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known of a server; the one known longest makes room for a new one.
+    /// Changes the cached sessions of a server. A new server replaces the oldest one if the cache is full.
     fn with(&self, name: ServerName<'static>, change: impl FnOnce(&mut Server, usize)) {
         if self.limits.servers == 0 {
             return;
@@ -105,7 +106,7 @@ impl ClientSessionStore for Sessions {
 
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is in it is secret.
+        // Sessions are secret, so they are not printed.
         f.debug_struct("Sessions").field("limits", &self.limits).finish_non_exhaustive()
     }
 }

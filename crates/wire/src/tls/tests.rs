@@ -1,4 +1,4 @@
-//! The client against rustls' own server, in memory.
+//! The client against rustls' server, in memory.
 
 use super::*;
 use rustls::crypto::CryptoProvider;
@@ -33,7 +33,7 @@ fn authority_with(
     Authority { pem: certified.cert.pem(), server: Arc::new(server) }
 }
 
-/// The certificates in a PEM text; none where there are none that can be read.
+/// Parses the certificates of a PEM text; an empty list if it has none.
 fn trusted(pem: &str) -> Vec<CertificateDer<'static>> {
     keystore::read(pem.as_bytes(), None).map_or_else(|_| Vec::new(), |store| store.trusted)
 }
@@ -42,13 +42,13 @@ const BOTH: &[&rustls::SupportedProtocolVersion] =
     &[&rustls::version::TLS13, &rustls::version::TLS12];
 const TLS12: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS12];
 
-/// A client and a server with the bytes between them.
+/// A client and a server, with the bytes in flight between them.
 struct Pair {
     client: Client,
     server: ServerConnection,
     to_client: Vec<u8>,
     to_server: Vec<u8>,
-    /// Bytes that the server's buffer had no room for.
+    /// Bytes for which the server's buffer had no space.
     heard: Vec<u8>,
     /// Bytes that the client decrypted.
     got: Vec<u8>,
@@ -165,7 +165,7 @@ fn every_cipher_suite_carries_traffic() {
     let config = client_config(&Settings::default()).unwrap();
     let mut seen = 0;
     for suite in provider.cipher_suites.clone() {
-        // The certificate is of an elliptic curve: suites that sign with RSA differ only in the handshake.
+        // The certificate has a key on an elliptic curve. Cipher suites for RSA keys differ only in the handshake.
         if format!("{:?}", suite.suite()).contains("_RSA_") {
             continue;
         }
@@ -400,7 +400,7 @@ fn names_and_addresses_are_told_apart() {
     {
         assert!(Client::new(&config, name).is_ok(), "{name}");
     }
-    // What is none of both is not named to the server.
+    // Names that are neither a valid host name nor an address are not sent to the server.
     for name in ["", "a b", "[::1", "a/b", "1", "srv.1", "-a.example", "a..example", "a_b.example"]
     {
         assert!(Client::new(&config, name).is_ok(), "{name}");

@@ -1,6 +1,6 @@
-//! A connection after its handshake: application data, alerts, tickets, key updates.
+//! A TLS connection after its handshake: application data, alerts, tickets, key updates.
 //!
-//! Holds two keys and, for TLS 1.3, what rustls needs to take tickets and to derive the next keys. No buffers, but for a
+//! It holds two keys and, for TLS 1.3, the state of rustls for tickets and key updates. It has no buffers, except for a
 //! handshake message that the peer splits over records.
 
 use super::Error;
@@ -11,26 +11,26 @@ use rustls::{AlertDescription, HandshakeType, ProtocolVersion};
 
 const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
-/// Records under one key; AES-GCM should not protect more than 2^24.5 (RFC 8446, 5.5).
+/// Maximum number of records under one key; AES-GCM should not encrypt more than 2^24.5 (RFC 8446, 5.5).
 const RECORDS_PER_KEY: u64 = 1 << 23;
-/// Bytes of a handshake message that is split over records.
+/// Maximum length in bytes of a handshake message that is split over records.
 const FRAGMENT: usize = 1 << 16;
 
 pub(super) struct Traffic {
     seal: Keys,
     open: Keys,
-    /// Only for TLS 1.3: later versions of the keys come from here, and tickets go there.
+    /// State of rustls that derives updated keys and stores tickets; `None` for TLS 1.2.
     kernel: Option<Box<KernelConnection<ClientConnectionData>>>,
-    /// The start of a handshake message.
+    /// The incomplete start of a handshake message.
     fragment: Vec<u8>,
     pub(super) peer_closed: bool,
     closed: bool,
-    /// Records that may yet be sealed with this key.
+    /// Number of records that may still be encrypted with the current key.
     pub(super) key_lasts: u64,
 }
 
 impl Traffic {
-    /// Takes over a connection whose handshake is over and whose output is sent.
+    /// Takes over a connection whose handshake is complete and whose output is sent.
     pub(super) fn new(
         connection: UnbufferedClientConnection,
         peer_closed: bool,
@@ -49,7 +49,7 @@ impl Traffic {
         })
     }
 
-    /// Opens all whole records; returns the bytes they cover. After an error the alert is in `out`.
+    /// Decrypts all whole records; returns their total length. After an error, `out` has the alert for the peer.
     pub(super) fn read(
         &mut self,
         incoming: &mut [u8],
@@ -64,7 +64,7 @@ impl Traffic {
                 rustls::Error::AlertReceived(_) => return Error::Tls(error),
                 _ => AlertDescription::UnexpectedMessage,
             };
-            // The first error is the one to report.
+            // Errors of sending the alert are ignored; the first error is returned.
             let _ = self.seal.seal(ALERT, &[2, alert.into()], out);
             Error::Tls(error)
         })
@@ -88,7 +88,7 @@ impl Traffic {
     pub(super) fn close(&mut self, out: &mut Vec<u8>) {
         if !self.closed {
             self.closed = true;
-            // A connection that cannot say goodbye is closed without.
+            // If close_notify cannot be encrypted, the connection closes without it.
             let _ = self.seal.seal(ALERT, &[1, AlertDescription::CloseNotify.into()], out);
         }
     }
@@ -117,7 +117,7 @@ impl Traffic {
                 _ => return Err(unexpected_record(kind)),
             }
         }
-        // What follows close_notify is not part of the connection.
+        // Bytes after close_notify do not belong to the connection.
         Ok(incoming.len())
     }
 
@@ -155,7 +155,7 @@ impl Traffic {
             match (kind, &mut self.kernel) {
                 (NEW_SESSION_TICKET, Some(kernel)) => kernel.handle_new_session_ticket(body)?,
                 (KEY_UPDATE, Some(kernel)) => {
-                    // New keys begin with a new record.
+                    // A key update must be the last message of its record.
                     let ([answer @ (0 | 1)], []) = (body, rest) else { return Err(garbled()) };
                     self.open = Keys::new(true, kernel.update_rx_secret()?).map_err(own)?;
                     if *answer == 1 && !self.closed {
@@ -163,7 +163,7 @@ impl Traffic {
                     }
                 }
                 (0, None) => {
-                    // HelloRequest: answered with "no renegotiation".
+                    // A HelloRequest is answered with the alert "no renegotiation".
                     let _ =
                         self.seal.seal(ALERT, &[1, AlertDescription::NoRenegotiation.into()], out);
                 }
@@ -182,7 +182,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Tells the peer and takes the next key; nothing can be done about it in TLS 1.2, where the nonces last on.
+    /// Sends a key update and switches to the next key. TLS 1.2 has no key updates; it keeps its key, as its nonces do
+    /// not repeat.
     fn update_own_keys(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.key_lasts = RECORDS_PER_KEY;
         if let Some(kernel) = &mut self.kernel {

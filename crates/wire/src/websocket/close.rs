@@ -1,18 +1,18 @@
-//! Close frames (RFC 6455, sections 5.5.1 and 7.4): a code that may be sent, and a reason that is text.
+//! Close frames (RFC 6455, sections 5.5.1 and 7.4): a valid status code and a UTF-8 reason.
 
 use super::message::Violation;
 use super::{Opcode, push_frame};
 
-/// The longest reason, in bytes: a control frame has at most 125, two of them are the code.
+/// Maximum length of a close reason in bytes: a control frame has at most 125, and two are the code.
 pub const LONGEST_REASON: usize = 123;
 
-/// Whether an endpoint may send this code. 1004 is undefined, 1005, 1006 and 1015 stand for what was never sent; below 3000
-/// are those that the registry has, from 3000 to 4999 they are free.
+/// True if an endpoint may send this close code. 1004 is undefined; 1005, 1006 and 1015 are never on the wire. Below
+/// 3000 only registered codes are valid; 3000 to 4999 may be used freely.
 pub const fn may_be_sent(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }
 
-/// Code and reason of a close frame; it may have neither.
+/// Parses code and reason of a close frame; both may be absent.
 pub fn read(payload: &[u8]) -> Result<(Option<u16>, &str), Violation> {
     match payload {
         [] => Ok((None, "")),
@@ -28,7 +28,7 @@ pub fn read(payload: &[u8]) -> Result<(Option<u16>, &str), Violation> {
     }
 }
 
-/// Appends a close frame; what is too long of the reason is cut at a character.
+/// Appends a close frame; a reason that is too long is cut at a character boundary.
 pub fn push(out: &mut Vec<u8>, code: u16, reason: &str, mask: Option<[u8; 4]>) {
     let mut end = reason.len().min(LONGEST_REASON);
     while !reason.is_char_boundary(end) {

@@ -1,8 +1,9 @@
 //! Compression of messages (RFC 7692): whole messages in, whole messages out, bounded in output.
 //!
-//! One [`Inflater`] and one [`Deflater`] serve all connections of a core, because between messages a deflate stream is nothing but
-//! its window. That is in a connection's [`Window`], at most 32 KiB and only as much as was sent; where the peers agreed to
-//! forget, a connection keeps nothing. The price is one copy of the window for each message.
+//! One [`Inflater`] and one [`Deflater`] serve all connections of a core, because between messages a deflate stream
+//! consists only of its window. The window is in the connection's [`Window`]: at most 32 KiB, and never more than was
+//! sent. If the peers agreed on no context takeover, a connection keeps nothing. The price is one copy of the window
+//! for each message.
 
 use std::fmt;
 
@@ -13,22 +14,22 @@ pub use crate::coding::Inflater;
 
 /// The last bytes of every compressed message, which the sender removes (RFC 7692, section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
-/// Final blocks that a message may have. Each costs a copy of the window, and a sender needs none.
+/// Maximum number of final deflate blocks in a message. Each costs a copy of the window, and a sender needs none.
 const FINAL_BLOCKS: u32 = 1000;
-/// Room made for output at a time, in bytes.
+/// Output capacity reserved at a time, in bytes.
 const STEP: usize = 4096;
 
-/// The end of what one direction of a connection has carried.
+/// The last bytes sent in one direction of a connection, to which later messages may refer.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     bytes: Vec<u8>,
 }
 
 impl Window {
-    /// The most that deflate can refer back to.
+    /// Maximum distance of a back reference in deflate, in bytes.
     pub const SIZE: usize = 32 * 1024;
 
-    /// Bytes on the heap.
+    /// Heap memory of the window in bytes.
     pub fn heap(&self) -> usize {
         self.bytes.capacity()
     }
@@ -44,9 +45,9 @@ impl Window {
 /// The reason why a message cannot be decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Not deflate.
+    /// The payload is not valid deflate data.
     Invalid,
-    /// More than `max` bytes come out of it.
+    /// The decompressed message is larger than `max` bytes.
     TooLarge { max: usize },
 }
 
@@ -62,8 +63,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Inflater {
-    /// Appends the message to `out`, at most `max` bytes. `payload` is that of all its frames; `window` is what the sender
-    /// remembers, `None` if it forgets. After an error the window is as it was, and `out` has what came before it.
+    /// Appends the decompressed message to `out`, at most `max` bytes. `payload` is the joined payload of all frames.
+    /// `window` is the sender's context; `None` without context takeover. After an error the window is unchanged, and
+    /// `out` has the part decompressed before the error.
     pub fn message(
         &mut self,
         window: Option<&mut Window>,
@@ -88,7 +90,7 @@ impl Inflater {
                     return Err(Error::TooLarge { max });
                 }
                 match status.map_err(|_| Error::Invalid)? {
-                    // A final block ends a stream, not the message.
+                    // A final block ends a deflate stream, but not the message.
                     Status::StreamEnd => {
                         finals += 1;
                         if finals > FINAL_BLOCKS {
@@ -99,7 +101,7 @@ impl Inflater {
                             break;
                         }
                     }
-                    // Room that is left says that everything so far is out.
+                    // Unused capacity of `out` means that all input so far was decompressed.
                     _ if input.is_empty() && out.len() < out.capacity() => break,
                     _ if read == 0 && out.len() == written && out.len() < out.capacity() => {
                         return Err(Error::Invalid);
@@ -114,7 +116,7 @@ impl Inflater {
         Ok(())
     }
 
-    /// A fresh stream that may refer to what came before.
+    /// Begins a deflate stream that may refer to earlier messages.
     fn begin(&mut self, window: Option<&Window>, message: &[u8]) -> Result<(), Error> {
         self.inflate.reset(false);
         let message = &message[message.len().saturating_sub(Window::SIZE)..];
@@ -127,7 +129,7 @@ impl Inflater {
     }
 }
 
-/// Compresses messages; one per core and window size.
+/// Compressor of messages; one per core and window size.
 pub struct Deflater {
     deflate: Compress,
 }
@@ -139,28 +141,29 @@ impl fmt::Debug for Deflater {
 }
 
 impl Deflater {
-    /// `level` is 0 to 9, `window_bits` 9 to 15; others are taken for the nearest. zlib has no window of 8 bits.
+    /// Creates a compressor. `level` is 0 to 9, `window_bits` 9 to 15; other values are clamped. zlib has no 8-bit
+    /// window.
     pub fn new(level: u32, window_bits: u8) -> Self {
         let level = Compression::new(level.min(9));
         Self { deflate: Compress::new_with_window_bits(level, false, window_bits.clamp(9, 15)) }
     }
 
-    /// Appends the compressed message to `out`, ready to be the payload of a frame with RSV1. `window` is what the receiver
-    /// remembers of what was sent, `None` if nothing.
+    /// Appends the compressed message to `out`, ready as the payload of a frame with RSV1. `window` is the receiver's
+    /// context; `None` without context takeover.
     pub fn message(&mut self, window: Option<&mut Window>, message: &[u8], out: &mut Vec<u8>) {
         self.deflate.reset();
         if let Some(window) = &window
             && !window.bytes.is_empty()
             && self.deflate.set_dictionary(&window.bytes).is_err()
         {
-            // Only a stream with a header refuses one, and then the message is compressed on its own.
+            // Only a stream with a header rejects a dictionary. The message is then compressed without the window.
             self.deflate.reset();
         }
         let mut input = message;
         loop {
             out.reserve(STEP);
             let read = self.deflate.total_in();
-            // With room to write to, compressing has no error.
+            // Compression cannot fail while the output has capacity.
             let _ = self.deflate.compress_vec(input, out, FlushCompress::Sync);
             input = &input[(self.deflate.total_in() - read) as usize..];
             if input.is_empty() && out.len() < out.capacity() {

@@ -1,18 +1,18 @@
-//! The parameters of `permessage-deflate` (RFC 7692, section 7.1), read from and written into header values.
+//! The parameters of `permessage-deflate` (RFC 7692, section 7.1), parsed from and written into header values.
 //!
-//! The only extension that is known. Values may be quoted. Two readers: what a server answered is read leniently, what a client
-//! offered is read as the RFC has it, for there an offer that cannot be met is passed over and the next one looked at.
+//! No other extension is supported. Values may be quoted. The answer of a server is parsed leniently. The offers of a
+//! client are parsed by the RFC, which says that a server skips an offer that it cannot meet.
 
-/// Parameters of compression, as agreed on or as offered.
+/// Parameters of `permessage-deflate`, agreed on or offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deflate {
-    /// The server forgets what it sent between messages.
+    /// The server drops its compression context after each message.
     pub server_no_context_takeover: bool,
-    /// The client forgets what it sent between messages.
+    /// The client drops its compression context after each message.
     pub client_no_context_takeover: bool,
-    /// Base-2 logarithm of the server's window, 8 to 15.
+    /// Base-2 logarithm of the server's window in bytes, 8 to 15.
     pub server_max_window_bits: u8,
-    /// Base-2 logarithm of the client's window, 8 to 15.
+    /// Base-2 logarithm of the client's window in bytes, 8 to 15.
     pub client_max_window_bits: u8,
 }
 
@@ -34,19 +34,19 @@ const SERVER_BITS: &str = "server_max_window_bits";
 const CLIENT_BITS: &str = "client_max_window_bits";
 
 impl Deflate {
-    /// The first `permessage-deflate` of a `Sec-WebSocket-Extensions` value, whatever its parameters; those that cannot be
-    /// read count as absent.
+    /// Parses the first `permessage-deflate` of a `Sec-WebSocket-Extensions` value. Parameters that cannot be parsed
+    /// count as absent.
     pub fn answered(value: &[u8]) -> Option<Self> {
         elements(value).map(|element| Self::read(element).0).next()
     }
 
-    /// The first offer of a `Sec-WebSocket-Extensions` value that a server can meet: one without unknown, repeated or
-    /// unreadable parameters.
+    /// Parses the first offer in a `Sec-WebSocket-Extensions` value that a server can meet: an offer without unknown,
+    /// repeated or invalid parameters.
     pub fn offered(value: &[u8]) -> Option<Self> {
         elements(value).map(Self::read).find(|(_, valid)| *valid).map(|(offer, _)| offer)
     }
 
-    /// Parameters, and whether all of them are known, valid and stand there once.
+    /// Parses the parameters of an element. The second result is true if all parameters are known, valid and unique.
     fn read(element: &[u8]) -> (Self, bool) {
         let mut found = Self::default();
         let mut valid = true;
@@ -71,7 +71,7 @@ impl Deflate {
                 }
                 4
             } else if is(CLIENT_BITS) {
-                // Without a value it says that the client accepts a window size.
+                // Without a value, the client only says that it accepts a window size from the server.
                 match value.map(bits) {
                     Some(Some(bits)) => found.client_max_window_bits = bits,
                     Some(None) => valid = false,
@@ -88,7 +88,7 @@ impl Deflate {
         (found, valid)
     }
 
-    /// Appends this as a header value.
+    /// Appends these parameters as a header value.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(NAME.as_bytes());
         for (name, set) in [
@@ -110,7 +110,7 @@ impl Deflate {
     }
 }
 
-/// The elements of a list of extensions that are `permessage-deflate`.
+/// Iterates over the `permessage-deflate` elements in a list of extensions.
 fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&b| b == b',').filter(|element| {
         let name = element.split(|&b| b == b';').next().unwrap_or_default();
@@ -122,7 +122,7 @@ fn unquoted(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
 }
 
-/// 8 to 15 without leading zeros.
+/// Parses a number from 8 to 15 without leading zeros.
 fn bits(value: &[u8]) -> Option<u8> {
     match value {
         [digit @ b'8'..=b'9'] => Some(digit - b'0'),
@@ -144,7 +144,7 @@ mod tests {
             server_max_window_bits: 10,
             client_max_window_bits: 8,
         };
-        // value, answered, offered
+        // Columns: header value, parsed answer, parsed offer.
         let table: [(&str, Option<Deflate>, Option<Deflate>); 11] = [
             ("", None, None),
             ("x-webkit-deflate-frame", None, None),

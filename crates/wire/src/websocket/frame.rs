@@ -1,21 +1,21 @@
-//! One frame: its head read from bytes, and whole frames written (RFC 6455, section 5.2).
+//! One frame: parsing of its head, and writing of whole frames (RFC 6455, section 5.2).
 //!
-//! Reading is lenient: it reports the bytes as they are, reserved bits, unknown opcodes and lengths written longer than needed
-//! included. The caller judges them, for a load generator must report what a server sent. Heads are 2 to 14 bytes,
-//! read without copying and written without allocating once the output has room.
+//! Parsing is lenient: it reports reserved bits, unknown opcodes and overlong lengths as they are. The caller judges
+//! them, because a load generator must report what a server sent. Heads have 2 to 14 bytes. They are parsed without
+//! copying, and written without allocating if the output has capacity.
 
 use std::fmt;
 
 use super::mask::push_masked;
 
-/// Longest head: two bytes, a length of eight, a masking key of four.
+/// Maximum length of a head in bytes: two bytes, a length of eight, a masking key of four.
 pub const LONGEST_HEAD: usize = 14;
 
-/// Lengths in the second byte that say how many bytes of length follow.
+/// Values of the short length in a head's second byte that announce a longer length field of 2 or 8 bytes.
 const TWO_BYTES: u8 = 126;
 const EIGHT_BYTES: u8 = 127;
 
-/// The type of a frame. Any value of four bits can be on the wire.
+/// The type of a frame, a 4-bit value. Undefined values may occur on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode(pub u8);
 
@@ -27,12 +27,12 @@ impl Opcode {
     pub const PING: Self = Self(9);
     pub const PONG: Self = Self(10);
 
-    /// Control frames may stand between the fragments of a message.
+    /// True for control frames, which may be sent between the fragments of a message.
     pub const fn is_control(self) -> bool {
         self.0 & 8 != 0
     }
 
-    /// Whether RFC 6455 gives this value a meaning.
+    /// True if RFC 6455 defines this opcode.
     pub const fn is_known(self) -> bool {
         matches!(self.0, 0..=2 | 8..=10)
     }
@@ -41,30 +41,30 @@ impl Opcode {
 /// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The last or only fragment of its message.
+    /// The frame is the last or only fragment of its message.
     pub fin: bool,
     /// The reserved bits: 4 is RSV1, 2 is RSV2, 1 is RSV3.
     pub rsv: u8,
     pub opcode: Opcode,
     pub mask: Option<[u8; 4]>,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub length: u64,
-    /// Bytes of this head; the payload follows.
+    /// Length of the head in bytes; the payload follows it.
     pub size: usize,
 }
 
 impl Head {
-    /// Whether the length is written in as few bytes as it could be, as RFC 6455 demands.
+    /// True if the length is written in the fewest possible bytes, as RFC 6455 demands.
     pub fn is_minimal(&self) -> bool {
         let own = if self.mask.is_some() { self.size - 4 } else { self.size };
         own == 2 + length_bytes(self.length)
     }
 }
 
-/// The reason why a head cannot be read.
+/// The reason why a head cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The length has its top bit set, which no length may have.
+    /// The length has its top bit set, which RFC 6455 forbids.
     Length,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Reads the head at the start of `bytes`; `None` if it is not complete.
+/// Parses the head at the start of `bytes`; `None` if it is incomplete.
 #[inline]
 pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
@@ -89,7 +89,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
         },
         EIGHT_BYTES => match rest.first_chunk::<8>() {
             Some(&length) => (u64::from_be_bytes(length), 8),
-            // The top bit is known from the first of the eight bytes.
+            // The first of the eight length bytes already contains the top bit.
             None if rest.first().is_some_and(|top| top & 0x80 != 0) => return Err(Error::Length),
             None => return Ok(None),
         },
@@ -116,7 +116,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     }))
 }
 
-/// Bytes of length beyond the second byte of the head.
+/// Number of length bytes after the second byte of the head.
 const fn length_bytes(length: u64) -> usize {
     match length {
         0..126 => 0,
@@ -125,7 +125,7 @@ const fn length_bytes(length: u64) -> usize {
     }
 }
 
-/// Bytes that a frame takes on the wire.
+/// Size of a frame on the wire in bytes.
 pub const fn size(length: usize, masked: bool) -> usize {
     2 + length_bytes(length as u64) + if masked { 4 } else { 0 } + length
 }
@@ -162,7 +162,7 @@ pub fn push_head(
     out.extend_from_slice(&head[..end]);
 }
 
-/// Appends a whole frame that is a message of its own. The payload is masked while it is copied.
+/// Appends a whole frame that is an unfragmented message. The payload is masked while it is copied.
 #[inline]
 pub fn push_frame(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>) {
     out.reserve(LONGEST_HEAD + payload.len());

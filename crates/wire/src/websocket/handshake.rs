@@ -1,8 +1,7 @@
-//! The opening handshake (RFC 6455, section 4): keys, what a server answered, what a client asked.
+//! The opening handshake (RFC 6455, section 4): keys, the server's answer, the client's request.
 //!
-//! Both readers work on the bytes received so far and keep nothing: called again with more bytes they begin again, which costs
-//! little, for a head is bounded by [`LIMIT`] and usually comes in one piece. Nothing is copied and nothing allocated but in a
-//! refusal.
+//! Both parsers are stateless and work on the bytes received so far. With more bytes they start over. This is cheap,
+//! because a head is bounded by [`LIMIT`] and usually arrives in one piece. Only a refusal copies or allocates.
 
 mod answer;
 mod line;
@@ -19,22 +18,22 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Bytes that a head may have, its empty line included.
+/// Maximum length of a head in bytes, including its empty line.
 pub const LIMIT: usize = 64 * 1024;
 
 /// The constant that RFC 6455 appends to the key.
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// `Sec-WebSocket-Key` from sixteen random bytes.
+/// Encodes sixteen random bytes as a `Sec-WebSocket-Key`.
 pub fn key(random: [u8; 16]) -> [u8; 24] {
     let mut key = [0; 24];
     encode(&random, &mut key);
     key
 }
 
-/// `Sec-WebSocket-Accept` for a key as it was sent.
+/// Computes `Sec-WebSocket-Accept` for a key as it was sent.
 pub fn accept(key: &[u8]) -> [u8; 28] {
-    // A key of the length that every client sends needs no allocation.
+    // Fast path without allocation for a key of the usual length.
     let mut text = [0; 24 + GUID.len()];
     let hash = if key.len() == 24 {
         text[..24].copy_from_slice(key);
@@ -48,7 +47,7 @@ pub fn accept(key: &[u8]) -> [u8; 28] {
     accept
 }
 
-/// Base64 of bytes that fill `out` exactly.
+/// Encodes bytes as base64 that fills `out` exactly.
 fn encode(bytes: &[u8], out: &mut [u8]) {
     let written = STANDARD.encode_slice(bytes, out);
     debug_assert!(written.is_ok(), "the sizes are constants of the protocol");

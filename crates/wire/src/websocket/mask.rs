@@ -1,8 +1,9 @@
-//! Masking (RFC 6455, section 5.3): each byte of a client's payload is combined with one of the four bytes of a key.
+//! Masking (RFC 6455, section 5.3): XOR of each byte of a client's payload with one of the four bytes of a key.
 //!
-//! Works on lanes of eight bytes, which the compiler joins to the vectors of the machine. Undoing it is doing it again.
+//! The code works on lanes of eight bytes, which the compiler turns into vector instructions. Masking twice restores
+//! the payload.
 
-/// Masks or unmasks `bytes`, which begin `from` bytes into the payload.
+/// Masks or unmasks `bytes`, which begin at offset `from` of the payload.
 #[inline]
 pub fn apply_mask(bytes: &mut [u8], key: [u8; 4], from: usize) {
     let key = turned(key, from);
@@ -16,7 +17,7 @@ pub fn apply_mask(bytes: &mut [u8], key: [u8; 4], from: usize) {
     }
 }
 
-/// Appends `payload` masked: one pass over its bytes.
+/// Appends `payload` masked, in one pass over its bytes.
 #[inline]
 pub(super) fn push_masked(out: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) {
     const BLOCK: usize = 64;
@@ -35,7 +36,7 @@ pub(super) fn push_masked(out: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) {
     apply_mask(&mut out[start..], key, 0);
 }
 
-/// The key as it stands `from` bytes into the payload.
+/// Returns the key rotated for offset `from` of the payload.
 fn turned(mut key: [u8; 4], from: usize) -> [u8; 4] {
     key.rotate_left(from % 4);
     key

@@ -1,8 +1,8 @@
-//! Messages from frames, with every rule of RFC 6455 enforced: the reader of a strict endpoint.
+//! Reassembly of messages from frames, with every rule of RFC 6455 enforced: the reader of a strict endpoint.
 //!
-//! A frame that is complete in the input is unmasked in place and returned without a copy; only an unfinished part is kept,
-//! and between messages that is nothing. Text is checked as it arrives, so that bad UTF-8 is found before its frame is
-//! complete. Control frames between fragments come out at once. The verdict does not depend on how the input was cut.
+//! A frame that is complete in the input is unmasked in place and returned without a copy. Only incomplete frames and
+//! messages are buffered. Text is checked on arrival, so that invalid UTF-8 is found before its frame is complete.
+//! Control frames between fragments are reported at once. The result does not depend on how the input was split.
 
 use std::fmt;
 
@@ -14,52 +14,52 @@ use super::{close, deflate};
 /// The role of this endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Incoming frames must not be masked.
+    /// Incoming frames must be unmasked.
     Client,
     /// Incoming frames must be masked.
     Server,
 }
 
-/// The rules for the peer's frames.
+/// The rules for frames of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub role: Role,
-    /// Compression was agreed on: the first frame of a message may have RSV1.
+    /// Compression was agreed on, so the first frame of a message may have RSV1.
     pub deflate: bool,
-    /// Most bytes of a message, as it is on the wire.
+    /// Maximum payload of a message on the wire, in bytes.
     pub limit: u32,
 }
 
-/// The peer's protocol error.
+/// A protocol error of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     ReservedBits(u8),
     ReservedOpcode(u8),
-    /// A server that masks.
+    /// A server sent a masked frame.
     Masked,
-    /// A client that does not.
+    /// A client sent an unmasked frame.
     Unmasked,
-    /// A length with its top bit set, or written longer than needed.
+    /// A length has its top bit set, or is written in more bytes than needed.
     Length,
     FragmentedControl,
-    /// A control frame of more than 125 bytes.
+    /// A control frame has more than 125 bytes.
     LongControl,
-    /// A continuation of nothing.
+    /// A continuation frame arrived, but no message has begun.
     UnexpectedContinuation,
-    /// A new message while one is unfinished.
+    /// A new message began before the previous one was complete.
     MissingContinuation,
     TooLarge,
     Utf8,
     Deflate,
-    /// A close frame with one byte.
+    /// A close frame has a payload of one byte.
     CloseLength,
     CloseCode(u16),
-    /// The reason of a close frame is not text.
+    /// The reason in a close frame is not valid UTF-8.
     CloseReason,
 }
 
 impl Violation {
-    /// The status with which to close (RFC 6455, section 7.4.1).
+    /// Close code that answers this violation (RFC 6455, section 7.4.1).
     pub const fn code(self) -> u16 {
         match self {
             Self::TooLarge => 1009,
@@ -96,9 +96,9 @@ impl std::error::Error for Violation {}
 /// The result of [`Assembler::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'b> {
-    /// Nothing to report from the input so far. Bytes may have been consumed.
+    /// The input has no further event. Bytes may have been consumed.
     NeedMore,
-    /// A whole message. If it is compressed, the payload is as received, and [`inflate`] makes a message of it.
+    /// A whole message. The payload of a compressed message is as received; [`inflate`] decompresses it.
     Message {
         text: bool,
         compressed: bool,
@@ -106,7 +106,7 @@ pub enum Event<'b> {
     },
     Ping(&'b [u8]),
     Pong(&'b [u8]),
-    /// Nothing after it counts: the rest of the input is swallowed.
+    /// A close frame. All input after it is discarded.
     Close {
         code: Option<u16>,
         reason: &'b str,
@@ -121,17 +121,17 @@ pub struct Assembler {
     partial: Option<Box<Partial>>,
 }
 
-/// State of the unfinished frame and message.
+/// State of an incomplete frame or message.
 #[derive(Debug, Default)]
 struct Partial {
-    /// The frame whose payload has not come to its end.
+    /// The frame whose payload is incomplete.
     frame: Option<Frame>,
     message: Option<Kind>,
     bytes: Vec<u8>,
     utf8: Utf8,
-    /// Payload of a control frame.
+    /// Payload of a control frame received so far.
     control: Vec<u8>,
-    /// Its message has been handed out.
+    /// The message was returned, so this state can be dropped.
     is_over: bool,
 }
 
@@ -141,7 +141,7 @@ struct Frame {
     fin: bool,
     mask: Option<[u8; 4]>,
     left: u64,
-    /// Bytes of the payload that were taken.
+    /// Number of payload bytes received.
     taken: usize,
 }
 
@@ -156,13 +156,14 @@ impl Assembler {
         Self { rules, closed: false, partial: None }
     }
 
-    /// Whether a message or a frame is unfinished, apart from a head that was left in the input.
+    /// True if a message or a frame is incomplete. An incomplete head stays in the input and does not count.
     pub fn is_within(&self) -> bool {
         self.partial.as_ref().is_some_and(|partial| !partial.is_over)
     }
 
-    /// Looks at contiguous unread bytes, which it may unmask; returns the number of bytes used up and one event. Call until
-    /// `NeedMore`; what is then left, at most 13 bytes, is to be offered again. After a violation the connection is over.
+    /// Parses contiguous unread bytes, which may be unmasked in place; returns the number of bytes consumed and one
+    /// event. Call until `NeedMore`. The caller passes in the rest, at most 13 bytes, once more. After a violation the
+    /// connection must be closed.
     pub fn next<'b>(&'b mut self, input: &'b mut [u8]) -> Result<(usize, Event<'b>), Violation> {
         if self.closed {
             return Ok((input.len(), Event::NeedMore));
@@ -221,7 +222,7 @@ impl Assembler {
         }
     }
 
-    /// Keeps the head of a frame whose payload comes in pieces.
+    /// Stores the head of a frame whose payload arrives in pieces.
     fn begin(&mut self, head: &Head) {
         let partial = self.partial.get_or_insert_default();
         if !head.opcode.is_control() && head.opcode != Opcode::CONTINUATION {
@@ -282,7 +283,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// An event from a frame that lies whole in the input.
+    /// Returns the event of a frame that is complete in the input.
     fn whole<'b>(&mut self, head: &Head, payload: &'b [u8]) -> Result<Event<'b>, Violation> {
         if head.opcode.is_control() {
             return control(head.opcode, payload, &mut self.closed);
@@ -295,11 +296,11 @@ impl Assembler {
         Ok(Event::Message { text, compressed, payload })
     }
 
-    /// An event from what was kept.
+    /// Returns the event of a buffered frame or message that is now complete.
     fn unfinished_is_complete(&mut self, opcode: Opcode) -> Result<Event<'_>, Violation> {
         let Some(partial) = &mut self.partial else { return Ok(Event::NeedMore) };
         if opcode.is_control() {
-            // Alone, it leaves nothing behind.
+            // A control frame outside a message leaves no state.
             partial.is_over = partial.message.is_none();
             return control(opcode, &partial.control, &mut self.closed);
         }
@@ -310,7 +311,7 @@ impl Assembler {
 }
 
 impl Partial {
-    /// Takes a piece of a message; `is_last`: nothing of it follows.
+    /// Adds a piece of a message. `is_last`: the piece completes the message.
     fn add(&mut self, piece: &[u8], is_last: bool) -> Result<(), Violation> {
         self.bytes.extend_from_slice(piece);
         if let Some(Kind { text: true, compressed: false }) = self.message {
@@ -339,7 +340,7 @@ fn control<'b>(
     }
 }
 
-/// Appends the message that a compressed payload holds, at most `max` bytes of it.
+/// Appends the decompressed message of a compressed payload, at most `max` bytes.
 pub fn inflate(
     inflater: &mut deflate::Inflater,
     window: Option<&mut deflate::Window>,

@@ -1,11 +1,12 @@
-//! A WebSocket of a client as a session: the upgrade, then frames, with heartbeats and what is answered to the peer by itself.
+//! Client side of a WebSocket as a session: the upgrade, then frames, with heartbeats and automatic replies to the
+//! peer.
 //!
-//! Frames are told one by one as they are on the wire, for a load generator reports what a server sends; [`order`] says
-//! what a frame means behind those before it. [`WebSocket::next`] reads one event at a time, so that a caller may stop
-//! between two frames. A held connection costs 24 bytes here and no buffer: input that is not used up is the caller's.
+//! Frames are reported one by one, as they are on the wire, because a load generator reports what a server sends.
+//! [`order`] derives what a frame means after those before it. [`WebSocket::next`] reads one event at a time, so a
+//! caller may stop between two frames. A held connection costs 24 bytes and no buffer: the caller keeps unread input.
 //!
-//! Times are arguments. Jitter and masking keys of what is sent by itself come from the settings that connections share
-//! ([`Heartbeat`]), which the caller seeds.
+//! Times are arguments. Jitter and masking keys of automatic frames come from the settings that connections share
+//! ([`Heartbeat`]); the caller provides the random seed.
 
 mod heartbeat;
 pub mod order;
@@ -33,7 +34,7 @@ const _: () = assert!(size_of::<WebSocket>() == 24);
 
 #[derive(Debug)]
 enum State {
-    /// The upgrade is yet to be asked for, or to be answered. The bytes are those of the key.
+    /// The upgrade is not accepted yet. `asked`: the request was sent. `random`: the bytes of its key.
     Opening {
         random: [u8; 16],
         asked: bool,
@@ -41,30 +42,30 @@ enum State {
     Open(Open),
 }
 
-/// A connection that exchanges frames.
+/// State of a connection after the upgrade.
 #[derive(Debug, Default)]
 struct Open {
     heartbeat: Option<Arc<Heartbeat>>,
-    /// When the last heartbeat was sent; before the first, when the connection was opened.
+    /// Time of the last heartbeat; before the first heartbeat, time of the connection's opening.
     beat_at: Nanos,
-    /// That heartbeat is not answered yet.
+    /// The last heartbeat is not answered yet.
     awaits: bool,
-    /// Heartbeats sent since the peer was last heard.
+    /// Number of heartbeats sent since the last frame of the peer.
     unanswered: u8,
     wanted: Wanted,
     closing: Closing,
     order: Order,
 }
 
-/// Frames that a reader asks for: the session leaves these to it.
+/// Frames that a reader wants to handle itself. The session does not handle these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// Nobody reads: control frames are answered and passed over, as far as the heartbeat says.
+    /// No reader: control frames are answered and dropped, as the heartbeat's settings say.
     #[default]
     Nothing,
-    /// Any frame but the answer to a heartbeat.
+    /// All frames except answers to heartbeats.
     Frames,
-    /// Pongs as well.
+    /// All frames, including pongs that answer heartbeats.
     Pongs,
 }
 
@@ -73,30 +74,30 @@ pub enum Wanted {
 enum Closing {
     #[default]
     No,
-    /// A close frame has been sent, which was not an answer.
+    /// This side sent a close frame first.
     Begun,
-    /// The peer's close frame has been answered: nothing that follows counts.
+    /// The peer's close frame was answered. All later input is ignored.
     Over,
 }
 
 /// An operation of a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<'a> {
-    /// A rendered upgrade request, with the key of the bytes that the session was made with.
+    /// A rendered upgrade request. Its key must encode the random bytes that the session was created with.
     Upgrade(&'a [u8]),
-    /// A frame, which nobody answers by rule.
+    /// A frame. The protocol defines no answer to it.
     Frame { opcode: Opcode, payload: &'a [u8], mask: [u8; 4] },
 }
 
 /// The result of [`WebSocket::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'b> {
-    /// The input has no whole event. It is worth another look when it has `need` bytes.
+    /// The input has no complete event. The caller should try with `need` bytes or more.
     NeedMore { need: usize },
-    /// The upgrade was accepted by this head.
+    /// The upgrade was accepted; this is the head of the response.
     Opened(&'b [u8]),
-    /// A frame. `answers`: when the heartbeat was sent that it answers. `kept`: it is for nobody else, for it was answered here or is
-    /// such an answer.
+    /// A frame. `answers`: send time of the heartbeat that this frame answers. `kept`: the session handled the frame,
+    /// so a reader must ignore it.
     Frame { head: Head, payload: &'b [u8], answers: Option<Nanos>, kept: bool },
 }
 
@@ -104,7 +105,7 @@ pub enum Event<'b> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     Refused(Refusal),
-    /// A length that no frame may have, or more than the caller takes, or a masked frame.
+    /// A frame is masked, has an invalid length, or is larger than the caller's limit.
     Frame,
     /// The stream ended within a frame.
     Cut(Cut),
@@ -122,18 +123,18 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The place in a frame where a stream ended.
+/// The position within a frame at which a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Between two frames, or within the first bytes of one.
+    /// Between two frames, or within the first bytes of a head.
     Between,
-    /// Within a length of eight bytes, of which so many came.
+    /// Within a length field of eight bytes, of which `got` bytes arrived.
     Length { got: usize },
     /// Within a payload.
     Payload { expected: u64, got: usize },
 }
 
-/// The place where a stream ended that has these bytes behind its last frame.
+/// Returns the position at which a stream ended, given the bytes after its last complete frame.
 pub fn cut(rest: &[u8]) -> Cut {
     match frame::head(rest) {
         Ok(Some(head)) => Cut::Payload { expected: head.length, got: rest.len() - head.size },
@@ -145,31 +146,31 @@ pub fn cut(rest: &[u8]) -> Cut {
 }
 
 impl WebSocket {
-    /// A connection on which nothing was said. The upgrade request must have the [key](handshake::key) of these bytes.
+    /// Creates a session before its upgrade. The upgrade request must have the [key](handshake::key) of these bytes.
     #[must_use]
     pub const fn new(random: [u8; 16]) -> Self {
         Self { state: State::Opening { random, asked: false } }
     }
 
-    /// A connection whose upgrade was accepted.
+    /// Creates a session whose upgrade was accepted.
     #[must_use]
     pub fn opened() -> Self {
         Self { state: State::Open(Open::default()) }
     }
 
-    /// Whether frames can be exchanged.
+    /// True if frames can be sent and received.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open().is_some_and(|open| open.closing != Closing::Over)
     }
 
-    /// Whether a close frame was sent that was no answer.
+    /// True if this side sent a close frame first.
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.open().is_some_and(|open| open.closing == Closing::Begun)
     }
 
-    /// Whether the close frame of the peer was answered.
+    /// True if the peer's close frame was answered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.open().is_some_and(|open| open.closing == Closing::Over)
@@ -189,7 +190,7 @@ impl WebSocket {
         }
     }
 
-    /// Puts a frame into `out`; how many bytes it has there.
+    /// Appends a frame to `out`; returns its length there.
     #[inline]
     pub fn send(
         &mut self,
@@ -209,7 +210,7 @@ impl WebSocket {
         out.len() - before
     }
 
-    /// Says which frames a reader asks for from now on.
+    /// Sets which frames a reader handles from now on.
     #[inline]
     pub fn want(&mut self, wanted: Wanted) {
         if let Some(open) = self.open_mut() {
@@ -217,18 +218,18 @@ impl WebSocket {
         }
     }
 
-    /// The order of frames so far, for the reader of what was told.
+    /// Returns the order state, for the reader of the reported frames.
     #[inline]
     pub fn order(&mut self) -> Option<&mut Order> {
         self.open_mut().map(|open| &mut open.order)
     }
 
-    /// Reads the next event of contiguous bytes that are not used up; how many of them it used. Frames have at most `largest` bytes of
-    /// payload. An answer to a frame is put into `out`.
+    /// Reads the next event from contiguous unread bytes; returns the number of bytes consumed. A frame with more than
+    /// `largest` bytes of payload is an error. A reply to a frame is appended to `out`.
     ///
     /// # Errors
     ///
-    /// The upgrade was refused, or a frame cannot be one of a server.
+    /// The upgrade was refused, or a frame violates the rules for servers.
     #[inline]
     pub fn next<'b>(
         &mut self,
@@ -250,7 +251,7 @@ impl WebSocket {
         }
     }
 
-    /// The peer was heard, whatever it said.
+    /// Notes that data arrived from the peer, which resets the count of unanswered heartbeats.
     #[inline]
     pub fn heard(&mut self) {
         if let Some(open) = self.open_mut() {
@@ -258,8 +259,8 @@ impl WebSocket {
         }
     }
 
-    /// The refusal that the end of the stream stands for: it ends a head as well. `None`: the upgrade had not been asked for, or was
-    /// accepted.
+    /// Returns the reason of a refusal when the stream ends within the response head, because the end also ends a head.
+    /// `None`: the upgrade was not requested, or was accepted.
     #[must_use]
     pub fn refused_at_end(&self, rest: &[u8]) -> Option<Refusal> {
         match self.state {
@@ -270,7 +271,7 @@ impl WebSocket {
         }
     }
 
-    /// Puts the upgrade request out.
+    /// Appends the upgrade request.
     pub fn ask(&mut self, request: &[u8], out: &mut Vec<u8>) {
         if let State::Opening { asked, .. } = &mut self.state {
             *asked = true;
@@ -336,7 +337,7 @@ impl Session for WebSocket {
         Begun::Sent
     }
 
-    /// The upgrade is told as [`Told::Ready`]; each frame as a push whose kind is its head.
+    /// Reports the upgrade as [`Told::Ready`], and each frame as a push with its head as `kind`.
     fn feed(
         &mut self,
         input: &[u8],

@@ -1,6 +1,6 @@
-//! UTF-8 checked as it arrives: the first byte that no text can have at its place is found at once, wherever the input is cut.
+//! Incremental check of UTF-8: the first invalid byte is found on arrival, however the input is split.
 //!
-//! Keeps at most three bytes, those of a character that is not complete.
+//! The state has at most three bytes, those of an incomplete character.
 
 use std::str::from_utf8;
 
@@ -11,7 +11,7 @@ pub(super) struct Utf8 {
 }
 
 impl Utf8 {
-    /// Whether the text is valid so far.
+    /// Checks a piece of text; true if the text is valid so far.
     pub(super) fn accept(&mut self, mut bytes: &[u8]) -> bool {
         while self.length > 0 {
             let Some((&first, rest)) = bytes.split_first() else { return true };
@@ -36,7 +36,7 @@ impl Utf8 {
         }
     }
 
-    /// Whether no character is unfinished.
+    /// True if the last character is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.length == 0
     }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_first_impossible_byte_is_found() {
-        // Text, and how many of its bytes can be the start of a text.
+        // Bytes, and the number of leading bytes that can begin valid text.
         for (text, good) in [
             (&b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xed\xa0\x80edited"[..], 12),
             (b"\xf4\x90\x80\x80", 1),

@@ -1,4 +1,4 @@
-//! Compressed messages: sections 12 and 13 of the Autobahn test suite, which vary sizes, windows and what is remembered.
+//! Compressed messages: sections 12 and 13 of the Autobahn test suite, which vary sizes, windows and context takeover.
 
 use wire::websocket::Opcode;
 use wire::websocket::deflate::{Deflater, Inflater, Window};
@@ -6,7 +6,7 @@ use wire::websocket::message::{Role, Violation, inflate};
 
 use crate::script::*;
 
-/// Text that compresses as prose does.
+/// Generates text that compresses like prose.
 fn prose(length: usize) -> Vec<u8> {
     let words = ["load ", "of ", "many ", "users ", "on ", "one ", "machine, ", "ναί "];
     let mut state = 1u32;
@@ -43,7 +43,7 @@ fn messages_of_all_sizes_with_all_agreements() {
     }
 }
 
-/// RSV1 stands on the first fragment alone.
+/// Splits a payload into fragments; only the first has RSV1.
 fn fragments(payload: &[u8], size: usize) -> Vec<Frame> {
     let pieces: Vec<&[u8]> = payload.chunks(size.min(payload.len())).collect();
     let count = pieces.len();
@@ -85,7 +85,7 @@ fn compression_is_for_the_first_frame_of_a_message() {
 fn text_is_checked_when_it_is_decompressed() {
     let mut payload = Vec::new();
     Deflater::new(6, 15).message(None, b"\xce\xba\xed\xa0\x80", &mut payload);
-    // On the wire it is not looked at.
+    // Compressed text is not checked for valid UTF-8 before decompression.
     check("text", true, &[text(&payload).rsv(4)], &[Seen::Compressed(payload.clone())]);
     let mut inflater = Inflater::new();
     let mut open = |text, max| {

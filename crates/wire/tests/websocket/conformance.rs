@@ -1,5 +1,5 @@
-//! Framing, pings, reserved bits, opcodes, fragmentation and closing: the sections 1 to 5, 7 and 9 of the Autobahn test suite,
-//! written anew as tables.
+//! Framing, pings, reserved bits, opcodes, fragmentation and closing: sections 1 to 5, 7 and 9 of the Autobahn test
+//! suite, rewritten as tables.
 
 use wire::websocket::Opcode;
 use wire::websocket::message::{Assembler, Role, Violation};
@@ -253,7 +253,7 @@ fn section_9_limits() {
         ("one more after the end", vec![text(&whole), text("x")], vec![said(&whole), said("x")]),
     ]);
     assert_eq!(Violation::TooLarge.code(), 1009);
-    // What is too large is known from the head alone.
+    // A frame that is too large is rejected by its head alone.
     let (seen, got) =
         read(rules(Role::Client, false), [&[0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0][..], &[0; 100]]);
     assert_eq!((seen, got), (vec![too_much], 10));

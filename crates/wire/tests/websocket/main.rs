@@ -1,5 +1,5 @@
-//! The WebSocket codec from outside: the cases of a conformance suite as tables, cut at every boundary, and an independent
-//! library as the other end.
+//! The WebSocket codec through its public interface: cases of a conformance suite as tables, split at every boundary,
+//! and the tungstenite library as the peer.
 
 mod compression;
 mod conformance;

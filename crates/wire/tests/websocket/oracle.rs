@@ -1,5 +1,5 @@
-//! The tungstenite library as the other end: its server for our client, its client for our server, and its verdict on frames
-//! that are right and wrong.
+//! The tungstenite library as the peer: its server for Throng's client, its client for Throng's server, and its verdict
+//! on valid and invalid frames.
 
 use std::io::{self, Cursor, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +16,7 @@ use crate::script::{Frame, Seen, bytes, read as read_all, rules};
 
 const KEY: [u8; 4] = [1, 2, 3, 0xff];
 
-/// Reads until the bytes so far mean something.
+/// Reads from the stream until the parser `read` returns a result.
 fn until<T>(
     stream: &mut UnixStream,
     input: &mut Vec<u8>,
@@ -26,7 +26,7 @@ fn until<T>(
         if let Some(found) = read(input) {
             return found;
         }
-        // A small and odd size, so that pieces are cut anywhere.
+        // A small odd buffer size, so that frames are split at arbitrary positions.
         let mut piece = [0; 61];
         let got = stream.read(&mut piece).unwrap();
         assert!(got > 0, "the other end has closed");
@@ -34,7 +34,7 @@ fn until<T>(
     }
 }
 
-/// Messages of the kinds and sizes that differ on the wire.
+/// Messages of all kinds and of sizes with different length encodings.
 fn messages() -> Vec<Message> {
     let mut messages = vec![Message::text("κόσμε"), Message::Ping(vec![1, 2, 3].into())];
     for length in [0, 1, 125, 126, 127, 65535, 65536, 200_000] {
@@ -65,13 +65,13 @@ fn event_parts<'a>(event: &Event<'a>) -> Option<(Opcode, &'a [u8])> {
     }
 }
 
-/// Its server, which echoes: all messages that it has seen when the connection is over.
+/// Runs tungstenite's echo server; returns all messages that it received.
 fn echoing_server(theirs: UnixStream) -> Vec<Message> {
     let mut socket = tungstenite::accept(theirs).unwrap();
     let mut seen = Vec::new();
     loop {
         match socket.read() {
-            // It answers pings by itself, when it next writes or reads.
+            // tungstenite answers pings by itself with its next write or read.
             Ok(message @ (Message::Ping(_) | Message::Pong(_))) => {
                 seen.push(message);
                 socket.flush().unwrap();
@@ -109,7 +109,7 @@ fn our_client_and_its_server() {
         let (opcode, payload) = parts(message);
         let mut out = Vec::new();
         if opcode == Opcode::BINARY && payload.len() > 2 {
-            // In three fragments, a ping between them.
+            // The payload in three fragments, with a ping between them.
             let (first, rest) = payload.split_at(payload.len() / 3);
             let (second, third) = rest.split_at(rest.len() / 2);
             for (number, piece) in [first, second, third].into_iter().enumerate() {
@@ -117,7 +117,7 @@ fn our_client_and_its_server() {
                 push_head(&mut out, number == 2, false, opcode, piece.len(), None);
                 out.extend_from_slice(piece);
             }
-            // The tables mask; here it is enough that a key of zeros is a key.
+            // Other tests mask with real keys. A key of zeros suffices here.
             out = masked_with_zeros(&out);
         } else {
             push_frame(&mut out, opcode, payload, Some(KEY));
@@ -146,7 +146,7 @@ fn our_client_and_its_server() {
     assert!(seen == sent);
 }
 
-/// The same frames with a masking key of zeros put into each head.
+/// Adds a masking key of zeros to the head of each frame.
 fn masked_with_zeros(frames: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = frames;
@@ -160,7 +160,7 @@ fn masked_with_zeros(frames: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Hands over the next event.
+/// Reads the next event.
 fn expect(
     stream: &mut UnixStream,
     assembler: &mut Assembler,
@@ -236,7 +236,7 @@ fn its_client_and_our_server() {
     client.join().unwrap();
 }
 
-/// Reads from bytes, forgets what is written.
+/// A stream that reads from a buffer and discards writes.
 struct Tape(Cursor<Vec<u8>>);
 
 impl Read for Tape {
@@ -255,7 +255,7 @@ impl Write for Tape {
     }
 }
 
-/// Messages that tungstenite takes out of the bytes, and whether it found fault before their end.
+/// Returns the messages that tungstenite reads from the bytes, and whether it found an error before their end.
 fn their_verdict(role: Role, bytes: Vec<u8>) -> (Vec<Seen>, bool) {
     let theirs = match role {
         Role::Client => protocol::Role::Client,
@@ -268,7 +268,7 @@ fn their_verdict(role: Role, bytes: Vec<u8>) -> (Vec<Seen>, bool) {
             Ok(Message::Text(text)) => seen.push(Seen::Text(text.as_bytes().to_vec())),
             Ok(Message::Binary(bytes)) => seen.push(Seen::Binary(bytes.to_vec())),
             Ok(_) => {}
-            // The tape has come to its end.
+            // The end of the buffer.
             Err(Error::Protocol(
                 tungstenite::error::ProtocolError::ResetWithoutClosingHandshake,
             )) => {
@@ -290,7 +290,7 @@ fn frames() -> impl Strategy<Value = Vec<Frame>> {
         prop_oneof![4 => Just(0u8), 4 => Just(1), 2 => Just(2), 2 => 9..=10u8, 1 => 3..16u8];
     let rsv = prop_oneof![20 => Just(0u8), 1 => 1..8u8];
     let frame = (any::<bool>(), rsv, opcode, payload).prop_map(|(fin, rsv, opcode, payload)| {
-        // What a close frame does to what follows is another matter.
+        // Close frames are replaced by pings: the two libraries may treat frames after a close differently.
         let opcode = if opcode == 8 { 9 } else { opcode };
         Frame { fin: fin || opcode >= 8, rsv, opcode, payload }
     });
@@ -309,7 +309,7 @@ proptest! {
         seen.retain(|seen| matches!(seen, Seen::Text(_) | Seen::Binary(_)));
         let (theirs, their_failure) = their_verdict(role, bytes);
         prop_assert_eq!(seen, theirs);
-        // They look at the text of a message when it ends, we when it comes.
+        // tungstenite checks the text of a message at its end, Throng on arrival.
         let is_unfinished = frames.last().is_some_and(|frame| !frame.fin);
         prop_assert!(failed == their_failure || failed && is_unfinished, "{} {}", failed, their_failure);
     }

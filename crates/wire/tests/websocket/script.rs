@@ -1,9 +1,9 @@
-//! Frames as a table writes them, and what a strict reader makes of them however they are cut.
+//! Frames in the notation of test tables, and the events of a strict reader for every split of their bytes.
 
 use wire::websocket::message::{Assembler, Event, Role, Rules, Violation};
 use wire::websocket::{Opcode, apply_mask, push_head};
 
-/// A frame of a case. Masked if the reader is a server.
+/// A frame of a test case. It is masked if the reader is a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) fin: bool,
@@ -20,17 +20,17 @@ pub(crate) fn text(payload: impl AsRef<[u8]>) -> Frame {
     frame(true, Opcode::TEXT, payload)
 }
 
-/// The first of several fragments.
+/// Returns the first of several fragments.
 pub(crate) fn begin(payload: impl AsRef<[u8]>) -> Frame {
     frame(false, Opcode::TEXT, payload)
 }
 
-/// A further fragment.
+/// Returns a fragment that is neither first nor last.
 pub(crate) fn more(payload: impl AsRef<[u8]>) -> Frame {
     frame(false, Opcode::CONTINUATION, payload)
 }
 
-/// The last fragment.
+/// Returns the last fragment.
 pub(crate) fn last(payload: impl AsRef<[u8]>) -> Frame {
     frame(true, Opcode::CONTINUATION, payload)
 }
@@ -47,7 +47,7 @@ pub(crate) fn close(payload: impl AsRef<[u8]>) -> Frame {
     frame(true, Opcode::CLOSE, payload)
 }
 
-/// A close frame with this code and no reason.
+/// Returns a close frame with this code and no reason.
 pub(crate) fn bye(code: u16) -> Frame {
     close(code.to_be_bytes())
 }
@@ -59,12 +59,12 @@ impl Frame {
     }
 }
 
-/// One event of the reader.
+/// An event of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Text(Vec<u8>),
     Binary(Vec<u8>),
-    /// As it was on the wire.
+    /// Payload of a compressed message, as it was on the wire.
     Compressed(Vec<u8>),
     Ping(Vec<u8>),
     Pong(Vec<u8>),
@@ -94,7 +94,7 @@ pub(crate) fn rules(role: Role, deflate: bool) -> Rules {
     Rules { role, deflate, limit: LIMIT }
 }
 
-/// The bytes of the frames as the peer of `role` sends them.
+/// Encodes the frames as the peer of `role` sends them.
 pub(crate) fn bytes(role: Role, frames: &[Frame]) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, frame) in frames.iter().enumerate() {
@@ -112,7 +112,7 @@ pub(crate) fn bytes(role: Role, frames: &[Frame]) -> Vec<u8> {
     out
 }
 
-/// The events of a reader that gets the pieces one after another, and the bytes consumed at the end.
+/// Returns the events of a reader that gets the pieces in sequence, and the number of bytes consumed at the end.
 pub(crate) fn read<'p>(
     rules: Rules,
     pieces: impl IntoIterator<Item = &'p [u8]>,
@@ -154,7 +154,7 @@ pub(crate) fn read<'p>(
     (seen, got)
 }
 
-/// Both ends see the same, whatever the cuts.
+/// Asserts that client and server see the expected events with every split.
 pub(crate) fn check(name: &str, deflate: bool, frames: &[Frame], expected: &[Seen]) {
     for role in [Role::Client, Role::Server] {
         let bytes = bytes(role, frames);
@@ -166,7 +166,7 @@ pub(crate) fn check(name: &str, deflate: bool, frames: &[Frame], expected: &[See
         for size in [1, 2, 7, 997, 4096] {
             compare(read(rules, bytes.chunks(size)).0, format!("in pieces of {size}"));
         }
-        // Every boundary of short cases, those around the first heads of long ones.
+        // Splits short cases at every boundary, and long cases only around their first heads.
         let cuts = if bytes.len() > 600 { 24 } else { bytes.len() };
         for cut in 0..=cuts.min(bytes.len()) {
             let (first, second) = bytes.split_at(cut);

@@ -1,10 +1,10 @@
-//! Text: section 6 of the Autobahn test suite. Bad UTF-8 is found at the first byte that no text can have there.
+//! Text: section 6 of the Autobahn test suite. Invalid UTF-8 is found at the first byte that cannot follow.
 
 use wire::websocket::message::{Role, Violation};
 
 use crate::script::*;
 
-/// Sequences that are text. After Markus Kuhn's stress test and the table of the Unicode standard.
+/// Valid byte sequences, from Markus Kuhn's stress test and the table of the Unicode standard.
 const GOOD: &[&[u8]] = &[
     b"",
     b"Hello-\xc2\xb5@\xc3\x9f\xc3\xb6\xc3\xa4\xc3\xbc\xc3\xa0\xc3\xa1-UTF-8!!",
@@ -25,45 +25,46 @@ const GOOD: &[&[u8]] = &[
     b"\xef\xbb\xbf",
 ];
 
-/// Sequences that are no text, with the number of bytes after which that is certain; beyond the end: because it ends.
+/// Invalid byte sequences, with the number of bytes after which they are certainly invalid. If that number is beyond
+/// the end, the sequence is invalid because it is incomplete.
 const BAD: &[(&[u8], usize)] = &[
     (b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xed\xa0\x80edited", 13),
     (b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xf4\x90\x80\x80edited", 13),
-    // Continuations of nothing.
+    // Continuation bytes without a first byte.
     (b"\x80", 1),
     (b"\xbf", 1),
     (b"a\x80\xbf", 2),
-    // Beginnings of something else.
+    // First bytes that are followed by another character.
     (b"\xc2 ", 2),
     (b"\xe1\x80 ", 3),
     (b"\xf1\x80\x80 ", 4),
-    // Without their end.
+    // Incomplete characters.
     (b"\xc2", 2),
     (b"\xe0\xa0", 3),
     (b"\xf0\x90\x80", 4),
     (b"ab\xdf", 4),
-    // Bytes that never occur.
+    // Bytes that never occur in UTF-8.
     (b"\xfe", 1),
     (b"\xff", 1),
     (b"\xf5", 1),
     (b"\xf8\x88\x80\x80\x80", 1),
     (b"\xfc\x84\x80\x80\x80\x80", 1),
-    // Written longer than needed.
+    // Overlong encodings.
     (b"\xc0\xaf", 1),
     (b"\xc1\xbf", 1),
     (b"\xe0\x80\xaf", 2),
     (b"\xe0\x9f\xbf", 2),
     (b"\xf0\x80\x80\xaf", 2),
     (b"\xf0\x8f\xbf\xbf", 2),
-    // Surrogates, alone and in pairs.
+    // Surrogates, single and in pairs.
     (b"\xed\xa0\x80", 2),
     (b"\xed\xbf\xbf", 2),
     (b"\xed\xa0\x80\xed\xb0\x80", 2),
-    // Beyond the last character.
+    // Code points above the Unicode maximum.
     (b"\xf4\x90\x80\x80", 2),
 ];
 
-/// The text in one frame, in two at every place, and byte by byte.
+/// Returns the text as one frame, as two fragments with every split, and with one fragment per byte.
 fn fragmented(payload: &[u8]) -> Vec<Vec<Frame>> {
     let mut ways = vec![vec![text(payload)]];
     for cut in 0..=payload.len() {
@@ -110,7 +111,7 @@ fn what_is_no_text_fails_however_it_is_fragmented() {
 #[test]
 fn it_fails_at_the_first_byte_that_cannot_be() {
     for &(payload, certain) in BAD {
-        // One frame that goes on, so that its end tells nothing.
+        // One long frame whose end is not reached, so that only the invalid byte can be the reason.
         let long = [payload, &[b'x'; 100]].concat();
         let sent = bytes(Role::Client, &[text(&long)]);
         let (seen, got) = read(rules(Role::Client, false), sent.chunks(1));

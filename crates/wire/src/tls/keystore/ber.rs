@@ -1,4 +1,5 @@
-//! Reading BER, of which DER is a part, as far as key stores need it: lengths may come at the end, and texts of octets in pieces.
+//! Parser for the part of BER (a superset of DER) that key stores use, including indefinite lengths and octet strings
+//! in segments.
 
 use super::KeyStoreError;
 use std::borrow::Cow;
@@ -9,25 +10,25 @@ pub(super) const OID: u8 = 0x06;
 pub(super) const BMP_STRING: u8 = 0x1E;
 pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const SET: u8 = 0x31;
-/// `[0]` around a value.
+/// Tag of `[0]` around a value.
 pub(super) const CONTEXT_0: u8 = 0xA0;
 
 const CONSTRUCTED: u8 = 0x20;
-/// Values within values whose lengths come at the end.
+/// Maximum nesting depth of values with indefinite length.
 const DEPTH_MOST: usize = 32;
 
-/// One value.
+/// One BER value.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
     pub(super) tag: u8,
-    /// Without the tag and the length.
+    /// The content without tag and length.
     pub(super) content: &'a [u8],
-    /// With both.
+    /// Tag, length and content.
     pub(super) whole: &'a [u8],
 }
 
 impl<'a> Value<'a> {
-    /// The values of which this one consists.
+    /// Returns a reader of the values inside a constructed value.
     pub(super) fn inside(&self) -> Result<Reader<'a>, KeyStoreError> {
         match self.tag & CONSTRUCTED {
             0 => Err(KeyStoreError::Malformed),
@@ -35,7 +36,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The octets of an octet string, whose pieces are put together.
+    /// Returns the octets of an octet string; segments are joined.
     pub(super) fn octets(&self) -> Result<Cow<'a, [u8]>, KeyStoreError> {
         if self.tag & CONSTRUCTED == 0 {
             return Ok(Cow::Borrowed(self.content));
@@ -60,7 +61,7 @@ impl<'a> Value<'a> {
         Ok(())
     }
 
-    /// An integer from 0 to 2³² − 1.
+    /// Parses an integer from 0 to 2³² − 1.
     pub(super) fn number(&self) -> Result<u32, KeyStoreError> {
         let number = match self.content {
             [0, rest @ ..] => rest,
@@ -74,7 +75,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Values one after the other.
+/// Reader of consecutive BER values.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -84,7 +85,7 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// The next value, which has this tag.
+    /// Reads the next value, which must have this tag.
     pub(super) fn expect(&mut self, tag: u8) -> Result<Value<'a>, KeyStoreError> {
         match self.next() {
             Some(Ok(value)) if value.tag == tag => Ok(value),
@@ -92,7 +93,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The octets of the next value, which is an octet string in one piece or in several.
+    /// Reads the octets of the next value, which must be an octet string, whole or in segments.
     pub(super) fn octets(&mut self) -> Result<Cow<'a, [u8]>, KeyStoreError> {
         match self.next() {
             Some(Ok(value)) if value.tag & !CONSTRUCTED == OCTETS => value.octets(),
@@ -100,7 +101,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next value, if it has this tag.
+    /// Reads the next value if it has this tag.
     pub(super) fn optional(&mut self, tag: u8) -> Result<Option<Value<'a>>, KeyStoreError> {
         match self.rest.first() {
             Some(first) if *first == tag => self.expect(tag).map(Some),
@@ -117,16 +118,16 @@ impl<'a> Iterator for Reader<'a> {
             return None;
         }
         let value = first(self.rest, 0).ok_or(KeyStoreError::Malformed);
-        // Behind a broken value nothing can be found.
+        // After a malformed value, the position of the next one is unknown.
         self.rest = value.as_ref().map_or(&[], |value| &self.rest[value.whole.len()..]);
         Some(value)
     }
 }
 
-/// The first value, if it is whole.
+/// Parses the first value in `bytes`; `None` if it is incomplete.
 fn first(bytes: &[u8], depth: usize) -> Option<Value<'_>> {
     let [tag, length, ..] = *bytes else { return None };
-    // Tags of several bytes are in no key store.
+    // Key stores contain no tags of several bytes.
     if tag & 0x1F == 0x1F {
         return None;
     }
@@ -144,7 +145,7 @@ fn first(bytes: &[u8], depth: usize) -> Option<Value<'_>> {
     Some(Value { tag, content: &whole[header..], whole })
 }
 
-/// A value that lasts until two zeros.
+/// Parses a value of indefinite length, which ends with two zero bytes.
 fn ended(tag: u8, bytes: &[u8], depth: usize) -> Option<Value<'_>> {
     if tag & CONSTRUCTED == 0 || depth == DEPTH_MOST {
         return None;

@@ -1,7 +1,7 @@
-//! JKS, the key store of older Javas: a format of its own, and an encryption of its own made of SHA-1.
+//! JKS, the key store format of older Java versions, with an encryption of its own that is based on SHA-1.
 //!
-//! All lengths are checked against what is left. Entries are put into the order of the hash table that Java keeps them in, for plans
-//! choose keys by their place in it.
+//! All lengths are checked against the remaining bytes. Entries are in the order of Java's hash table, because plans
+//! select keys by position.
 
 use super::{KeyEntry, KeyStore, KeyStoreError};
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
@@ -10,9 +10,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const PRIVATE_KEY: u32 = 1;
 const CERTIFICATE: u32 = 2;
 const DIGEST: usize = 20;
-/// Goes into the digest over a file, between the password and the content.
+/// Constant that enters the digest of the file between password and content.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
-/// `1.3.6.1.4.1.42.2.17.1.1`: the encryption of keys, as DER.
+/// Object identifier `1.3.6.1.4.1.42.2.17.1.1` of JKS key encryption, in DER.
 const PROTECTION: &[u8] = &[6, 10, 0x2B, 6, 1, 4, 1, 0x2A, 2, 0x11, 1, 1];
 
 enum Entry {
@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, Key
     for _ in 0..count {
         let tag = input.number()?;
         let alias = input.text()?;
-        input.take(8)?; // Its date.
+        input.take(8)?; // Creation date of the entry.
         let entry = match tag {
             PRIVATE_KEY => {
                 let sealed = input.sized()?;
@@ -68,7 +68,7 @@ pub(super) fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, Key
     Ok(store)
 }
 
-/// A key without its protection: an XOR with a chain of digests that starts from a salt.
+/// Decrypts a key: XOR with a chain of SHA-1 digests that starts with a salt.
 fn opened(sealed: &[u8], password: &[u8]) -> Result<Vec<u8>, KeyStoreError> {
     let info = der(sealed, 0x30)?;
     let algorithm = der(info, 0x30)?;
@@ -90,7 +90,7 @@ fn opened(sealed: &[u8], password: &[u8]) -> Result<Vec<u8>, KeyStoreError> {
     if sha1(&[password, &key]) == *check { Ok(key) } else { Err(KeyStoreError::Password) }
 }
 
-/// The content of a DER value of one type.
+/// Returns the content of the first DER value, which must have this tag.
 fn der(input: &[u8], tag: u8) -> Result<&[u8], KeyStoreError> {
     if input.first() != Some(&tag) {
         return Err(KeyStoreError::Malformed);
@@ -100,13 +100,13 @@ fn der(input: &[u8], tag: u8) -> Result<&[u8], KeyStoreError> {
     Ok(&input[header..input.len() - rest.len()])
 }
 
-/// The bytes after the first DER value.
+/// Returns the bytes after the first DER value.
 fn der_rest(input: &[u8]) -> Result<&[u8], KeyStoreError> {
     let (length, header) = der_length(input)?;
     input.get(header..).and_then(|body| body.get(length..)).ok_or(KeyStoreError::Malformed)
 }
 
-/// Length of a DER value's content, and of what stands before it.
+/// Returns the length of a DER value's content, and the length of its header.
 fn der_length(input: &[u8]) -> Result<(usize, usize), KeyStoreError> {
     match *input {
         [_, short @ 0..=0x7F, ..] => Ok((usize::from(short), 2)),
@@ -145,7 +145,7 @@ impl<'a> Input<'a> {
         self.take(length)
     }
 
-    /// Java's form of UTF-8, which is UTF-8 for all names that people give.
+    /// Reads text in Java's modified UTF-8, which equals UTF-8 for all usual names.
     fn text(&mut self) -> Result<String, KeyStoreError> {
         let length = self.take(2)?.try_into().map_err(|_| KeyStoreError::Malformed)?;
         let bytes = self.take(usize::from(u16::from_be_bytes(length)))?;
@@ -160,7 +160,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The order in which `java.util.Hashtable` enumerates entries put in one after the other; a later entry replaces one of the same name.
+/// Sorts entries into the order in which `java.util.Hashtable` enumerates them if they are inserted one by one. A later
+/// entry replaces an earlier one of the same name.
 fn as_enumerated<T>(entries: Vec<(String, T)>) -> Vec<(String, T)> {
     let place = |name: &str, size: usize| {
         let hash = name
@@ -176,7 +177,7 @@ fn as_enumerated<T>(entries: Vec<(String, T)>) -> Vec<(String, T)> {
             old.1 = value;
             continue;
         }
-        // It grows when it is three quarters full, and then turns its chains round.
+        // At three quarters of its capacity the table grows, which reverses its chains.
         if count >= table.len() * 3 / 4 {
             let size = table.len() * 2 + 1;
             let mut grown: Vec<Vec<(String, T)>> =

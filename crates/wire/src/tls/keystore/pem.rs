@@ -1,7 +1,8 @@
-//! PEM: keys and certificates one after the other.
+//! PEM files: keys and certificates in sequence.
 //!
-//! A single key goes with all certificates of the file; of several, each with those that follow it. They are named by their place,
-//! `1`, `2` and so on, as Java names keys without a name. Certificates without any key are trusted ones.
+//! A single key belongs to all certificates of the file. With several keys, each belongs to the certificates after it.
+//! Keys are named by position, `1`, `2` and so on, as Java names keys without a name. A file without keys contains
+//! trusted certificates.
 
 use super::{KeyEntry, KeyStore, KeyStoreError};
 use rustls::pki_types::pem::{PemObject, SectionKind};

@@ -1,8 +1,8 @@
-//! PKCS#12 (RFC 7292): keys and certificates in bags, which lie in safes. Which certificate belongs to which key is found as Java
-//! finds it.
+//! PKCS#12 files (RFC 7292): keys and certificates in bags, which are in safes. Certificates are matched to keys as in
+//! Java.
 //!
-//! A key's own certificate has the key's local id; the rest of the chain is followed by names. A key without a name is called by its
-//! number. Java writes names in small letters and compares them so.
+//! The own certificate of a key has the same local id as the key. The rest of the chain is found by issuer names. A key
+//! without a name is named by a number. Names are in lower case, as Java writes and compares them.
 
 mod name;
 mod password;
@@ -15,9 +15,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 type Result<T> = std::result::Result<T, KeyStoreError>;
 
-/// The identifiers of RSA Data Security, 1.2.840.113549.
+/// Object identifier prefix of RSA Data Security, 1.2.840.113549.
 const RSADSI: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D];
-// What follows.
+// Object identifiers after this prefix.
 const DATA: &[u8] = &[1, 7, 1];
 const ENCRYPTED_DATA: &[u8] = &[1, 7, 6];
 const FRIENDLY_NAME: &[u8] = &[1, 9, 20];
@@ -27,11 +27,11 @@ const KEY_BAG: &[u8] = &[1, 12, 10, 1, 1];
 const SHROUDED_KEY_BAG: &[u8] = &[1, 12, 10, 1, 2];
 const CERT_BAG: &[u8] = &[1, 12, 10, 1, 3];
 const SAFE_CONTENTS_BAG: &[u8] = &[1, 12, 10, 1, 6];
-/// By which Java marks what is trusted: 2.16.840.1.113894.746875.1.1.
+/// Attribute with which Java marks trusted certificates: 2.16.840.1.113894.746875.1.1.
 const TRUSTED_KEY_USAGE: &[u8] =
     &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF9, 0x66, 0xAD, 0xCA, 0x7B, 1, 1];
 
-/// Safes within safes.
+/// Maximum nesting depth of safes.
 const DEPTH_MOST: usize = 8;
 
 pub(super) fn read(bytes: &[u8], password: &str) -> Result<KeyStore> {
@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<KeyStore> {
     }
     let (kind, safes) = content(file.expect(SEQUENCE)?)?;
     if rsadsi(kind) != Some(DATA) {
-        // Signed by a key of its own instead of a password.
+        // Files signed with a key instead of a password are not supported.
         return Err(KeyStoreError::Encryption);
     }
     let safes = safes.octets()?;
@@ -61,12 +61,12 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<KeyStore> {
     bags.store()
 }
 
-/// An identifier without the prefix of RSA Data Security.
+/// Returns an object identifier without the prefix of RSA Data Security.
 fn rsadsi(oid: &[u8]) -> Option<&[u8]> {
     oid.strip_prefix(RSADSI)
 }
 
-/// Type and value of a `ContentInfo`.
+/// Returns type and value of a `ContentInfo`.
 fn content(info: Value<'_>) -> Result<(&[u8], Value<'_>)> {
     let mut info = info.inside()?;
     let kind = info.expect(OID)?.content;
@@ -74,14 +74,14 @@ fn content(info: Value<'_>) -> Result<(&[u8], Value<'_>)> {
     Ok((kind, value))
 }
 
-/// The content of an `EncryptedData`.
+/// Decrypts the content of an `EncryptedData`.
 fn decrypted(data: Value<'_>, password: &Password<'_>) -> Result<Vec<u8>> {
     let mut data = data.inside()?;
     data.expect(INTEGER)?;
     let mut info = data.expect(SEQUENCE)?.inside()?;
     info.expect(OID)?;
     let algorithm = info.expect(SEQUENCE)?;
-    // An octet string whose tag is replaced, in one piece or in several.
+    // An octet string with another tag, whole or in segments.
     match info.next().ok_or(KeyStoreError::Malformed)?? {
         value if value.tag == CONTEXT_0 || value.tag == 0x80 => {
             password.decrypt(algorithm, &value.octets()?)
@@ -90,14 +90,14 @@ fn decrypted(data: Value<'_>, password: &Password<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// All that was found.
+/// Keys and certificates found in the file so far.
 #[derive(Default)]
 struct Bags {
     keys: Vec<(Marks, PrivateKeyDer<'static>)>,
     certs: Vec<(Marks, Certificate)>,
 }
 
-/// Names and signs of a key or a certificate.
+/// Attributes of a key or a certificate.
 #[derive(Default)]
 struct Marks {
     friendly_name: Option<String>,
@@ -111,7 +111,7 @@ struct Certificate {
 }
 
 impl Bags {
-    /// Reads the content of a safe.
+    /// Reads the bags of a safe.
     fn read(&mut self, contents: &[u8], password: &Password<'_>, depth: usize) -> Result<()> {
         for bag in Reader::new(contents).expect(SEQUENCE)?.inside()? {
             let mut bag = bag?.inside()?;
@@ -134,7 +134,7 @@ impl Bags {
                 Some(SAFE_CONTENTS_BAG) if depth < DEPTH_MOST => {
                     self.read(value.whole, password, depth + 1)?;
                 }
-                // Lists of what was revoked, and secrets.
+                // Revocation lists and secrets are ignored.
                 _ => {}
             }
         }
@@ -159,7 +159,7 @@ impl Bags {
         Ok(())
     }
 
-    /// Keys with their chains, and certificates for themselves.
+    /// Builds the key store: keys with their chains, and trusted certificates.
     fn store(self) -> Result<KeyStore> {
         let mut store = KeyStore::default();
         let mut unnamed = 0;
@@ -180,7 +180,8 @@ impl Bags {
         let loose = self.certs.iter().filter(|(marks, _)| marks.local_key_id.is_none());
         store.trusted =
             loose.filter(|(marks, _)| marks.trusted).map(|(_, cert)| cert.der.clone()).collect();
-        // Other programs than Java do not mark what is to be trusted.
+        // Programs other than Java do not mark trusted certificates, so a file without keys trusts all its
+        // certificates.
         if store.keys.is_empty() && store.trusted.is_empty() {
             store.trusted = self.certs.into_iter().map(|(_, cert)| cert.der).collect();
         }

@@ -1,4 +1,4 @@
-//! Key stores made by Java, OpenSSL and Bouncy Castle (`tests/keystores/make`), and broken ones.
+//! Key stores from Java, OpenSSL and Bouncy Castle (`tests/keystores/make`), and malformed ones.
 
 use super::*;
 use crate::tls::Identity;
@@ -9,7 +9,7 @@ macro_rules! file {
     };
 }
 
-/// The names in a file as Java lists them, in its order.
+/// The names in a file, in the order in which Java enumerates them.
 fn order(file: &str) -> Vec<&'static str> {
     let all = include_str!("../../../tests/keystores/order.txt");
     let line = all.lines().find_map(|line| line.strip_prefix(file)).unwrap();
@@ -77,7 +77,7 @@ fn a_wrong_password_is_named() {
     assert_eq!(read(file!("many.jks"), None).unwrap_err(), KeyStoreError::Password);
 }
 
-/// The key and the certificate that every file of OpenSSL holds.
+/// All files from OpenSSL contain the same key and certificate, whatever their encryption.
 #[test]
 fn encryptions_hide_the_same() {
     let plain = read(file!("plain.pem"), None).unwrap();
@@ -95,7 +95,7 @@ fn encryptions_hide_the_same() {
     }
 }
 
-/// Lengths before or behind what they measure, and texts of octets in pieces, make no difference.
+/// Definite or indefinite lengths, and octet strings whole or in segments, give the same key store.
 #[test]
 fn a_file_is_the_same_in_other_rules() {
     let plain = read(file!("plain.pem"), None).unwrap();
@@ -106,7 +106,7 @@ fn a_file_is_the_same_in_other_rules() {
     }
 }
 
-/// The same values: without lengths where something is inside, and octet strings in pieces of 100 octets.
+/// Encodes the same values with indefinite lengths, and octet strings in segments of 100 octets.
 fn in_pieces(bytes: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     for value in ber::Reader::new(bytes) {
@@ -129,7 +129,7 @@ fn in_pieces(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A chain is followed by names, whatever kind of text they are.
+/// A certificate chain is found by names, whatever their string type.
 #[test]
 fn a_chain_is_followed_by_names() {
     let key = || rcgen::KeyPair::generate().unwrap();
@@ -142,7 +142,7 @@ fn a_chain_is_followed_by_names() {
     let root = named(rcgen::DnValue::Utf8String("Root".into()));
     let root_key = key();
     let root_cert = root.self_signed(&root_key).unwrap();
-    // The same issuer's name in another kind of text.
+    // The same issuer name in another string type.
     let printable = rcgen::DnValue::PrintableString("ROOT".try_into().unwrap());
     let issuer = rcgen::Issuer::new(named(printable), root_key);
     let leaf_key = key();
@@ -154,7 +154,7 @@ fn a_chain_is_followed_by_names() {
     assert_eq!(store.keys[0].alias, "ab");
 }
 
-/// A PKCS#12 file without encryption: a key that belongs to the last certificate.
+/// Builds a PKCS#12 file without encryption, with a key that belongs to the last certificate.
 fn open_file(key: &[u8], certs: &[&[u8]]) -> Vec<u8> {
     fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         let content = parts.concat();
@@ -183,7 +183,7 @@ fn open_file(key: &[u8], certs: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn too_many_rounds_are_refused() {
-    // The last integer of a file with a check is the number of its rounds: 2048.
+    // The last integer of a file with a `MacData` is its number of rounds: 2048.
     let mut bytes = file!("modern.p12").to_vec();
     let at = bytes.len() - 4;
     assert_eq!(bytes[at..], [2, 2, 8, 0]);
@@ -193,7 +193,7 @@ fn too_many_rounds_are_refused() {
 
 #[test]
 fn changed_files_never_panic() {
-    // Without a check, which would refuse nearly all of them.
+    // A file without `MacData`, which would reject nearly all of these changes.
     let mut bytes = file!("open.p12").to_vec();
     for at in 0..bytes.len() {
         for change in [0x01, 0x20, 0x80, 0xFF] {
@@ -216,7 +216,7 @@ fn broken_files_are_errors() {
     ] {
         for length in (0..bytes.len()).step_by(7) {
             assert!(read(&bytes[..length], Some("secret")).is_err());
-            // Without a password nothing says that it was changed.
+            // Without a password, changes are not detected.
             let _ = read(&bytes[..length], None);
         }
     }

@@ -1,29 +1,30 @@
 //! The server's answer to the upgrade request, judged as JMeter's WebSocket plug-in judges it.
 //!
-//! The status is judged as soon as its line is there; the rest when the head is complete: `Upgrade`, `Connection`, the presence of
-//! `Sec-WebSocket-Accept`, its value, in this order. Values must match as wholes, so `Connection: keep-alive, Upgrade` is refused,
-//! and a header that comes twice is a list and matches nothing. A server that closes within the head has ended it.
+//! The status is judged as soon as the status line is complete, the headers when the head is complete. They are checked
+//! in this order: `Upgrade`, `Connection`, the presence of `Sec-WebSocket-Accept`, its value. Values are compared as a
+//! whole, so `Connection: keep-alive, Upgrade` is refused. A repeated header becomes a list, which matches nothing. If
+//! the server closes within the head, the head ends there.
 
 use std::fmt;
 
 use super::line::{Line, first};
 use super::{Deflate, LIMIT, accept};
 
-/// An upgrade that took place.
+/// An accepted upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Bytes of the head; what follows are frames.
+    /// Length of the head in bytes; frames follow it.
     pub size: usize,
-    /// Compression that the server agreed to.
+    /// Compression parameters that the server agreed to.
     pub deflate: Option<Deflate>,
 }
 
 /// The reason why the upgrade failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Closed without a byte.
+    /// The server closed the connection without sending a byte.
     Empty,
-    /// `line` is the status line without its end; bytes beyond ASCII are U+FFFD.
+    /// Another status than 101. `line` is the status line without its line end; non-ASCII bytes are U+FFFD.
     Status {
         status: u16,
         line: String,
@@ -33,7 +34,7 @@ pub enum Refusal {
     NoConnection,
     NoAccept,
     WrongAccept,
-    /// More than [`LIMIT`] bytes without an end.
+    /// The head is longer than [`LIMIT`] bytes.
     TooLarge,
 }
 
@@ -54,27 +55,27 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Reads the answer to a request that carried `key`; `None` if more bytes are needed.
+/// Parses the answer to a request with this key; `None` if more bytes are needed.
 pub fn answer(bytes: &[u8], key: &[u8; 24]) -> Result<Option<Answer>, Refusal> {
     read(bytes, key, false)
 }
 
-/// The same when the server has closed and nothing more will come.
+/// Like [`answer`], but the server has closed and no bytes follow.
 pub fn answer_at_end(bytes: &[u8], key: &[u8; 24]) -> Result<Answer, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal::Empty);
     }
-    // At the end there is always a verdict.
+    // At the end of the stream, there is always a result.
     read(bytes, key, true).map(|answer| answer.unwrap_or(Answer { size: 0, deflate: None }))
 }
 
-/// A header that must have one value.
+/// A header that must have exactly one value.
 #[derive(Clone, Copy, Default)]
 enum Value<'b> {
     #[default]
     Absent,
     One(Line<'b>),
-    /// JMeter joins them with commas; a list never equals the expected value.
+    /// The header is repeated. JMeter joins the values with commas, and such a list never equals the expected value.
     List,
 }
 
@@ -129,8 +130,8 @@ fn read(bytes: &[u8], key: &[u8; 24], ended: bool) -> Result<Option<Answer>, Ref
     Ok(Some(Answer { size: lines.at, deflate }))
 }
 
-/// Reads the answer of a proxy to `CONNECT`: the size of its head if the status is 200; `None` if more bytes are needed.
-/// The status is judged when the head is complete.
+/// Parses the answer of a proxy to `CONNECT`. Returns the length of the head if the status is 200, or `None` if more
+/// bytes are needed. The status is judged when the head is complete.
 pub fn proxy_answer(bytes: &[u8]) -> Result<Option<usize>, Refusal> {
     let mut lines = Lines::new(bytes, false);
     let Some(status) = lines.next() else { return lines.incomplete() };
@@ -144,7 +145,7 @@ pub fn proxy_answer(bytes: &[u8]) -> Result<Option<usize>, Refusal> {
     Ok(Some(lines.at))
 }
 
-/// `HTTP/d.d ddd`, whatever follows.
+/// Expects `HTTP/d.d ddd` with this status; text after it is ignored.
 fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
     let mut start = [0; 12];
     let mut length = 0;
@@ -166,11 +167,11 @@ fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The lines of a head so far.
+/// Iterator over the lines of a head received so far.
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// The stream has ended: bytes after the last line feed are a line, too, and end the head.
+    /// The stream has ended: bytes after the last line feed are the last line, and the head ends.
     ended: bool,
     full: bool,
 }
@@ -188,7 +189,7 @@ impl<'b> Lines<'b> {
                 self.at += size;
                 Some(line)
             }
-            // An empty rest is the empty line that ends the head.
+            // At the end of the stream, an empty rest counts as the empty line that ends the head.
             None if self.ended => {
                 self.at = self.bytes.len();
                 Some(Line(rest))

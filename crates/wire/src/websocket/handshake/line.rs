@@ -1,17 +1,18 @@
-//! Lines of a head as Java reads them in the WebSocket plug-in of JMeter: they end with a line feed, carriage returns count for
-//! nothing wherever they stand, white space is everything up to the blank, and bytes beyond ASCII are no letters.
+//! Lines of a head as JMeter's WebSocket plug-in reads them in Java. A line ends with a line feed; carriage returns are
+//! ignored everywhere. Every byte up to the space character is white space, and non-ASCII bytes become replacement
+//! characters.
 
-/// One line without its line feed; carriage returns are still in it and are to be passed over.
+/// One line without its line feed. It may contain carriage returns, which readers must skip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'b>(pub(super) &'b [u8]);
 
 impl<'b> Line<'b> {
-    /// The characters, carriage returns left out.
+    /// Iterates over the bytes without carriage returns.
     pub(super) fn bytes(self) -> impl Iterator<Item = u8> + 'b {
         self.0.iter().copied().filter(|&b| b != b'\r')
     }
 
-    /// Without white space at both ends.
+    /// Returns the line without white space at both ends.
     pub(super) fn trimmed(self) -> Self {
         let is_white = |b: &u8| *b <= b' ';
         let start = self.0.iter().position(|b| !is_white(b)).unwrap_or(self.0.len());
@@ -19,7 +20,7 @@ impl<'b> Line<'b> {
         Self(&self.0[start..end])
     }
 
-    /// Name and value of a header; the name as it stands, the value trimmed. `None` without a colon.
+    /// Splits a header into name and value; only the value is trimmed. `None` without a colon.
     pub(super) fn header(self) -> Option<(Self, Self)> {
         let colon = memchr::memchr(b':', self.0)?;
         Some((Self(&self.0[..colon]), Self(&self.0[colon + 1..]).trimmed()))
@@ -29,7 +30,7 @@ impl<'b> Line<'b> {
         self.bytes().eq(text.iter().copied())
     }
 
-    /// `text` in lower case.
+    /// True if the line equals `text` (lower case) in any letter case.
     pub(super) fn is_ignoring_case(self, text: &[u8]) -> bool {
         self.bytes().map(|b| b.to_ascii_lowercase()).eq(text.iter().copied())
     }
@@ -40,7 +41,7 @@ impl<'b> Line<'b> {
     }
 }
 
-/// The first line of `bytes` and the size of it with its line feed.
+/// Returns the first line of `bytes`, and its length including the line feed.
 pub(super) fn first(bytes: &[u8]) -> Option<(Line<'_>, usize)> {
     memchr::memchr(b'\n', bytes).map(|end| (Line(&bytes[..end]), end + 1))
 }

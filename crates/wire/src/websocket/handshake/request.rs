@@ -1,6 +1,7 @@
-//! The head of a client's HTTP request, for servers that speak WebSocket and a little HTTP on one port.
+//! The head of a client's HTTP request, for servers that offer WebSocket and some HTTP on one port.
 //!
-//! Bodies are not read; those servers answer requests without one. Names of headers are compared without case, values are trimmed.
+//! Bodies are not read, because those servers only answer requests without one. Header names are compared
+//! case-insensitively; values are trimmed.
 
 use std::fmt;
 
@@ -10,10 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use super::line::first;
 use super::{Deflate, LIMIT, accept};
 
-/// A request head.
+/// A parsed request head.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'b> {
-    /// Bytes of the head.
+    /// Length of the head in bytes.
     pub size: usize,
     pub method: &'b [u8],
     pub target: &'b [u8],
@@ -22,12 +23,12 @@ pub struct Request<'b> {
     headers: &'b [u8],
 }
 
-/// The reason why a head cannot be read.
+/// The reason why a request head cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestError {
-    /// Not `METHOD TARGET HTTP/1.x`.
+    /// The first line is not `METHOD TARGET HTTP/1.x`.
     RequestLine,
-    /// More than [`LIMIT`] bytes without an end.
+    /// The head is longer than [`LIMIT`] bytes.
     TooLarge,
 }
 
@@ -45,15 +46,15 @@ impl std::error::Error for RequestError {}
 /// The reason why a request is not a valid upgrade request (RFC 6455, section 4.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoUpgrade {
-    /// Not GET, not HTTP/1.1, or without `Upgrade: websocket` and `Connection: Upgrade`: an ordinary request.
+    /// An ordinary request: not GET, not HTTP/1.1, or without `Upgrade: websocket` and `Connection: Upgrade`.
     Ordinary,
-    /// `Sec-WebSocket-Version` is not 13; the answer to it is 426.
+    /// `Sec-WebSocket-Version` is not 13; a server answers with status 426.
     Version,
-    /// `Sec-WebSocket-Key` is absent or not sixteen bytes in base64; the answer to it is 400.
+    /// `Sec-WebSocket-Key` is absent or not sixteen bytes in base64; a server answers with status 400.
     Key,
 }
 
-/// Reads the request at the start of `bytes`; `None` if its head is not complete.
+/// Parses the request head at the start of `bytes`; `None` if it is incomplete.
 pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, RequestError> {
     let full = bytes.len() >= LIMIT;
     let bytes = &bytes[..bytes.len().min(LIMIT)];
@@ -84,7 +85,7 @@ pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, RequestError> {
 }
 
 impl<'b> Request<'b> {
-    /// Names and trimmed values, in order.
+    /// Iterates over header names and trimmed values, in order.
     pub fn headers(&self) -> impl Iterator<Item = (&'b [u8], &'b [u8])> + use<'b> {
         self.headers.split(|&b| b == b'\n').filter_map(|line| {
             let colon = memchr::memchr(b':', line)?;
@@ -92,21 +93,21 @@ impl<'b> Request<'b> {
         })
     }
 
-    /// All values of one header.
+    /// Iterates over all values of one header.
     pub fn values<'n>(&self, name: &'n str) -> impl Iterator<Item = &'b [u8]> + use<'b, 'n> {
         self.headers()
             .filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
             .map(|(_, value)| value)
     }
 
-    /// Whether a list header has this element.
+    /// True if a list header contains this element.
     fn lists(&self, name: &str, wanted: &str) -> bool {
         self.values(name)
             .flat_map(|value| value.split(|&b| b == b','))
             .any(|element| element.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()))
     }
 
-    /// The key, if this asks for a WebSocket.
+    /// Returns the `Sec-WebSocket-Key` if the request is a valid upgrade request.
     pub fn upgrade(&self) -> Result<&'b [u8], NoUpgrade> {
         let asks = self.method == b"GET"
             && self.minor >= 1
@@ -127,12 +128,12 @@ impl<'b> Request<'b> {
         }
     }
 
-    /// The first offer of compression that can be met.
+    /// Returns the first offer of compression that a server can meet.
     pub fn deflate(&self) -> Option<Deflate> {
         self.values("Sec-WebSocket-Extensions").find_map(Deflate::offered)
     }
 
-    /// The subprotocols asked for, the preferred one first.
+    /// Iterates over the requested subprotocols, the preferred one first.
     pub fn protocols(&self) -> impl Iterator<Item = &'b [u8]> + use<'b> {
         self.values("Sec-WebSocket-Protocol")
             .flat_map(|value| value.split(|&b| b == b','))
@@ -141,7 +142,8 @@ impl<'b> Request<'b> {
     }
 }
 
-/// Appends the answer that upgrades: `key` is the request's, `deflate` and `protocol` what was agreed on.
+/// Appends the answer that accepts the upgrade: `key` is the request's key, `deflate` and `protocol` are the agreed
+/// parameters.
 pub fn push_answer(
     out: &mut Vec<u8>,
     key: &[u8],

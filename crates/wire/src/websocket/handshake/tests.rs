@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Key and accept value of RFC 6455, section 1.3.
+/// Example key and accept value of RFC 6455, section 1.3.
 const KEY: &[u8; 24] = b"dGhlIHNhbXBsZSBub25jZQ==";
 const GOOD: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
@@ -29,12 +29,12 @@ fn the_status_is_judged_when_its_line_is_there() {
     for (head, verdict) in [
         ("HTTP/1.1 101", Ok(None)),
         ("HTTP/1.1 101\n", Ok(None)),
-        // Whatever follows three digits is not looked at.
+        // Bytes after three status digits are ignored.
         ("HTTP/2.0 1010 x\r\n", Ok(None)),
         ("HTTP/1.1 403 For\u{e9}bidden\r\n", status(403, "HTTP/1.1 403 For\u{fffd}\u{fffd}bidden")),
         ("HTTP/1.1 200 OK\r\n\r\nbody", status(200, "HTTP/1.1 200 OK")),
         ("HTTP/1.1 302\n", status(302, "HTTP/1.1 302")),
-        // A carriage return counts for nothing wherever it stands.
+        // A carriage return is ignored everywhere.
         ("HT\rTP/1.1 \r500 a\rb\r\n", status(500, "HTTP/1.1 500 ab")),
         ("HTTP/1.1  101 x\r\n", Err(Refusal::InvalidStatusLine)),
         ("HTTP/1.1 10\r\n", Err(Refusal::InvalidStatusLine)),
@@ -47,7 +47,7 @@ fn the_status_is_judged_when_its_line_is_there() {
     }
 }
 
-/// The good answer with one piece of it replaced.
+/// The valid answer with one piece replaced.
 fn with(piece: &str, other: &str) -> String {
     assert!(GOOD.contains(piece));
     GOOD.replace(piece, other)
@@ -69,7 +69,7 @@ fn headers_are_judged_in_the_plug_ins_order() {
         (with(up, "Upgrade: websocket, h2c\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nUpgrade: websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nupgrade:\r\n"), Some(Refusal::NoUpgrade)),
-        // Folded lines are lines of their own.
+        // A folded line counts as a line of its own.
         (with(up, "Upgrade:\r\n websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(connection, ""), Some(Refusal::NoConnection)),
         (with(connection, "Connection: UPGRADE\r\n"), None),
@@ -80,10 +80,10 @@ fn headers_are_judged_in_the_plug_ins_order() {
         (with(value, "S3pPLMBiTxaQ9kYGzzhZRbK+xOo="), Some(Refusal::WrongAccept)),
         (with(value, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo"), Some(Refusal::WrongAccept)),
         (with(accept, &accept.repeat(2)), Some(Refusal::WrongAccept)),
-        // Several faults: the first in order counts.
+        // If several headers are wrong, the first in the order of checks counts.
         (with(accept, "").replace(up, ""), Some(Refusal::NoUpgrade)),
         (with(accept, "").replace(connection, ""), Some(Refusal::NoConnection)),
-        // Lines without a colon are nothing; a line of white space is the end.
+        // Lines without a colon are ignored. A line of white space ends the head.
         (with(up, "no colon\r\nUpgrade: websocket\r\n"), None),
         (with(up, " \t \r\nUpgrade: websocket\r\n"), Some(Refusal::NoUpgrade)),
         (GOOD.replace("\r\n", "\n"), None),
@@ -143,7 +143,7 @@ fn a_head_is_bounded() {
     assert_eq!(answer(&long.as_bytes()[..LIMIT], KEY), Err(Refusal::TooLarge));
     assert_eq!(answer_at_end(&long.as_bytes()[..LIMIT], KEY), Err(Refusal::TooLarge));
     assert_eq!(answer(&vec![b'H'; LIMIT], KEY), Err(Refusal::TooLarge));
-    // What follows the head does not count.
+    // Bytes after the head do not count against the limit.
     let mut tail = GOOD.as_bytes().to_vec();
     tail.resize(2 * LIMIT, 0);
     assert!(matches!(answer(&tail, KEY), Ok(Some(_))));

@@ -1,8 +1,8 @@
-//! Heartbeats: what a connection sends by itself at an interval, and what it answers.
+//! Heartbeats: frames that a connection sends by itself at an interval, and automatic replies.
 //!
-//! A heartbeat is a ping or a text, sent at an interval with some jitter so that connections do not beat together. A peer
-//! that is not heard between so many heartbeats counts as gone. With a heartbeat a connection also answers pings and the
-//! close frame, which otherwise are its user's business.
+//! A heartbeat is a ping or a text frame. Jitter in the interval keeps connections from sending heartbeats at the same
+//! time. A peer that answers none of several heartbeats counts as gone. A connection with a heartbeat also answers
+//! pings and the close frame, which otherwise its user must do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,30 +11,30 @@ use super::{Closing, Open, Wanted, WebSocket};
 use crate::session::Nanos;
 use crate::websocket::{Opcode, push_frame};
 
-/// Settings that many connections share.
+/// Heartbeat settings, shared by many connections.
 #[derive(Debug)]
 pub struct Heartbeat {
-    /// Nanoseconds from the opening to the first heartbeat, and between two; 0: none is sent.
+    /// Time from the opening to the first heartbeat, and between heartbeats, in nanoseconds; 0 disables heartbeats.
     pub interval: Nanos,
-    /// Up to so many nanoseconds come on top, others for each heartbeat.
+    /// Maximum random addition to each interval, in nanoseconds.
     pub jitter: Nanos,
-    /// The payload of a text frame; `None`: a ping without payload.
+    /// Payload of a text frame; `None` for a ping without payload.
     pub payload: Option<Vec<u8>>,
-    /// How many heartbeats in a row without an answer end the connection; 0: none do. A pong answers a ping, any frame
-    /// answers a payload.
+    /// Number of consecutive unanswered heartbeats that ends the connection; 0 for no limit. A pong answers a ping; any
+    /// frame answers a text frame.
     pub missed: u32,
-    /// Whether pings of the peer are answered.
+    /// True if pings of the peer are answered.
     pub reply_to_ping: bool,
-    /// The state of a generator of numbers.
+    /// State of the random number generator for masking keys.
     pub seed: AtomicU64,
 }
 
-/// As many heartbeats as may be went unanswered.
+/// Error: the maximum number of heartbeats is unanswered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed;
 
 impl Heartbeat {
-    /// A masking key.
+    /// Returns a random masking key.
     fn mask(&self) -> [u8; 4] {
         let next = self.seed.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.seed.store(next, Ordering::Relaxed);
@@ -42,7 +42,7 @@ impl Heartbeat {
     }
 }
 
-/// The output function of splitmix64: neighbours become unlike.
+/// The output function of the generator splitmix64: neighbouring inputs get unrelated outputs.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -50,7 +50,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl WebSocket {
-    /// Sends heartbeats from now on, and answers what a heartbeat's settings say.
+    /// Starts heartbeats and automatic replies with these settings.
     pub fn keep_alive(&mut self, heartbeat: Arc<Heartbeat>, now: Nanos) {
         if let Some(open) = self.open_mut() {
             (open.heartbeat, open.beat_at) = (Some(heartbeat), now);
@@ -58,29 +58,30 @@ impl WebSocket {
         }
     }
 
-    /// The settings of its heartbeat.
+    /// Heartbeat settings of the connection, if it has any.
     #[must_use]
     pub fn heartbeat(&self) -> Option<&Heartbeat> {
         self.open().and_then(|open| open.heartbeat.as_deref())
     }
 
-    /// Heartbeats sent since the peer was last heard.
+    /// Number of heartbeats sent since the last frame of the peer.
     #[must_use]
     pub fn unanswered(&self) -> u8 {
         self.open().map_or(0, |open| open.unanswered)
     }
 
-    /// Whether a heartbeat waits for its answer.
+    /// True if the last heartbeat is not answered yet.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         self.open().is_some_and(|open| open.awaits)
     }
 
-    /// Puts a heartbeat into `out`, unless the connection is being closed or has none: how many bytes of payload it has.
+    /// Appends a heartbeat to `out` and returns its payload length in bytes. `None`: the connection is closing or has
+    /// no heartbeat.
     ///
     /// # Errors
     ///
-    /// As many as may be went unanswered: the peer counts as gone.
+    /// The maximum number of heartbeats is unanswered, so the peer counts as gone.
     pub fn beat(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<Option<usize>, Missed> {
         let Some(open) = self.open_mut() else { return Ok(None) };
         let Some(heartbeat) = &open.heartbeat else { return Ok(None) };
@@ -103,7 +104,8 @@ impl WebSocket {
 }
 
 impl Open {
-    /// When the next heartbeat is due. The jitter comes of the last one's time, so that it need not be kept.
+    /// Time at which the next heartbeat is due. The jitter is derived from the time of the last one, so it is not
+    /// stored.
     pub(super) fn due(&self) -> Option<Nanos> {
         let heartbeat = self.heartbeat.as_deref()?;
         if heartbeat.interval <= 0 || self.closing != Closing::No {
@@ -116,7 +118,8 @@ impl Open {
         Some(self.beat_at.saturating_add(heartbeat.interval).saturating_add(jitter as Nanos))
     }
 
-    /// Shows a frame to the heartbeat: when the heartbeat was sent that it answers, and whether it is for nobody else.
+    /// Handles a frame for the heartbeat. Returns the send time of the heartbeat that the frame answers, and whether
+    /// the frame was handled here, so that readers ignore it.
     pub(super) fn keep_up(
         &mut self,
         opcode: Opcode,

@@ -1,7 +1,7 @@
-//! Frames in their order: which message a frame belongs to, and whether it is compressed.
+//! Order of frames: finds the message that a frame belongs to, and whether it is compressed.
 //!
-//! The rules are those of JMeter's WebSocket plug-in, which takes frames one by one: a message is a frame that begins it
-//! and continuations up to the last; control frames may stand between them.
+//! The rules are those of JMeter's WebSocket plug-in, which reads frames one by one. A message is one beginning frame
+//! and its continuations up to the last one. Control frames may occur between them.
 
 use super::Opcode;
 
@@ -15,18 +15,18 @@ pub enum Kind {
     Pong,
 }
 
-/// A frame that has no meaning where it stands.
+/// A frame that is not allowed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misplaced {
-    /// A continuation where no message has begun.
+    /// A continuation frame outside a message.
     Continuation,
-    /// A message begins within another.
+    /// A message that begins within another one.
     Beginning,
-    /// An opcode that means nothing.
+    /// A frame with an undefined opcode.
     Unknown(u8),
 }
 
-/// The properties that a frame states itself.
+/// The fields of a frame's head that define its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     pub opcode: Opcode,
@@ -35,7 +35,7 @@ pub struct Said {
     pub rsv: u8,
 }
 
-/// The state between frames.
+/// State between frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     within: Within,
@@ -53,11 +53,11 @@ enum Within {
 }
 
 impl Order {
-    /// The kind of the message that a frame belongs to.
+    /// Returns the kind of the message that a frame belongs to.
     ///
     /// # Errors
     ///
-    /// It belongs to none.
+    /// The frame belongs to no message.
     pub fn kind(self, opcode: Opcode) -> Result<Kind, Misplaced> {
         Ok(match opcode {
             Opcode::TEXT => Kind::Text,
@@ -74,7 +74,7 @@ impl Order {
         })
     }
 
-    /// Whether the payload of a frame is compressed.
+    /// True if the payload of a frame is compressed.
     #[must_use]
     pub fn compressed(self, frame: Said) -> bool {
         match frame.opcode {
@@ -83,22 +83,22 @@ impl Order {
         }
     }
 
-    /// Whether a fragment of a message is compressed that nobody looks at frame by frame.
+    /// True if a fragment is compressed, for messages that are not read frame by frame.
     #[must_use]
     pub fn within_compressed(self, frame: Said) -> bool {
         frame.rsv & 4 != 0 || self.compressed
     }
 
-    /// Notes whether the message goes on compressed.
+    /// Notes whether the following fragments of the message are compressed.
     pub fn note_compressed(&mut self, goes_on: bool) {
         self.compressed = goes_on;
     }
 
-    /// Takes a frame in its place.
+    /// Updates the state with the next frame.
     ///
     /// # Errors
     ///
-    /// It begins a message within another.
+    /// The frame begins a message within another one.
     pub fn take(&mut self, frame: Said, kind: Kind) -> Result<(), Misplaced> {
         self.compressed = self.compressed(frame);
         if frame.opcode.is_control() {

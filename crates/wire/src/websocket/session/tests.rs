@@ -1,4 +1,4 @@
-//! Each conversation is fed whole, split at every position, and byte by byte: what is told must be the same.
+//! Each conversation is parsed whole, split at every position, and byte by byte. The events must be the same.
 
 use std::sync::atomic::AtomicU64;
 
@@ -8,7 +8,7 @@ use super::*;
 const RANDOM: [u8; 16] = [7; 16];
 const TO: Ticket = Ticket::first(0);
 
-/// All that a conversation told, and the frames that were sent by themselves.
+/// All events of a conversation, and the frames that the session sent by itself.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     ready: bool,
@@ -32,7 +32,7 @@ fn heartbeat(payload: Option<&[u8]>) -> Heartbeat {
     }
 }
 
-/// Frames of a client, unmasked.
+/// Parses and unmasks the frames of a client.
 fn unmasked(mut out: &[u8]) -> Vec<(Opcode, Vec<u8>)> {
     let mut frames = Vec::new();
     while let Ok(Some(head)) = frame::head(out) {
@@ -76,7 +76,7 @@ fn feed<'a>(
     Seen { sent: unmasked(&out), ..seen }
 }
 
-/// Feeds a conversation in all ways.
+/// Parses a conversation with all kinds of splits, and asserts that the result is the same.
 fn converse(bytes: &[u8], make: impl Fn() -> WebSocket, wanted: Wanted) -> Seen {
     let whole = feed([bytes], make(), wanted);
     assert_eq!(feed(bytes.chunks(1), make(), wanted), whole, "byte by byte");
@@ -133,7 +133,7 @@ fn an_upgrade_and_frames_behind_it() {
     assert!(seen.ready && seen.broken.is_none() && seen.end.is_none());
     let frames: Vec<_> = seen.frames.iter().map(|(first, bytes)| (*first, bytes.len())).collect();
     assert_eq!(frames, [(0x81, 3), (2, 1), (0x89, 1), (0x80, 300)]);
-    // Without a heartbeat nothing is answered by itself.
+    // Without a heartbeat, the session sends no automatic replies.
     assert_eq!((seen.sent, seen.room), (Vec::new(), Some(Room::Free(u32::MAX))));
 }
 
@@ -186,7 +186,7 @@ fn pings_are_answered_and_the_heartbeats_pong_is_nobodys() {
     assert!(!seen.awaits, "answered");
     let seen = converse(&bytes, kept_alive(None), Wanted::Pongs);
     assert_eq!(seen.frames, [text.clone(), (0x8a, Vec::new())]);
-    // Any frame answers a text, and a pong is then the reader's.
+    // Any frame answers a text heartbeat, so a pong belongs to the reader.
     let seen = converse(&bytes, kept_alive(Some(b"beat")), Wanted::Frames);
     assert_eq!(seen.frames, [text, (0x8a, Vec::new())]);
     assert!(!seen.awaits);

@@ -1,11 +1,11 @@
-//! The names in a certificate: of whom it is, and of who signed it.
+//! Subject and issuer names of a certificate.
 
 use super::{INTEGER, KeyStoreError, Reader, Result, SEQUENCE, SET};
 
-/// `[0]` around a certificate's version.
+/// Tag `[0]` around a certificate's version.
 const VERSION: u8 = 0xA0;
 
-/// Both names, so written that equal ones are equal.
+/// Subject and issuer in a normal form, so that equal names have equal bytes.
 pub(super) struct Names {
     pub(super) subject: Vec<u8>,
     pub(super) issuer: Vec<u8>,
@@ -25,7 +25,7 @@ impl Names {
     }
 }
 
-/// A name for comparison, as in RFC 5280 §7.1 as far as ASCII: neither the kind of text counts nor capital letters.
+/// Normalises a name for comparison (RFC 5280 §7.1, limited to ASCII): string type and letter case are ignored.
 fn normal(parts: Reader<'_>) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     for part in parts {

@@ -1,7 +1,7 @@
-//! The password of a PKCS#12 file: whether it is the right one, and what it opens.
+//! The password of a PKCS#12 file: its check, and decryption with it.
 //!
-//! Keys for the older encryptions and for the check come from the derivation of RFC 7292, appendix B; those of PBES2 from PBKDF2
-//! (RFC 8018).
+//! Keys for older encryptions and for the check are derived by RFC 7292, appendix B; keys for PBES2 by PBKDF2 (RFC
+//! 8018).
 
 use super::{INTEGER, KeyStoreError, OID, Reader, Result, SEQUENCE, Value, rsadsi};
 use aes::{Aes128, Aes192, Aes256};
@@ -15,21 +15,21 @@ use std::num::NonZeroU32;
 const PBES2: &[u8] = &[1, 5, 13];
 const PBKDF2: &[u8] = &[1, 5, 12];
 const SHA1_ID: &[u8] = &[0x2B, 0x0E, 0x03, 0x02, 0x1A];
-/// The identifiers of NIST's algorithms, 2.16.840.1.101.3.4.
+/// Object identifier prefix of NIST's algorithms, 2.16.840.1.101.3.4.
 const NIST: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04];
 
-/// Rounds of a derivation: Java takes no more either. It is a second or two.
+/// Maximum number of rounds of a key derivation, the same as in Java. It takes one or two seconds.
 const ROUNDS_MOST: u32 = 5_000_000;
 
-/// The hash of all older encryptions.
+/// The hash function of all older encryptions.
 const SHA1: &digest::Algorithm = &digest::SHA1_FOR_LEGACY_USE_ONLY;
 
-/// For which use a key is derived.
+/// Purpose bytes of a derivation (RFC 7292, appendix B.3): encryption key, initialisation vector, integrity check.
 const ENCRYPTION: u8 = 1;
 const VECTOR: u8 = 2;
 const CHECK: u8 = 3;
 
-/// A hash, and what is made of it.
+/// A hash function, with its HMAC and its PBKDF2 variant.
 struct Hash {
     plain: &'static digest::Algorithm,
     keyed: hmac::Algorithm,
@@ -38,7 +38,7 @@ struct Hash {
 
 pub(super) struct Password<'a> {
     text: &'a str,
-    /// In UTF-16 with a zero behind it, as the older derivation has it.
+    /// Password in UTF-16 with a terminating zero, as the older derivation needs it.
     wide: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Password<'a> {
         Self { text, wide }
     }
 
-    /// The password of a file with a check: `MacData`, over these bytes.
+    /// Checks the password of a file against its `MacData`, an authentication code over the bytes `over`.
     pub(super) fn checked(text: &'a str, mac: Value<'_>, over: &[u8]) -> Result<Self> {
         let mut mac = mac.inside()?;
         let mut digest = mac.expect(SEQUENCE)?.inside()?;
@@ -58,7 +58,7 @@ impl<'a> Password<'a> {
         let rounds = rounds(mac.optional(INTEGER)?)?;
         let hash = hash(algorithm)?;
         let mut password = Self::new(text);
-        // Without a password some programs leave out the zero, too.
+        // For an empty password, some programs omit the terminating zero too.
         for wide in [password.wide.clone(), Vec::new()] {
             let mut key = vec![0; hash.plain.output_len()];
             derive(hash.plain, &wide, &salt, CHECK, rounds, &mut key);
@@ -75,7 +75,7 @@ impl<'a> Password<'a> {
         Err(KeyStoreError::Password)
     }
 
-    /// Opens what is encrypted by an `AlgorithmIdentifier`.
+    /// Decrypts data with the algorithm of an `AlgorithmIdentifier`.
     pub(super) fn decrypt(&self, algorithm: Value<'_>, data: &[u8]) -> Result<Vec<u8>> {
         let mut algorithm = algorithm.inside()?;
         let kind = algorithm.expect(OID)?.content;
@@ -102,7 +102,7 @@ impl<'a> Password<'a> {
         }
     }
 
-    /// A key by PBKDF2, and a cipher with a vector.
+    /// Decrypts with a key from PBKDF2 and a cipher with an initialisation vector (PBES2).
     fn pbes2(&self, mut settings: Reader<'_>, data: &[u8]) -> Result<Vec<u8>> {
         let mut derivation = settings.expect(SEQUENCE)?.inside()?;
         let mut cipher = settings.expect(SEQUENCE)?.inside()?;
@@ -112,7 +112,7 @@ impl<'a> Password<'a> {
         let mut derivation = derivation.expect(SEQUENCE)?.inside()?;
         let salt = derivation.octets()?;
         let rounds = rounds(Some(derivation.expect(INTEGER)?))?;
-        // Which length a key has, its cipher says.
+        // The key length follows from the cipher, so the optional length is ignored.
         derivation.optional(INTEGER)?;
         let function = match derivation.optional(SEQUENCE)? {
             Some(function) => hash(function.inside()?.expect(OID)?.content)?.derivation,
@@ -136,7 +136,7 @@ impl<'a> Password<'a> {
     }
 }
 
-/// The hash of an identifier, be it its own or that of its HMAC.
+/// Returns the hash function of an object identifier, which may name the hash or its HMAC.
 fn hash(oid: &[u8]) -> Result<Hash> {
     let (plain, keyed, derivation) = match (rsadsi(oid), oid.strip_prefix(NIST)) {
         _ if oid == SHA1_ID || rsadsi(oid) == Some(&[2, 7]) => {
@@ -157,7 +157,7 @@ fn hash(oid: &[u8]) -> Result<Hash> {
     Ok(Hash { plain, keyed, derivation })
 }
 
-/// How often a derivation is repeated: once, if it is not said.
+/// Returns the number of rounds of a derivation; 1 if it is not given.
 fn rounds(value: Option<Value<'_>>) -> Result<NonZeroU32> {
     let rounds = value.map_or(Ok(1), |value| value.number())?;
     let rounds = NonZeroU32::new(rounds).filter(|rounds| rounds.get() <= ROUNDS_MOST);
@@ -171,11 +171,11 @@ fn decrypt<C: KeyInit + BlockCipherDecrypt>(
 ) -> Result<Vec<u8>> {
     let cipher =
         cbc::Decryptor::<C>::new_from_slices(key, vector).map_err(|_| KeyStoreError::Malformed)?;
-    // By another key, what fills the last block would be otherwise.
+    // With a wrong key, the padding of the last block is invalid.
     cipher.decrypt_padded_vec::<Pkcs7>(data).map_err(|_| KeyStoreError::Password)
 }
 
-/// Fills a key: RFC 7292, appendix B.2.
+/// Derives a key by RFC 7292, appendix B.2, and fills `key` with it.
 fn derive(
     hash: &'static digest::Algorithm,
     password: &[u8],
@@ -194,7 +194,7 @@ fn derive(
         let made = made.as_ref();
         part.copy_from_slice(&made[..part.len()]);
         for number in mixed.chunks_mut(block) {
-            // The sum of two numbers and 1.
+            // Computes `number + made + 1` over big-endian bytes.
             let mut carry = 1;
             for (at, byte) in number.iter_mut().enumerate().rev() {
                 let sum = u16::from(*byte) + u16::from(made[at % made.len()]) + carry;
@@ -205,7 +205,7 @@ fn derive(
     }
 }
 
-/// Bytes again and again, up to whole blocks.
+/// Repeats the bytes up to a multiple of the block length.
 fn repeated(bytes: &[u8], block: usize) -> Vec<u8> {
     bytes.iter().copied().cycle().take(bytes.len().next_multiple_of(block)).collect()
 }
