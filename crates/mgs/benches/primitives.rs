@@ -1,8 +1,8 @@
-//! A request that is signed and encrypted, beside what the primitives alone cost in a loop: `cargo bench -p throng-mgs`.
+//! Cost of a signed and encrypted request, compared with the primitives alone: `cargo bench -p throng-mgs`.
 //!
-//! The body has 1 KiB. Each `request` is what a core does for one; each `primitives` calls the same libraries with buffers that are ready:
-//! random numbers, the operations of the key, the derivation, the sign string's base 64 and digest, compression, the cipher. The first may
-//! take 1.2 times the second.
+//! The body has 1 KiB. A `request` benchmark does the work of a core for one request. A `primitives` benchmark calls
+//! the same libraries in a loop with warm buffers: random numbers, key operations, derivation, base64 and digest of the
+//! sign string, compression, cipher. A request may cost at most 1.2 times its primitives.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ const OPERATION: &str = "com.example.transfer";
 const NOW: u64 = 1_662_430_824_846;
 
 fn body() -> Vec<u8> {
-    // As of `examples/04-mobile-gateway`: text that compression makes smaller, but not much.
+    // A body like that in `examples/04-mobile-gateway`, which compresses only a little.
     let mut body = b"[{\"_requestBody\":{".to_vec();
     let mut number = 1u64;
     while body.len() < 1010 {
@@ -60,7 +60,7 @@ fn request(pairs: &[(&str, &str)]) -> impl FnMut() {
     }
 }
 
-/// Base 64 and MD5 of the sign string.
+/// Base64 and MD5 of the sign string.
 fn signature(body: Vec<u8>) -> impl FnMut() {
     let mut digits = vec![0; body.len().div_ceil(3) * 4];
     move || {
@@ -73,7 +73,7 @@ fn signature(body: Vec<u8>) -> impl FnMut() {
     }
 }
 
-/// Compression and the cipher, with the key of a request.
+/// Compression and encryption with the key of a request.
 fn encryption<C: BlockCipherEncrypt + KeyInit>(body: Vec<u8>) -> impl FnMut(&[u8]) {
     let mut state = Compress::new(Compression::new(6), false);
     let mut text = Vec::with_capacity(2 * body.len());
@@ -84,7 +84,7 @@ fn encryption<C: BlockCipherEncrypt + KeyInit>(body: Vec<u8>) -> impl FnMut(&[u8
         let mut sum = Crc::new();
         sum.update(&body);
         black_box(sum.sum());
-        // What a member of gzip has beside.
+        // Length of gzip header and trailer.
         let plain = text.len() + 18;
         text.resize(plain + 16, 0);
         let cipher = cbc::Encryptor::<C>::new_from_slices(&key[..16], &[0; 16]).expect("lengths");
@@ -92,7 +92,7 @@ fn encryption<C: BlockCipherEncrypt + KeyInit>(body: Vec<u8>) -> impl FnMut(&[u8
     }
 }
 
-/// A key drawn, its point, and the x coordinate of the shared one.
+/// Draws a private key, computes its point, and returns the x coordinate of the shared point.
 fn agreement<C>(public: &PublicKey<C>) -> [u8; 32]
 where
     C: CurveArithmetic,
@@ -131,7 +131,7 @@ fn signed(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A signature and an encryption with a fresh key, whole and as primitives.
+/// Benchmarks a signature and an encryption with a fresh key, as a request and as primitives.
 fn pair<C: BlockCipherEncrypt + KeyInit>(
     criterion: &mut Criterion,
     encrypt: &str,

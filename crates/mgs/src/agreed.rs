@@ -1,24 +1,24 @@
-//! Key and initialisation vector out of the secret that two elliptic curve keys agree on. How the gateway derives them is
-//! not public: these are the usual ways.
+//! Key and initialisation vector (IV), derived from the secret that two elliptic curve keys agree on. The gateway's
+//! derivation is not public; these are the usual derivations.
 
 use crate::block::{BLOCK, BlockKey, Cipher};
 use crate::sign::Digest;
 
-/// Ways from an agreed secret (the x coordinate of the shared point) to key material.
+/// Derivations of key material from an agreed secret (the x coordinate of the shared point).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivation {
-    /// The coordinate as it is.
+    /// The x coordinate itself.
     X,
     Md5,
     Sha256,
     Sm3,
-    /// ANSI X9.63 with SHA-256: as many bytes as key and vector need.
+    /// ANSI X9.63 with SHA-256; yields as many bytes as key and IV need.
     X963Sha256,
-    /// As SM2 has it: the same with SM3.
+    /// ANSI X9.63 with SM3, as in SM2.
     X963Sm3,
 }
 
-/// The vector with which a body is encrypted.
+/// The initialisation vector (IV) of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vector {
     Zero,
@@ -27,11 +27,11 @@ pub enum Vector {
     /// The last 16 bytes of the key material.
     Derived,
     Fixed([u8; BLOCK]),
-    /// Random for each body, sent in front of it.
+    /// A random IV for each body, sent in front of the body.
     Fresh,
 }
 
-/// All ways, as they are tried.
+/// All derivations, in the order in which a search tries them.
 pub const DERIVATIONS: [Derivation; 6] = [
     Derivation::Sha256,
     Derivation::X,
@@ -41,7 +41,7 @@ pub const DERIVATIONS: [Derivation; 6] = [
     Derivation::X963Sm3,
 ];
 
-/// Key material: up to 48 bytes.
+/// Key material for a cipher, up to 64 bytes.
 #[derive(Clone, Copy)]
 pub struct Material {
     bytes: [u8; 64],
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Material {
 }
 
 impl Material {
-    /// Material that is the key itself.
+    /// Uses the bytes as key material without derivation.
     pub fn of(bytes: &[u8]) -> Self {
         let mut material = Self { bytes: [0; 64], len: bytes.len().min(64) };
         material.bytes[..material.len].copy_from_slice(&bytes[..material.len]);
@@ -66,7 +66,8 @@ impl Material {
         &self.bytes[..self.len]
     }
 
-    /// Derives it from a secret. MD5 is too short for a key of 32 bytes: then its digits in base 16 are taken.
+    /// Derives key material from a secret. An MD5 digest is too short for a 32-byte key, so its hexadecimal digits are
+    /// used.
     pub fn derive(derivation: Derivation, secret: &[u8], cipher: Cipher) -> Self {
         let wanted = cipher.key_length() + BLOCK;
         match derivation {
@@ -84,7 +85,7 @@ impl Material {
         }
     }
 
-    /// ANSI X9.63: digests of the secret and a counter, one behind the other.
+    /// Derives by ANSI X9.63: joined digests of the secret and a counter.
     fn x963(digest: Digest, secret: &[u8], wanted: usize) -> Self {
         let mut input = [0; 68];
         let length = secret.len().min(64);
@@ -97,7 +98,7 @@ impl Material {
         material
     }
 
-    /// The key and vector for a cipher. A fresh vector is zero here: it is drawn for each body.
+    /// Returns key and IV for a cipher. For [`Vector::Fresh`] the IV is zero; the caller draws an IV for each body.
     pub fn block_key(&self, cipher: Cipher, vector: Vector) -> BlockKey {
         let mut key = [0; 32];
         let length = cipher.key_length().min(self.len);

@@ -7,10 +7,10 @@ use cbc::cipher::{
 };
 use sm4::Sm4;
 
-/// Bytes of a block, of all of these ciphers.
+/// Block length of all these ciphers in bytes.
 pub const BLOCK: usize = 16;
 
-/// Ciphers of bodies.
+/// Ciphers for bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {
     Aes128,
@@ -18,11 +18,11 @@ pub enum Cipher {
     Sm4,
 }
 
-/// A key with its initialisation vector.
+/// A cipher key with its initialisation vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BlockKey {
     pub cipher: Cipher,
-    /// The first [`Cipher::key_length`] bytes count.
+    /// The key is in the first [`Cipher::key_length`] bytes.
     pub key: [u8; 32],
     pub iv: [u8; BLOCK],
 }
@@ -34,7 +34,7 @@ impl std::fmt::Debug for BlockKey {
 }
 
 impl Cipher {
-    /// Bytes of a key.
+    /// Length of the key in bytes.
     pub fn key_length(self) -> usize {
         match self {
             Self::Aes128 | Self::Sm4 => 16,
@@ -44,7 +44,7 @@ impl Cipher {
 }
 
 impl BlockKey {
-    /// Encrypts what stands in `out` from a place on; it gets up to a block longer.
+    /// Encrypts the bytes of `out` after `from` in place. Padding makes `out` up to one block longer.
     pub fn encrypt(&self, from: usize, out: &mut Vec<u8>) {
         let plain = out.len() - from;
         out.resize(from + (plain / BLOCK + 1) * BLOCK, 0);
@@ -57,7 +57,7 @@ impl BlockKey {
         }
     }
 
-    /// Decrypts in place; the answer is the length of the plain text. `None`: the length or the padding is wrong.
+    /// Decrypts in place; returns the length of the plain text. `None`: the length or the padding is wrong.
     pub fn decrypt(&self, text: &mut [u8]) -> Option<usize> {
         let key = &self.key[..self.cipher.key_length()];
         match self.cipher {
@@ -68,7 +68,7 @@ impl BlockKey {
     }
 }
 
-/// Key and vector have the right lengths, and the text has room for the padding.
+/// Encrypts one text. The caller ensures valid lengths of key and vector, and room for the padding.
 fn encrypt<C: BlockCipherEncrypt + KeyInit>(key: &[u8], iv: &[u8], text: &mut [u8], plain: usize) {
     if let Ok(cipher) = cbc::Encryptor::<C>::new_from_slices(key, iv) {
         let _ = cipher.encrypt_padded::<Pkcs7>(text, plain);

@@ -1,38 +1,38 @@
-//! Requests that were sealed, to be sent again: bounded by bytes, the least recently used leave first.
+//! Cache of sealed requests, for resending. It is bounded in bytes and evicts the least recently used entries.
 //!
-//! One cache belongs to one sealer, whose settings never change, so that operation and body are all the rest that the
-//! result depends on; a time stamp is sent again within its window alone. A hit allocates nothing.
+//! Each sealer has its own cache and constant settings, so operation and body are a sufficient cache key. An entry is
+//! resent only while its time stamp is within the time window. A hit allocates nothing.
 
 use std::collections::HashMap;
 
 use crate::sealer::{Sealed, SessionKey};
 
-/// Bytes that an entry takes beside its texts: the entry, its place in the table, and what the allocator adds.
+/// Estimated bytes of an entry besides its texts: the entry, its slot in the table, and the allocator's overhead.
 const OVERHEAD: usize = size_of::<Entry>() + 96;
 
-/// No entry.
+/// Index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
-/// How often the cache was of use.
+/// Counters of the cache and of sealing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub hits: u64,
-    /// Not there, or with a time stamp that is too old.
+    /// Lookups without an entry, or with an entry whose time stamp is too old.
     pub misses: u64,
-    /// Entries that left for want of room.
+    /// Entries evicted because the cache was full.
     pub evictions: u64,
-    /// Nanoseconds that the hits had cost when they were made.
+    /// Nanoseconds saved by hits: the original cost of the entries found.
     pub saved_ns: u64,
-    /// Requests that were signed or encrypted.
+    /// Requests that were signed or encrypted, not taken from the cache.
     pub sealed: u64,
-    /// Nanoseconds that this cost.
+    /// Nanoseconds spent on signing and encryption.
     pub spent_ns: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
     hash: u64,
-    /// Operation and body, one behind the other.
+    /// Operation followed by body.
     asked: Box<[u8]>,
     operation: usize,
     stamp: Box<str>,
@@ -58,7 +58,7 @@ impl Entry {
     }
 }
 
-/// A bounded cache.
+/// A cache of sealed requests, bounded in bytes.
 #[derive(Debug)]
 pub struct Cache {
     most: usize,
@@ -72,7 +72,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// `most` is in bytes; 0 keeps nothing.
+    /// Creates a cache of at most `most` bytes; 0 disables it.
     pub fn new(most: usize, window_ms: u64) -> Self {
         Self {
             most: if window_ms == 0 { 0 } else { most },
@@ -86,7 +86,7 @@ impl Cache {
         }
     }
 
-    /// Bytes that are in use.
+    /// Memory in use in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -100,12 +100,12 @@ impl Cache {
         self.entries.is_empty()
     }
 
-    /// Whether it keeps anything.
+    /// True if the cache is enabled.
     pub fn is_on(&self) -> bool {
         self.most > 0
     }
 
-    /// Writes a request as it was sealed before into `out`; false: it was not, or too long ago.
+    /// Copies a cached sealed request into `out`. False: there is no entry, or its time stamp is too old.
     pub fn get(&mut self, operation: &str, body: &[u8], now_ms: u64, out: &mut Sealed) -> bool {
         let found = self.places.get(&hash(operation, body)).copied();
         let found = found.filter(|at| {
@@ -128,7 +128,8 @@ impl Cache {
         true
     }
 
-    /// Keeps a request that was just sealed, which took `cost_ns`. One that is larger than the cache is not kept.
+    /// Stores a request that was just sealed; `made` has its time in milliseconds and its cost in nanoseconds. A
+    /// request larger than the cache is not stored.
     pub fn put(&mut self, operation: &str, body: &[u8], made: (u64, u64), sealed: &Sealed) {
         let hash = hash(operation, body);
         if let Some(at) = self.places.get(&hash) {
@@ -184,7 +185,7 @@ impl Cache {
         self.newest = at;
     }
 
-    /// The last entry takes the place of the one that leaves.
+    /// Removes the entry at an index; the last entry moves to that index.
     fn remove(&mut self, at: u32) {
         self.unlink(at);
         let gone = self.entries.swap_remove(at as usize);
@@ -204,7 +205,8 @@ impl Cache {
     }
 }
 
-/// A number that is the same for equal requests, by the step of rustc's tables: eight bytes at a time. The plan's own bodies flood nobody.
+/// Hashes a request with the function of rustc's hash tables, eight bytes at a time. Keys come from the plan, so
+/// collision attacks are no concern.
 fn hash(operation: &str, body: &[u8]) -> u64 {
     let step =
         |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);

@@ -1,9 +1,9 @@
-//! Result codes of the gateway, which come in a header of an answer with HTTP status 200.
+//! Result codes of the gateway. A response with HTTP status 200 carries its result code in a header.
 
-/// Success.
+/// Result code of success.
 pub const SUCCESS: i64 = 1000;
 
-/// The meaning of a code as the gateway's documentation has it; `None` for one that it does not name.
+/// Returns the meaning of a result code in the gateway's documentation; `None` for an unknown code.
 pub fn words(code: i64) -> Option<&'static str> {
     Some(match code {
         1000 => "success",
@@ -31,7 +31,7 @@ pub fn words(code: i64) -> Option<&'static str> {
     })
 }
 
-/// The meaning of codes that have no words of their own.
+/// Returns the meaning of the range of a code that has no entry of its own.
 fn range(code: i64) -> Option<&'static str> {
     match code {
         6001..=6999 => Some("error of the service"),

@@ -1,13 +1,13 @@
-//! The envelope of an encrypted body: two fields of tag (1 byte), length (3 bytes, the highest first) and value. The first
-//! has the key of the request for the gateway, the second the encrypted body.
+//! The envelope of an encrypted body: two fields of tag (1 byte), length (3 bytes, big-endian) and value. The first
+//! field carries the request key for the gateway, the second the encrypted body.
 
-/// The longest value.
+/// Maximum length of a value in bytes.
 pub const LONGEST: usize = 0xff_ffff;
 
-/// Bytes before a value.
+/// Length of tag and length field, before the value, in bytes.
 pub const HEAD: usize = 4;
 
-/// An envelope taken apart.
+/// A parsed envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
     pub key_tag: u8,
@@ -16,7 +16,7 @@ pub struct Envelope<'a> {
     pub body: &'a [u8],
 }
 
-/// Takes an envelope apart.
+/// Parses an envelope.
 pub fn parse(bytes: &[u8]) -> Result<Envelope<'_>, String> {
     let (key_tag, key, rest) = field(bytes, "first")?;
     let (body_tag, body, rest) = field(rest, "second")?;
@@ -40,13 +40,14 @@ fn field<'a>(bytes: &'a [u8], which: &str) -> Result<(u8, &'a [u8], &'a [u8]), S
     }
 }
 
-/// Appends tag and length of a value whose length [`end_field`] fills in; the answer is for that.
+/// Appends the tag of a field and a placeholder for its length, which [`end_field`] fills in. Returns the position to
+/// pass to it.
 pub fn begin_field(tag: u8, out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[tag, 0, 0, 0]);
     out.len()
 }
 
-/// Fills in the length of a value that was appended since. False: it is too long.
+/// Fills in the length of a field whose value begins at `from`. False: the value is too long.
 pub fn end_field(from: usize, out: &mut [u8]) -> bool {
     let length = out.len() - from;
     out[from - 3..from].copy_from_slice(&(length as u32).to_be_bytes()[1..]);

@@ -1,11 +1,11 @@
-//! gzip with a state that is kept: a new one costs more than to compress a small body.
+//! gzip with reusable state: allocating a new state costs more than compressing a small body.
 
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// A member's head without a name, time or system, as Java writes it.
+/// Header of a gzip member without name, time or system, as Java writes it.
 const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0];
 
-/// Compresses and undoes it.
+/// A gzip compressor and decompressor.
 #[derive(Debug)]
 pub struct Gzip {
     compress: Option<Compress>,
@@ -14,12 +14,12 @@ pub struct Gzip {
 }
 
 impl Gzip {
-    /// `level` is from 1 (fast) to 9 (small).
+    /// Creates a codec. `level` is from 1 (fast) to 9 (small).
     pub fn new(level: u32) -> Self {
         Self { compress: None, level: level.clamp(1, 9), decompress: None }
     }
 
-    /// Appends the compressed form of bytes.
+    /// Appends the compressed bytes.
     pub fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let level = Compression::new(self.level);
         let state = self.compress.get_or_insert_with(|| Compress::new(level, false));
@@ -41,7 +41,7 @@ impl Gzip {
         Ok(())
     }
 
-    /// Appends what one member of gzip has, up to `most` bytes.
+    /// Appends the decompressed content of one gzip member, at most `most` bytes.
     pub fn decompress(
         &mut self,
         bytes: &[u8],
@@ -54,7 +54,7 @@ impl Gzip {
         let from = out.len();
         loop {
             let taken = state.total_in() as usize;
-            // A byte more than there may be tells what is too long.
+            // One byte above the maximum detects a content that is too long.
             let room = (most + 1).saturating_sub(out.len() - from).min(1 << 16);
             let (before, held) = (out.len(), taken);
             if room == 0 {
@@ -84,7 +84,7 @@ impl Gzip {
     }
 }
 
-/// The bytes behind the head of a member.
+/// Returns the bytes after the header of a gzip member.
 fn after_head(bytes: &[u8]) -> Option<&[u8]> {
     let ([0x1f, 0x8b, 8, flags, ..], mut rest) = bytes.split_first_chunk::<10>()? else {
         return None;
@@ -93,7 +93,7 @@ fn after_head(bytes: &[u8]) -> Option<&[u8]> {
         let (length, after) = rest.split_first_chunk::<2>()?;
         rest = after.get(usize::from(u16::from_le_bytes(*length))..)?;
     }
-    // A name, then a comment, each ended by a zero.
+    // Skips an optional name and an optional comment, each terminated by a zero byte.
     for _ in 0..(flags >> 3 & 1) + (flags >> 4 & 1) {
         let end = rest.iter().position(|byte| *byte == 0)?;
         rest = &rest[end + 1..];

@@ -1,6 +1,6 @@
-//! Hexadecimal digits, written and read; digits of base 64, read.
+//! Hexadecimal encoding and decoding; base64 decoding.
 
-/// Appends bytes as digits.
+/// Appends bytes as hexadecimal digits.
 pub fn push(bytes: &[u8], upper: bool, out: &mut String) {
     let digits: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     let mut text = [0; 64];
@@ -13,7 +13,7 @@ pub fn push(bytes: &[u8], upper: bool, out: &mut String) {
     }
 }
 
-/// The bytes of digits, between which blanks may be; `None`: something else is between them, or one is missing.
+/// Decodes hexadecimal digits; white space is ignored. `None`: another character, or an odd number of digits.
 pub fn parse(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Option<Vec<u8>> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// The bytes of digits of base 64, between which blanks may be.
+/// Decodes base64; white space is ignored.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     use base64::Engine;
     let digits: String = text.split_ascii_whitespace().collect();

@@ -1,24 +1,24 @@
-//! Signing and encryption of RPC through a mobile gateway (mPaaS MGS), the client side. Sans-I/O: bytes in, bytes out.
+//! Client side of request signing and encryption for a mobile gateway (mPaaS MGS). Sans-I/O: bytes in, bytes out.
 //!
-//! A request is signed over its plain body, then compressed, encrypted and put into an envelope; see `docs/mgs.md` for
-//! the protocol, and for what of it is public. No cryptography of our own: primitives are RustCrypto's and aws-lc's.
-//! Buffers are the caller's, and nothing is allocated for a request once they are warm, but by RSA.
+//! A request is signed over its plain body, then compressed, encrypted and put into an envelope. `docs/mgs.md`
+//! describes the protocol and says which parts of it are public. Cryptographic primitives come from RustCrypto and
+//! aws-lc. The caller owns the buffers. Once they are warm, a request allocates nothing, except with RSA.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `settings` | all that can be set, by property |
-//! | `stamp` | the digits of a time stamp |
+//! | `settings` | all settings, by property |
+//! | `stamp` | encoding of time stamps |
 //! | `sign` | the sign string and its digest |
-//! | `recipient` | the gateway's public key, and the key of a request made for it |
-//! | `mistaken` | what a text is that is not the key wanted |
-//! | `agreed` | key and initialisation vector out of an agreed secret |
+//! | `recipient` | the gateway's public key, and the transport of a request's key to it |
+//! | `mistaken` | error messages for texts that are not the expected public key |
+//! | `agreed` | derivation of key and initialisation vector from an agreed secret |
 //! | `block` | AES and SM4 in CBC mode |
-//! | `gzip` | compression with a state that is kept |
+//! | `gzip` | compression with reusable state |
 //! | `envelope` | two fields of tag, length and value |
-//! | `sealer` | a request signed and encrypted, an answer decrypted |
-//! | `cache` | what was sealed, to be sent again |
-//! | `code` | result codes of the gateway by name |
-//! | `search` | which settings made a captured request |
+//! | `sealer` | signs and encrypts a request, decrypts its response |
+//! | `cache` | cache of sealed requests |
+//! | `code` | meanings of the gateway's result codes |
+//! | `search` | search for the settings that produced a captured request |
 
 pub mod agreed;
 pub mod block;

@@ -1,10 +1,10 @@
-//! The reason why a text is not the public key that was wanted, in words for its owner: what it is instead.
+//! Error messages for a text that is not the expected public key: they say what the text is instead.
 
 use k256::pkcs8::spki::SubjectPublicKeyInfoRef;
 
 use crate::hex;
 
-/// Algorithms and curves of public keys by their object identifiers.
+/// Algorithms and curves of public keys by object identifier.
 const KINDS: [(&str, &str); 9] = [
     ("1.2.840.113549.1.1.1", "RSA"),
     ("1.3.132.0.10", "secp256k1"),
@@ -17,7 +17,7 @@ const KINDS: [(&str, &str); 9] = [
     ("1.2.840.10040.4.1", "DSA"),
 ];
 
-/// The reason; `wanted` is the kind of key as [`KINDS`] has it. Nothing of the text itself is shown.
+/// Returns the reason; `wanted` is the expected kind of key as in [`KINDS`]. The message shows no part of the text.
 pub(crate) fn reason(text: &str, wanted: &str) -> String {
     for (mark, words) in [
         (
@@ -53,13 +53,13 @@ pub(crate) fn reason(text: &str, wanted: &str) -> String {
     }
 }
 
-/// The base64 between the first line of PEM and the last.
+/// Returns the base64 between the first and the last line of PEM.
 fn body_of_pem(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("-----BEGIN ")?.1.split_once("-----")?;
     Some(rest.split_once("-----END ")?.0)
 }
 
-/// The kind of a key in DER.
+/// Returns the kind of a public key in DER.
 fn kind(der: &[u8]) -> Option<&'static str> {
     let key = SubjectPublicKeyInfoRef::try_from(der).ok()?;
     let curve = key.algorithm.parameters_oid().ok();

@@ -1,5 +1,5 @@
-//! The gateway's public key, and the key of a request made for it: encrypted with RSA or SM2, or agreed on with an elliptic
-//! curve key that is drawn for the request (secp256k1 or the curve of SM2).
+//! The gateway's public key, and the transport of a request's key to the gateway. The key is either encrypted with RSA
+//! or SM2, or agreed on with an ephemeral elliptic curve key (secp256k1 or the curve of SM2).
 
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey,
@@ -19,21 +19,21 @@ use crate::agreed::Material;
 use crate::hex;
 use crate::mistaken::reason;
 
-/// Ways in which the key of a request reaches the gateway.
+/// Ways to transport the key of a request to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     RsaPkcs1,
     RsaOaepSha1,
     RsaOaepSha256,
-    /// Agreed on over secp256k1; the envelope has the compressed point.
+    /// Key agreement over secp256k1; the envelope carries the compressed ephemeral point.
     Ecc,
-    /// Agreed on over the curve of SM2.
+    /// Key agreement over the curve of SM2.
     Sm2,
-    /// Encrypted by SM2, in the order C1 C3 C2.
+    /// Encryption by SM2, in the order C1 C3 C2.
     Sm2Encrypted,
 }
 
-/// A gateway's public key for one way of transport.
+/// The gateway's public key for one way of transport.
 #[derive(Debug)]
 pub enum Recipient {
     Rsa(Box<Rsa>, Transport),
@@ -42,7 +42,8 @@ pub enum Recipient {
     Sm2Encrypted(Box<sm2::pke::EncryptingKey>),
 }
 
-/// RSA by aws-lc, which is faster; but it takes keys from 2048 bits on only, and gateways may have 1024.
+/// RSA by aws-lc, which is faster than the crate `rsa`. aws-lc rejects keys below 2048 bits, which some gateways have;
+/// those use `Short`.
 #[derive(Debug)]
 pub enum Rsa {
     Pkcs1(Pkcs1PublicEncryptingKey),
@@ -50,7 +51,7 @@ pub enum Rsa {
     Short(rsa::PublicKey),
 }
 
-/// The system's random numbers.
+/// Random numbers from the operating system.
 #[derive(Debug)]
 pub struct Random;
 
@@ -77,20 +78,21 @@ impl TryRng for Random {
 
 impl TryCryptoRng for Random {}
 
-/// Fills bytes by aws-lc's generator, which does not fail once it is seeded: it ends the process instead.
+/// Fills bytes from aws-lc's generator. A seeded generator cannot fail; a failure would abort the process.
 pub fn fill(bytes: &mut [u8]) {
     let _ = aws_lc_rs::rand::fill(bytes);
 }
 
-/// The secret that is drawn or given for a request: its first 32 bytes are a private key of the curve, or it is encrypted: a key,
-/// and a vector behind it where the gateway takes it from there.
+/// The random or given secret of a request. For an agreement, its first 32 bytes are a private key. Otherwise it is the
+/// key to encrypt, followed by the initialisation vector if the gateway takes that from the secret too.
 pub type Secret = [u8; 48];
 
-/// Bytes of a private key.
+/// Length of a private key in bytes.
 const PRIVATE: usize = 32;
 
 impl Recipient {
-    /// Reads a public key: PEM (`BEGIN PUBLIC KEY`), base64 of the same, or a point of the curve in hexadecimal digits.
+    /// Parses a public key: PEM (`BEGIN PUBLIC KEY`), the same in base64, or a point of the curve in hexadecimal
+    /// digits.
     pub fn read(transport: Transport, text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -113,12 +115,12 @@ impl Recipient {
         }
     }
 
-    /// Draws a secret of a request.
+    /// Draws a random secret for a request.
     pub fn draw(&self) -> Secret {
         let mut secret = [0; 48];
         loop {
             fill(&mut secret);
-            // Nearly all numbers of 32 bytes are keys of these curves.
+            // Nearly all 32-byte numbers are valid private keys of these curves, so the loop rarely repeats.
             let fits = match self {
                 Self::Ecc(_) => k256::SecretKey::from_slice(&secret[..PRIVATE]).is_ok(),
                 Self::Sm2(_) => sm2::SecretKey::from_slice(&secret[..PRIVATE]).is_ok(),
@@ -130,8 +132,8 @@ impl Recipient {
         }
     }
 
-    /// Appends the value for the envelope; the answer is the secret that the gateway will have: of an agreement the x coordinate of
-    /// the shared point, else the first `length` bytes of the secret.
+    /// Appends the value for the envelope; returns the secret that the gateway will get. For an agreement that is the x
+    /// coordinate of the shared point, otherwise the first `length` bytes of the secret.
     pub fn transport(
         &self,
         secret: &Secret,
@@ -206,7 +208,8 @@ impl Rsa {
     }
 }
 
-/// The secret that a private key and a public one agree on. The private key's point goes into the envelope, compressed.
+/// Computes the secret agreed on by a private and a public key. Appends the compressed point of the private key, for
+/// the envelope.
 fn agree<C>(public: &PublicKey<C>, secret: &Secret, out: &mut Vec<u8>) -> Result<Material, String>
 where
     C: CurveArithmetic,
@@ -220,7 +223,7 @@ where
     Ok(Material::of(shared.raw_secret_bytes()))
 }
 
-/// The secret that a point out of an envelope and a private key agree on; for tests and captured requests.
+/// Computes the secret agreed on by a private key and a point from an envelope; for tests and captured requests.
 pub fn agreed_secret(transport: Transport, private: &[u8], point: &[u8]) -> Option<[u8; 32]> {
     fn shared<C>(private: &[u8], point: &[u8]) -> Option<[u8; 32]>
     where
@@ -240,8 +243,8 @@ pub fn agreed_secret(transport: Transport, private: &[u8], point: &[u8]) -> Opti
     }
 }
 
-/// A private key for captured requests: PEM (PKCS #8) of RSA, secp256k1 or SM2, or the digits of a number of 32 bytes. The answer is
-/// that number, or RSA's key as DER.
+/// Parses a private key for captured requests: PEM (PKCS #8) of RSA, secp256k1 or SM2, or 32 bytes in hexadecimal
+/// digits. Returns the 32 bytes, or an RSA key as DER.
 pub fn private_key(text: &str) -> Result<Vec<u8>, String> {
     use rsa::pkcs8::{DecodePrivateKey, EncodePrivateKey};
     let text = text.trim();
@@ -260,7 +263,7 @@ pub fn private_key(text: &str) -> Result<Vec<u8>, String> {
     Ok(key.to_pkcs8_der().map_err(|error| error.to_string())?.as_bytes().to_vec())
 }
 
-/// The point of a public key, uncompressed; for captured requests.
+/// Returns the uncompressed point of a public key; for captured requests.
 pub fn point_of(text: &str) -> Result<Vec<u8>, String> {
     if let Ok(key) = read_point::<k256::Secp256k1>(text, "secp256k1") {
         return Ok(key.to_sec1_bytes().to_vec());
@@ -272,7 +275,7 @@ pub fn point_of(text: &str) -> Result<Vec<u8>, String> {
     Err(format!("the public key is a point neither of secp256k1 nor of SM2's curve: {why}"))
 }
 
-/// The secret that was encrypted for a private key; for tests and captured requests.
+/// Decrypts a secret with a private key; for tests and captured requests.
 pub fn decrypted_secret(transport: Transport, private: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     use rsa::pkcs8::DecodePrivateKey;
     if transport == Transport::Sm2Encrypted {
@@ -288,7 +291,7 @@ pub fn decrypted_secret(transport: Transport, private: &[u8], sealed: &[u8]) -> 
     }
 }
 
-/// A public key of a curve: PEM, base64 of its DER, or the digits of a point.
+/// Parses a public key of a curve: PEM, base64 of its DER, or a point in hexadecimal digits.
 fn read_point<C>(text: &str, curve: &str) -> Result<PublicKey<C>, String>
 where
     C: CurveArithmetic + AssociatedOid,
@@ -298,7 +301,7 @@ where
     let what = if curve == "SM2" { "SM2's curve" } else { curve };
     let wrong = |why: &str| format!("the public key is not a point of {what}: {why}");
     if let Some(point) = hex::parse(text).filter(|bytes| matches!(bytes.len(), 33 | 64 | 65)) {
-        // Some tools leave the first byte out.
+        // Some tools omit the first byte of a point.
         let whole = if point.len() == 64 { [&[4], &point[..]].concat() } else { point };
         return PublicKey::from_sec1_bytes(&whole).map_err(|_| wrong("it is not on the curve"));
     }
@@ -309,7 +312,7 @@ where
     read.ok_or_else(|| wrong(&reason(text, curve)))
 }
 
-/// The DER of a key that is given in base64 without the lines of PEM around it.
+/// Decodes a DER key in base64 without PEM lines; `None` for PEM.
 fn der(text: &str) -> Option<Vec<u8>> {
     if text.starts_with("-----") {
         return None;

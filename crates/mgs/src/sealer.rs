@@ -1,6 +1,6 @@
-//! A request signed over its plain body, then compressed, encrypted and put into an envelope; its answer decrypted.
+//! Seals a request: signs its plain body, compresses and encrypts it, and builds the envelope. Decrypts the response.
 //!
-//! Once warm, nothing is allocated but by RSA and by SM2's encryption. What it costs is counted beside the cache.
+//! Once buffers are warm, only RSA and SM2 encryption allocate. The cache counts the cost of sealing.
 
 use std::time::Instant;
 
@@ -12,51 +12,52 @@ use crate::recipient::{self, Recipient};
 use crate::settings::{Encryption, Ephemeral, Settings};
 use crate::{envelope, stamp};
 
-/// A request as it is sent.
+/// A sealed request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sealed {
-    /// The digits of its time.
+    /// Time stamp in the gateway's encoding.
     pub stamp: String,
-    /// Empty if it is not signed.
+    /// Value of the sign header; empty if the request is not signed.
     pub sign: String,
-    /// The body, encrypted; empty if it is sent as it is.
+    /// Encrypted body; empty if the plain body is sent.
     pub body: Vec<u8>,
-    /// The key that its answer is encrypted with; `None`: the body is sent as it is.
+    /// Key for decrypting the response; `None` if the plain body is sent.
     pub key: Option<SessionKey>,
 }
 
-/// The key of one request and its answer.
+/// The key of one request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionKey {
     pub key: BlockKey,
-    /// The vector stands in front of what is encrypted.
+    /// The initialisation vector is sent in front of the ciphertext.
     pub sends_vector: bool,
     /// The plain text is compressed.
     pub gzip: bool,
 }
 
-/// The key of requests that all have the same: made once.
+/// The key transport for all requests, if they share one key.
 #[derive(Debug)]
 struct Prepared {
-    /// The value for the envelope.
+    /// Value of the envelope's key field.
     value: Vec<u8>,
     key: BlockKey,
 }
 
-/// Signs and encrypts the requests for one gateway.
+/// Signs and encrypts requests for one gateway.
 #[derive(Debug)]
 pub struct Sealer {
     settings: Settings,
     recipient: Option<Recipient>,
     prepared: Option<Prepared>,
     gzip: Gzip,
-    /// The string that is digested.
+    /// Buffer for the string to digest.
     room: Vec<u8>,
     cache: Cache,
 }
 
 impl Sealer {
-    /// Reads the public key. `share` is the number of sealers among which the cache is divided.
+    /// Creates a sealer; fails if the public key is invalid. The cache size is divided by `share`, the number of
+    /// sealers.
     pub fn new(settings: Settings, share: usize) -> Result<Self, String> {
         let encryption = settings.encryption.as_ref();
         let recipient = encryption
@@ -75,7 +76,7 @@ impl Sealer {
             return Ok(sealer);
         };
         let secret = match encryption.ephemeral {
-            // The first request must not be the first to fail for a key that is too short.
+            // Even for `Fresh`, a secret is used now, so that an invalid key fails before the first request.
             Ephemeral::Fresh | Ephemeral::Once => recipient.draw(),
             Ephemeral::Fixed(given) => {
                 let mut secret = [0; 48];
@@ -95,12 +96,12 @@ impl Sealer {
         &self.settings
     }
 
-    /// The cache's use, and what sealing cost.
+    /// Counters of the cache and of sealing.
     pub fn counts(&self) -> Counts {
         self.cache.counts
     }
 
-    /// Signs and encrypts a request, or finds it in the cache. `now_ms` is the time since 1970.
+    /// Signs and encrypts a request, or copies it from the cache. `now_ms` is in milliseconds since 1970.
     pub fn seal(
         &mut self,
         operation: &str,
@@ -134,7 +135,7 @@ impl Sealer {
         else {
             return Ok(());
         };
-        // A request without a body has nothing to hide.
+        // An empty body is not encrypted.
         if body.is_empty() {
             return Ok(());
         }
@@ -168,7 +169,7 @@ impl Sealer {
         Ok(())
     }
 
-    /// Appends the plain text of an answer, up to `most` bytes. `body` is decrypted in place.
+    /// Decrypts `body` in place and appends the plain text of the response, at most `most` bytes.
     pub fn open(
         &mut self,
         key: &SessionKey,
@@ -181,7 +182,7 @@ impl Sealer {
 }
 
 impl Sealed {
-    /// Empties it and keeps its buffers.
+    /// Clears the request and keeps its buffers.
     pub fn clear(&mut self) {
         self.stamp.clear();
         self.sign.clear();
@@ -190,7 +191,7 @@ impl Sealed {
     }
 }
 
-/// Appends the value for the envelope and makes the key of a request.
+/// Appends the envelope's key field value; returns the key of the request.
 fn transport(
     encryption: &Encryption,
     recipient: &Recipient,
@@ -209,7 +210,7 @@ fn transport(
     .block_key(cipher, encryption.vector))
 }
 
-/// Appends the plain text of what is encrypted by a key.
+/// Decrypts `body` in place with a request's key and appends the plain text, at most `most` bytes.
 pub fn open(
     key: &SessionKey,
     gzip: &mut Gzip,

@@ -1,7 +1,7 @@
-//! Which settings made a captured request: all combinations there are, tried one after the other.
+//! Search for the settings that produced a captured request: tries all combinations.
 //!
-//! A signature needs the secret. An encrypted body needs something that gives its key: the key itself, the agreed secret, the
-//! client's ephemeral key, or the private key of a test gateway.
+//! To find the signature settings, the search needs the secret. For an encrypted body, it needs one of: the cipher's
+//! key, the agreed secret, the client's ephemeral key, or the private key of a test gateway.
 
 use crate::agreed::{DERIVATIONS, Derivation, Material, Vector};
 use crate::block::{BLOCK, BlockKey, Cipher};
@@ -12,10 +12,10 @@ use crate::sealer::{self, SessionKey};
 use crate::settings::{self, PREFIX};
 use crate::sign::{Digest, Encoding, Join, Signing};
 
-/// The longest plain body that a search makes of a captured one.
+/// Maximum length in bytes of a plain body that the search decompresses.
 const MOST: usize = 16 << 20;
 
-/// A captured request, and what is known of its keys.
+/// A captured request, with the keys that are known.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
     pub operation: String,
@@ -23,52 +23,52 @@ pub struct Captured {
     pub body: Vec<u8>,
     pub stamp: String,
     pub sign: Option<String>,
-    /// Secrets that are tried.
+    /// Secrets to try for the signature.
     pub secrets: Vec<Vec<u8>>,
     /// The body as it was sent.
     pub sent: Option<Vec<u8>>,
     /// The key of the cipher.
     pub session_key: Option<Vec<u8>>,
-    /// The x coordinate that both sides agree on.
+    /// The x coordinate of the shared point.
     pub agreed_secret: Option<Vec<u8>>,
     /// The client's private key for this request.
     pub ephemeral_key: Option<Vec<u8>>,
-    /// The gateway's public key, for the ephemeral one: a point.
+    /// The gateway's public key as a point; used together with the ephemeral key.
     pub public_point: Option<Vec<u8>>,
     /// The private key of a test gateway: 32 bytes, or PKCS #8 of RSA.
     pub private_key: Option<Vec<u8>>,
-    /// A vector that is tried beside the usual ones.
+    /// An initialisation vector to try besides the usual ones.
     pub iv: Option<[u8; BLOCK]>,
 }
 
-/// Nothing was given that could decrypt a body; or it could not.
+/// Notes for a search without a key for the body, and for keys that do not fit.
 const NO_KEY: &str = "nothing gives the key of the body: session_key, agreed_secret, ephemeral_key with public_key, or private_key";
 const NO_KEY_FITS: &str = "no key that is given fits the key in the envelope: the private key is of another kind or of another gateway, \
                  or ephemeral_key is without public_key";
 
-/// Properties, by their names without prefix, that make the same bytes.
+/// Property names without prefix and values; these settings reproduce the captured bytes.
 pub type Way = Vec<(&'static str, String)>;
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub sign: Vec<Way>,
     pub encryption: Vec<Way>,
-    /// Other observations, in words.
+    /// Other observations, as sentences.
     pub notes: Vec<String>,
-    /// Combinations that were tried.
+    /// Number of combinations tried.
     pub tried: u64,
 }
 
-/// A way to the cipher's key: how it travelled, and what it is derived from.
+/// A candidate for the cipher's key: its transport and the secret.
 struct Candidate {
     transport: Option<Transport>,
-    /// Derived by the usual ways; else it is the key.
+    /// True if the key must be derived from the secret; false if the secret is the key.
     derived: bool,
     secret: Vec<u8>,
 }
 
-/// Tries all combinations.
+/// Tries all combinations of settings.
 pub fn search(captured: &Captured) -> Found {
     let mut found = Found::default();
     if captured.sign.is_some() {
@@ -107,7 +107,7 @@ fn search_sign(captured: &Captured, found: &mut Found) {
     }
 }
 
-/// All ways of signing there are.
+/// Returns all combinations of signature settings.
 fn signings(secrets: &[Vec<u8>]) -> Vec<Signing> {
     let joins = [
         (Join::Prefix, "&"),
@@ -120,7 +120,7 @@ fn signings(secrets: &[Vec<u8>]) -> Vec<Signing> {
     let mut ways = Vec::new();
     for secret in if secrets.is_empty() { &none } else { secrets } {
         for digest in [Digest::Md5, Digest::Sha256, Digest::HmacSha256, Digest::Sm3] {
-            // With HMAC the secret has one place.
+            // With HMAC the secret is the key, so joins do not matter.
             let first = if digest == Digest::HmacSha256 { 4 } else { 0 };
             for (join, separator) in &joins[first..] {
                 for encoding in [Encoding::Hex, Encoding::HexUpper, Encoding::Base64] {
@@ -188,7 +188,7 @@ fn search_encryption(captured: &Captured, envelope: &Envelope<'_>, found: &mut F
     }
 }
 
-/// Tries the vectors there are with a key; a fixed one that fits is computed.
+/// Tries all initialisation vectors with a key. If a fixed vector fits, it is computed.
 fn try_vectors(
     captured: &Captured,
     envelope: &Envelope<'_>,
@@ -240,7 +240,8 @@ fn digits(bytes: &[u8]) -> String {
     text
 }
 
-/// The vector with which a key fits, where only the first block does not: the others do not depend on it.
+/// Computes the initialisation vector from the first block, if all other blocks decrypt correctly. CBC uses it only for
+/// the first block.
 fn fixed_vector(key: &BlockKey, sent: &[u8], body: &[u8]) -> Option<(String, &'static str)> {
     let mut text = sent.to_vec();
     let length = key.decrypt(&mut text)?;
@@ -264,7 +265,7 @@ fn fixed_vector(key: &BlockKey, sent: &[u8], body: &[u8]) -> Option<(String, &'s
     })
 }
 
-/// All that may give the key of the body.
+/// Returns all candidates for the key of the body.
 fn candidates(captured: &Captured, envelope: &Envelope<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
     if let Some(key) = &captured.session_key {
@@ -302,7 +303,7 @@ fn candidates(captured: &Captured, envelope: &Envelope<'_>) -> Vec<Candidate> {
     found
 }
 
-/// A way as lines of properties.
+/// Formats settings as lines of a properties file.
 pub fn lines(way: &Way) -> String {
     let mut text = String::new();
     for (name, value) in way {

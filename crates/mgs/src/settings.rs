@@ -1,4 +1,4 @@
-//! All that can be set, each by the property of its name behind `throng.mgs.`; [`PROPERTIES`] has them with their defaults.
+//! All settings, each read from the property `throng.mgs.NAME`. [`PROPERTIES`] lists the names with their defaults.
 
 use crate::agreed::{Derivation, Vector};
 use crate::block::Cipher;
@@ -6,10 +6,10 @@ use crate::hex;
 use crate::recipient::Transport;
 use crate::sign::{Digest, Encoding, Join, Signing};
 
-/// The beginning of the properties' names.
+/// Prefix of the property names.
 pub const PREFIX: &str = "throng.mgs.";
 
-/// Properties and their defaults. An empty default depends on others, or is nothing.
+/// Property names and defaults. An empty default means "none", or depends on other properties.
 pub const PROPERTIES: [(&str, &str); 28] = [
     ("enabled", "true"),
     ("sign", "md5"),
@@ -41,27 +41,27 @@ pub const PROPERTIES: [(&str, &str); 28] = [
     ("clock.offset_ms", "0"),
 ];
 
-/// Which answers are decrypted.
+/// The responses that are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Those with a header that says so, and others that turn out to be encrypted.
+    /// Responses whose header says that they are encrypted, and others that turn out to be encrypted.
     Auto,
-    /// All with a body: what cannot be decrypted fails.
+    /// All responses with a body; a response that cannot be decrypted fails.
     Always,
     Never,
 }
 
-/// Where the secret of a request comes from.
+/// Source of a request's secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ephemeral {
-    /// Drawn for each request.
+    /// A random secret for each request.
     Fresh,
-    /// Drawn once.
+    /// One random secret for all requests.
     Once,
     Fixed([u8; 32]),
 }
 
-/// How bodies are encrypted.
+/// Settings of body encryption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encryption {
     pub transport: Transport,
@@ -72,14 +72,14 @@ pub struct Encryption {
     pub ephemeral: Ephemeral,
     pub key_tag: u8,
     pub body_tag: u8,
-    /// Header lines of an encrypted request, each name and value.
+    /// Header lines of an encrypted request, as name and value.
     pub headers: Vec<(String, String)>,
-    /// 1 to 9; 0: not compressed.
+    /// Compression level 1 to 9; 0 disables compression.
     pub gzip: u32,
     pub answers: Answers,
 }
 
-/// Names of headers.
+/// Names of the gateway's headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     pub operation: String,
@@ -94,22 +94,22 @@ pub struct Names {
 pub struct Settings {
     pub names: Names,
     pub signing: Option<Signing>,
-    /// The value of the header for it; empty: none is sent.
+    /// Value of the sign type header; if empty, the header is not sent.
     pub sign_type: String,
     pub encryption: Option<Encryption>,
-    /// Answers fail by their result code.
+    /// A failing result code fails the sample.
     pub judges: bool,
-    /// Bytes of the cache; 0: none.
+    /// Cache size in bytes; 0 disables the cache.
     pub cache_bytes: usize,
-    /// How long a time stamp is sent again, in milliseconds.
+    /// Maximum age in milliseconds of a time stamp in a resent request.
     pub window_ms: u64,
-    /// Added to this machine's time.
+    /// Milliseconds added to the clock of this machine.
     pub clock_offset_ms: i64,
 }
 
 impl Settings {
-    /// Reads the settings. `value` has a property by its name without prefix; `None` or empty: the default. The answer is `None` where
-    /// `enabled` is `false`.
+    /// Reads the settings. `value` returns a property by its name without prefix; `None` or empty means the default.
+    /// Returns `None` if `enabled` is `false`.
     pub fn read(mut value: impl FnMut(&str) -> Option<String>) -> Result<Option<Self>, String> {
         let mut get = |name: &str| {
             let default = PROPERTIES.iter().find(|(known, _)| *known == name).map(|(_, text)| text);
@@ -150,7 +150,7 @@ impl Settings {
         }))
     }
 
-    /// Whether requests are sent again as they were sealed before.
+    /// True if sealed requests are cached and resent.
     pub fn caches(&self) -> bool {
         self.cache_bytes > 0 && self.window_ms > 0
     }
@@ -180,7 +180,7 @@ fn encryption(get: &mut impl FnMut(&str) -> String) -> Result<Option<Encryption>
     let cipher = word("cipher", &get("cipher"), CIPHERS)?;
     let derivation = word("derive", &get("derive"), DERIVATIONS)?;
     let cipher = cipher.unwrap_or(if sm2 { Cipher::Sm4 } else { Cipher::Aes128 });
-    // The tags of the two captures that are public; for RSA a guess.
+    // The key tags of the two public captures; the tag for RSA is a guess.
     let key_tag = match transport {
         Transport::Ecc => 2,
         Transport::Sm2 | Transport::Sm2Encrypted => 3,
@@ -246,37 +246,37 @@ const DERIVATIONS: Words<Option<Derivation>> = &[
 const ANSWERS: Words<Answers> =
     &[("auto", Answers::Auto), ("always", Answers::Always), ("never", Answers::Never)];
 
-/// The word for a value, as the properties have it.
+/// Returns the property word for a value.
 fn word_of<T: PartialEq>(value: &T, words: Words<T>) -> &'static str {
     words.iter().find(|(_, known)| known == value).map_or("", |(word, _)| word)
 }
 
-/// The property's word for a digest.
+/// Returns the property word for a digest.
 pub fn digest_word(digest: Digest) -> &'static str {
     word_of(&Some(digest), DIGESTS)
 }
 
-/// The property's word for a join.
+/// Returns the property word for a join.
 pub fn join_word(join: Join) -> &'static str {
     word_of(&join, JOINS)
 }
 
-/// The property's word for an encoding.
+/// Returns the property word for an encoding.
 pub fn encoding_word(encoding: Encoding) -> &'static str {
     word_of(&encoding, ENCODINGS)
 }
 
-/// The property's word for a way of transport.
+/// Returns the property word for a key transport.
 pub fn transport_word(transport: Transport) -> &'static str {
     word_of(&Some(transport), TRANSPORTS)
 }
 
-/// The property's word for a cipher.
+/// Returns the property word for a cipher.
 pub fn cipher_word(cipher: Cipher) -> &'static str {
     word_of(&Some(cipher), CIPHERS)
 }
 
-/// The property's word for a derivation.
+/// Returns the property word for a derivation.
 pub fn derivation_word(derivation: Derivation) -> &'static str {
     word_of(&Some(derivation), DERIVATIONS)
 }
@@ -330,7 +330,7 @@ fn ephemeral(text: &str) -> Result<Ephemeral, String> {
         "once" => Ok(Ephemeral::Once),
         digits => {
             let bytes = hex::parse(digits).and_then(|bytes| bytes.try_into().ok());
-            // The secret itself is not shown.
+            // The error message does not show the secret.
             let words = format!("{PREFIX}ephemeral must be fresh, once, or 64 hexadecimal digits");
             bytes.map(Ephemeral::Fixed).ok_or(words)
         }

@@ -1,7 +1,7 @@
 //! The sign string of a request and its digest.
 //!
-//! `Operation-Type=…&Request-Data=<base64 of the body>&Ts=…`, with the secret in front (`secret&…`, the usual join) or
-//! behind; with HMAC the secret is its key.
+//! The string is `Operation-Type=…&Request-Data=<base64 of the body>&Ts=…`. The secret is put in front (`secret&…`, the
+//! usual join) or at the end. HMAC uses the secret as its key instead.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use md5::Digest as _;
 
 use crate::hex;
 
-/// Digests that sign.
+/// Digest algorithms for signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
     Md5,
@@ -19,16 +19,16 @@ pub enum Digest {
     Sm3,
 }
 
-/// Where the secret stands beside the sign string.
+/// Position of the secret relative to the sign string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     Prefix,
     Suffix,
-    /// It is not in the string that is digested.
+    /// The digested string does not contain the secret.
     None,
 }
 
-/// How the digest is written into its header.
+/// Text encoding of the digest in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Hex,
@@ -36,12 +36,12 @@ pub enum Encoding {
     Base64,
 }
 
-/// All that decides how requests are signed.
+/// All settings of the signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signing {
     pub digest: Digest,
     pub join: Join,
-    /// Between secret and string.
+    /// Text between secret and sign string.
     pub separator: String,
     pub secret: Vec<u8>,
     pub encoding: Encoding,
@@ -67,13 +67,13 @@ impl Sum {
 }
 
 impl Digest {
-    /// The digest of a text; the key counts for HMAC alone.
+    /// Computes the digest of a text. Only HMAC uses the key.
     pub fn sum(self, key: &[u8], text: &[u8]) -> Sum {
         match self {
             Self::Md5 => Sum::of(&md5::Md5::digest(text)),
             Self::Sha256 => Sum::of(&sha2::Sha256::digest(text)),
             Self::Sm3 => Sum::of(&sm3::Sm3::digest(text)),
-            // HMAC takes keys of all lengths.
+            // HMAC accepts keys of any length.
             Self::HmacSha256 => match <Hmac<sha2::Sha256> as KeyInit>::new_from_slice(key) {
                 Ok(mac) => Sum::of(&mac.chain_update(text).finalize().into_bytes()),
                 Err(_) => Sum { bytes: [0; 32], len: 32 },
@@ -83,12 +83,12 @@ impl Digest {
 }
 
 impl Signing {
-    /// Whether the secret is part of what is digested.
+    /// True if the secret affects the digest.
     pub fn secret_counts(&self) -> bool {
         self.join != Join::None || self.digest == Digest::HmacSha256
     }
 
-    /// Appends the value of the sign header of a request. `room` is for the string that is digested.
+    /// Appends the value of the sign header. `room` is a buffer for the string to digest.
     pub fn sign(
         &self,
         (operation, body, stamp): (&[u8], &[u8], &str),
@@ -115,14 +115,14 @@ impl Signing {
     }
 }
 
-/// Appends the sign string without secret.
+/// Appends the sign string without the secret.
 pub fn push_content(operation: &[u8], body: &[u8], stamp: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"Operation-Type=");
     out.extend_from_slice(operation);
     out.extend_from_slice(b"&Request-Data=");
     let from = out.len();
     out.resize(from + body.len().div_ceil(3) * 4, 0);
-    // The room is as long as the formula for base 64 with padding has it.
+    // The buffer has the exact length of padded base64.
     let written = STANDARD.encode_slice(body, &mut out[from..]).unwrap_or(0);
     out.truncate(from + written);
     out.extend_from_slice(b"&Ts=");

@@ -1,16 +1,17 @@
-//! Time stamps as the gateway has them: milliseconds in digits of base 64, the highest first, without padding.
+//! Encoding of the gateway's time stamps: milliseconds since 1970 in base-64 digits, most significant first, without
+//! padding.
 //!
-//! `OCGcKcE` is 1662430824846, which is 2022-09-06.
+//! Example: `OCGcKcE` is 1662430824846, which is 2022-09-06.
 
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/";
 
-/// Appends a time in milliseconds.
+/// Appends a time in milliseconds as a time stamp.
 pub fn push(ms: u64, out: &mut String) {
     let digits = (64 - ms.leading_zeros()).div_ceil(6).max(1);
     out.extend((0..digits).rev().map(|at| char::from(DIGITS[(ms >> (6 * at) & 63) as usize])));
 }
 
-/// The milliseconds of a time stamp; `None`: a digit is none, or there are too many.
+/// Parses a time stamp; returns milliseconds. `None`: a character is not a digit, or there are too many digits.
 pub fn parse(text: &str) -> Option<u64> {
     let add = |ms: u64, byte: u8| {
         let digit = DIGITS.iter().position(|digit| *digit == byte)? as u64;

@@ -1,4 +1,5 @@
-//! Nothing is allocated for a request once the buffers are warm: signed, encrypted by agreement, from the cache, and opened.
+//! With warm buffers, a request allocates nothing: signed, encrypted by key agreement, taken from the cache, or
+//! decrypted.
 
 use allocation_counter::measure;
 use mgs::{Sealed, Sealer, Settings};

@@ -1,5 +1,6 @@
-//! Every setting of the client beside the same setting of the bundled gateway, which shares no code with it: what one seals the other must
-//! accept, and its answer must open. A setting that only one side changes must be refused, or else the table says nothing.
+//! Tests every client setting against the same setting of the bundled gateway, which shares no code with the client.
+//! The gateway must accept each sealed request, and the client must decrypt the response. If only one side changes a
+//! setting, the request must be refused; otherwise the test would prove nothing.
 
 use mgs::{Sealed, Sealer, SessionKey, Settings};
 use targets::Config;
@@ -14,7 +15,7 @@ const UNSIGNED: u16 = 7002;
 
 type Pairs = Vec<(&'static str, &'static str)>;
 
-/// The same setting in the words of both sides.
+/// One setting in the property names of both sides.
 #[derive(Clone, Debug, Default)]
 struct Row {
     client: Pairs,
@@ -29,7 +30,7 @@ impl Row {
         Self { client: client.to_vec(), gateway: gateway.to_vec() }
     }
 
-    /// One setting more, with the name that each side has for it.
+    /// Adds a setting, with the name that each side uses for it.
     fn and(mut self, client: &'static str, gateway: &'static str, word: &'static str) -> Self {
         self.client.push((client, word));
         self.gateway.push((gateway, word));
@@ -46,7 +47,8 @@ impl Row {
 
 type Gateway = Box<dyn Fn(&[u8]) -> Option<Vec<u8>>>;
 
-/// A gateway whose clock stands; of an option that is given twice the last counts. `None`: it does not offer that.
+/// Creates a gateway with a fixed clock. If an option is given twice, the last value counts. `None`: the gateway does
+/// not support an option.
 fn gateway(options: &Pairs) -> Option<Gateway> {
     let now = NOW.to_string();
     let config = Config::new("mgs").option("clock", &now).option("body", "echo");
@@ -69,7 +71,7 @@ fn client(pairs: &Pairs) -> Sealer {
     Sealer::new(settings, 1).expect("a sealer")
 }
 
-/// The gateway's own, as it gives them to clients.
+/// Returns the public key that the gateway offers to clients.
 fn public_key(encrypt: &str) -> String {
     let kind = encrypt.split('-').next().unwrap_or_default();
     let ask = format!("GET /key/{kind} HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -78,7 +80,7 @@ fn public_key(encrypt: &str) -> String {
     text.split_once("\r\n\r\n").expect("a head").1.to_owned()
 }
 
-/// A request as it is sent, and the key for its answer.
+/// Returns a sealed request as bytes, and the key for its response.
 fn request(sealer: &mut Sealer, body: &str) -> (Vec<u8>, Option<SessionKey>) {
     let mut sealed = Sealed::default();
     sealer.seal(OPERATION, body.as_bytes(), NOW, &mut sealed).expect("seals");
@@ -101,7 +103,7 @@ fn request(sealer: &mut Sealer, body: &str) -> (Vec<u8>, Option<SessionKey>) {
     (bytes, sealed.key)
 }
 
-/// The result code, and the body of the answer.
+/// Sends a request; returns the result code and the body of the response.
 fn ask(gateway: &Gateway, request: &[u8]) -> (u16, Vec<u8>) {
     let answer = gateway(request).expect("an answer");
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
@@ -110,7 +112,7 @@ fn ask(gateway: &Gateway, request: &[u8]) -> (u16, Vec<u8>) {
     (code.and_then(|code| code.parse().ok()).expect("a code"), answer[end + 4..].to_vec())
 }
 
-/// Sends a body, and reads it again out of the answer.
+/// Sends a body; asserts that the decrypted response is the same body.
 fn comes_back(row: &Row, sealer: &mut Sealer, gateway: &Gateway, body: &str) {
     let (bytes, key) = request(sealer, body);
     let (code, mut answer) = ask(gateway, &bytes);
@@ -120,7 +122,7 @@ fn comes_back(row: &Row, sealer: &mut Sealer, gateway: &Gateway, body: &str) {
         return;
     };
     assert_ne!(answer, body.as_bytes(), "the answer is encrypted: {row:?}");
-    // The vector of an answer is its request's, and is not sent again.
+    // A response uses the initialisation vector of its request, which is not sent in the response.
     let key = SessionKey { sends_vector: false, ..key };
     let mut plain = Vec::new();
     let opened = sealer.open(&key, &mut answer, body.len(), &mut plain);
@@ -131,7 +133,8 @@ const DIGESTS: [&str; 4] = ["md5", "sha256", "hmac-sha256", "sm3"];
 const JOINS: [&str; 3] = ["prefix", "suffix", "none"];
 const ENCODINGS: [&str; 3] = ["hex", "hex-upper", "base64"];
 
-/// All signatures, each with what decides its bytes: HMAC has no join, and a secret that stands nowhere no text beside it.
+/// All signature settings, each with the parts that decide the signature. HMAC has no join, and without a secret there
+/// is no separator.
 fn signatures() -> Vec<(Row, [&'static str; 4])> {
     let separators = [
         (Row::default(), "as a rule"),
@@ -164,7 +167,7 @@ fn signatures() -> Vec<(Row, [&'static str; 4])> {
     all
 }
 
-/// Each signature at the gateway of each: accepted there alone where it is the same one.
+/// Sends each signature to the gateway of each signature. A gateway accepts only the signature with its own settings.
 #[test]
 fn each_signature_is_accepted_by_a_gateway_with_the_same_settings_alone() {
     let all = signatures();
@@ -192,9 +195,9 @@ const VECTORS: [(&str, &str); 5] = [
     (FIXED, FIXED),
 ];
 
-/// Every way in which a key travels, with what else decides it: derivations of points, paddings of RSA.
+/// All key transports, with the settings that matter for them: derivations of agreed secrets, paddings of RSA.
 fn transports() -> Vec<Row> {
-    // A key that is not derived may be longer than a digest: the gateway wants to know that it could be.
+    // The gateway demands a derivation of sufficient length even for a key that is not derived.
     let long = [("kdf", "x963-sha256")];
     let mut all: Vec<Row> = RSA
         .iter()
@@ -208,7 +211,8 @@ fn transports() -> Vec<Row> {
     all
 }
 
-/// All encryptions; compression, tags and signatures take turns, since they do not depend on what else there is.
+/// All encryption settings. Compression, tags and signatures rotate through the rows, because they are independent of
+/// the rest.
 fn encryptions() -> Vec<Row> {
     let signatures = signatures();
     let compressed = [Row::default(), Row::new(&[("gzip", "0")], &[("gzip", "false")])];
@@ -240,7 +244,7 @@ fn encryptions() -> Vec<Row> {
     all
 }
 
-/// The gateway's tags of the other kinds of keys stay as they are: no two may be the same.
+/// Removes the gateway's tags for other kinds of keys, so that they keep their defaults: all tags must differ.
 fn only_kind_of_key(tagged: &Row, row: &Row) -> Row {
     let kind = row.client[0].1.split('-').next().unwrap_or_default();
     let mut own = tagged.clone();
@@ -255,7 +259,8 @@ fn each_encryption_is_decrypted_and_its_answer_opens() {
     let mut not_offered = 0;
     for row in &all {
         let Some(gateway) = gateway(&row.gateway) else {
-            // A digest that is shorter than key and vector: the client goes on with what there is, the gateway offers no such thing.
+            // The digest is shorter than key and vector. The client uses the bytes that exist; the gateway does not
+            // support this.
             let has = |word: &str| row.client.iter().any(|(_, value)| *value == word);
             assert!(has("derived") || (has("md5") && has("aes-256")), "{row:?}");
             not_offered += 1;
@@ -313,13 +318,13 @@ fn a_setting_that_one_side_changes_is_refused() {
             let code = code(&[change]);
             assert!([UNDECRYPTED, UNSIGNED].contains(&code), "{encrypt}, {change:?}: {code}");
         }
-        // Signed over what is sent instead of over the plain body.
+        // The gateway expects a signature over the sent body instead of the plain body.
         assert_eq!(code(&[("signed", "sent")]), UNSIGNED, "{encrypt}");
         assert_eq!(code(&[("secret", "other")]), UNSIGNED, "{encrypt}");
     }
 }
 
-/// Around the lengths at which padding becomes a block of its own.
+/// Bodies with lengths around multiples of the block length, where padding adds a block.
 #[test]
 fn bodies_of_every_length_come_back() {
     for (cipher, bits) in CIPHERS {

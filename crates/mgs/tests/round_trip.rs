@@ -1,5 +1,5 @@
-//! A request that is sealed for a gateway's public key is opened by its private key; a search finds the settings that were used. Bad keys
-//! and settings get words.
+//! A request sealed for a gateway's public key is decrypted with the private key. A search finds the settings used.
+//! Invalid keys and settings get error messages.
 
 use mgs::recipient::{self, Transport, private_key};
 use mgs::search::{Captured, Found, search};
@@ -51,7 +51,7 @@ fn has(found: &Found, wanted: &[(&str, &str)]) -> bool {
     found.encryption.iter().any(|way| wanted.iter().all(|pair| is(way, pair)))
 }
 
-/// Every way of transport, with each cipher and vector: found again from the request and the gateway's private key.
+/// For every transport, cipher and vector, a search finds the settings from the request and the gateway's private key.
 #[test]
 fn a_search_finds_the_settings_that_sealed() {
     let keys = [
@@ -138,7 +138,7 @@ fn a_cache_keeps_to_its_bytes_and_drops_what_was_not_used_longest() {
     let body = |n: usize| format!("[{{{n}}}]{}", "x".repeat(10_000));
     for n in 0..200 {
         seal(&mut sealer, body(n).as_bytes(), NOW);
-        // The first is used all the time.
+        // The first request is used all the time, so it is never evicted.
         seal(&mut sealer, body(0).as_bytes(), NOW);
     }
     let counts = sealer.counts();
@@ -208,7 +208,8 @@ fn a_fixed_ephemeral_key_makes_the_same_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The gateway's side by hand: the envelope taken apart, the secret agreed on, the body decrypted; and the answer.
+    /// Does the gateway's part step by step: parses the envelope, computes the agreed secret, decrypts the body, and
+    /// encrypts the response.
     #[test]
     fn bodies_come_back(body in proptest::collection::vec(any::<u8>(), 1..3000), zips: bool, fresh: bool) {
         let public = file("ecc.pub.pem");
@@ -231,7 +232,7 @@ proptest! {
         prop_assert_eq!(&out, &body);
     }
 
-    /// Hostile answers: no panic, words, and no more than may be.
+    /// Hostile responses cause an error message: no panic, and no output above the limit.
     #[test]
     fn hostile_answers_are_refused(mut body in proptest::collection::vec(any::<u8>(), 0..200), flip: usize) {
         let public = file("ecc.pub.pem");

@@ -1,4 +1,4 @@
-//! Each primitive as the crate uses it, against published vectors and against OpenSSL's command line.
+//! Tests of each primitive as this crate uses it, against published vectors and OpenSSL's command line.
 
 use mgs::agreed::{Derivation, Material, Vector};
 use mgs::recipient::{Recipient, Transport, agreed_secret, decrypted_secret};
@@ -19,7 +19,7 @@ fn sum(digest: Digest, key: &[u8], text: &[u8]) -> String {
     digits(digest.sum(key, text).as_bytes())
 }
 
-/// RFC 1321 A.5; FIPS 180-2 B.1; RFC 4231, cases 1, 2 and 6; GB/T 32905 A.1 and A.2.
+/// Vectors of RFC 1321 A.5; FIPS 180-2 B.1; RFC 4231, cases 1, 2 and 6; GB/T 32905 A.1 and A.2.
 #[test]
 fn digests() {
     assert_eq!(sum(Digest::Md5, b"", b"message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
@@ -64,7 +64,8 @@ fn key(cipher: Cipher, key: &str, iv: &str) -> BlockKey {
     BlockKey { cipher, key: all, iv: bytes(iv).try_into().expect("16 bytes") }
 }
 
-/// NIST SP 800-38A F.2.1 and F.2.5, the first three of four blocks: the last of ours is padding.
+/// Vectors of NIST SP 800-38A F.2.1 and F.2.5: the first three of four blocks, because this crate's last block is
+/// padding.
 #[test]
 fn aes_in_cbc_mode() {
     let plain = bytes(
@@ -95,7 +96,8 @@ fn aes_in_cbc_mode() {
     }
 }
 
-/// GB/T 32907 A.1: the first block with a zero vector is the block alone. Then OpenSSL: `enc -sm4-cbc -K … -iv …`.
+/// Vector of GB/T 32907 A.1: with a zero vector, the first CBC block equals the bare block. Then OpenSSL: `enc -sm4-cbc
+/// -K … -iv …`.
 #[test]
 fn sm4_in_cbc_mode() {
     let block = "0123456789abcdeffedcba9876543210";
@@ -114,7 +116,7 @@ fn sm4_in_cbc_mode() {
     assert_eq!(key.decrypt(&mut text), Some(plain.len()));
 }
 
-/// Wycheproof, `ecdh_secp256k1_test.json`, case 1.
+/// Vector of Wycheproof, `ecdh_secp256k1_test.json`, case 1.
 #[test]
 fn agreement_over_secp256k1() {
     let point = "04d8096af8a11e0b80037e1ee68246b5dcbb0aeb1cf1244fd767db80f3fa27da2b396812ea1686e7472e9692eaf3e958e50e9500d3b4c77243db1f2acd67ba9cc4";
@@ -131,8 +133,8 @@ fn agreement_over_secp256k1() {
     assert_eq!(value.len(), 33);
 }
 
-/// GM/T 0003.5 C.2, encryption with the recommended curve: the ephemeral key, its point, the shared point and the key that
-/// KDF makes of both its coordinates.
+/// Vector of GM/T 0003.5 C.2, encryption with the recommended curve: ephemeral key, its point, shared point, and the
+/// key that the derivation computes from both coordinates.
 #[test]
 fn agreement_over_the_curve_of_sm2() {
     let point = "09f9df311e5421a150dd7d161e4bc5c672179fad1833fc076bb08ff356f35020ccea490ce26775a52dc6ea718cc1aa600aed05fbf35e084a6632f6072da9ad13";
@@ -153,7 +155,7 @@ fn agreement_over_the_curve_of_sm2() {
     assert_eq!(digits(&key.as_bytes()[..19]), "44e60fdbf0bae81437665374bef26749046c9e");
 }
 
-/// GM/T 0003.5 C.2: the message in the order C1 C3 C2.
+/// Vector of GM/T 0003.5 C.2: the message in the order C1 C3 C2.
 #[test]
 fn encryption_by_sm2() {
     let private = bytes("3945208f7b2144b13f36e38ac6d39f95889393692860b51a42fb81ef4df7c5b8");
@@ -164,7 +166,7 @@ fn encryption_by_sm2() {
     assert_eq!(plain, b"encryption standard");
 }
 
-/// ANSI X9.63 with SHA-256, from NIST's CAVS file: a secret of 192 bits, 128 bits of key.
+/// Vector of ANSI X9.63 with SHA-256 from NIST's CAVS file: 192-bit secret, 128-bit key.
 #[test]
 fn derivation_of_x963() {
     let secret = bytes("96c05619d56c328ab95fe84b18264b08725b85e33fd34f08");
@@ -174,7 +176,7 @@ fn derivation_of_x963() {
     assert_eq!(key.iv, material.as_bytes()[16..32]);
 }
 
-/// By OpenSSL: `openssl dgst` over the strings, which the printed form shows.
+/// Expected digests come from `openssl dgst` over the sign strings.
 #[test]
 fn sign_strings() {
     let request: (&[u8], &[u8], &str) =

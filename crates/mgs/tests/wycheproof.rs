@@ -1,6 +1,6 @@
-//! Vectors of the project Wycheproof: edge cases of curves, paddings that must be refused, keys of other curves.
+//! Test vectors of the project Wycheproof: edge cases of curves, invalid paddings, keys of other curves.
 //!
-//! Sealing has no answer to compare, for it draws numbers: what it makes is opened by what is tested here.
+//! Sealing uses random numbers, so its output has no expected value. It is covered by decrypting it.
 
 use mgs::recipient::{Recipient, Transport, decrypted_secret};
 use mgs::{BlockKey, Cipher, hex};
@@ -10,7 +10,7 @@ struct Vector {
     number: &'static str,
     key: Vec<u8>,
     input: Vec<u8>,
-    /// `None`: it must be refused.
+    /// Expected output; `None` if the input must be rejected.
     output: Option<Vec<u8>>,
 }
 
@@ -53,7 +53,7 @@ fn agreement_over_secp256k1_refuses_points_that_are_not_on_it() {
     let vectors = vectors("ecdh");
     assert!(vectors.iter().any(|vector| vector.output.is_none()));
     for Vector { number, key, input, output, .. } in vectors {
-        // As a setting has it: base64 of the DER.
+        // Base64 of the DER, as in the setting.
         let text = base64::engine::general_purpose::STANDARD.encode(&input);
         let agreed = Recipient::read(Transport::Ecc, &text).and_then(|recipient| {
             let private = [&key[..], &[0; 16]].concat().try_into().expect("48 bytes");
@@ -81,7 +81,7 @@ fn rsa_refuses_wrong_paddings() {
         for Vector { number, input, output, .. } in rest {
             let found = decrypted_secret(transport, &private, &input);
             match output {
-                // In place of a wrong padding of PKCS #1 others' bytes are drawn, so that nobody learns of it.
+                // For an invalid PKCS #1 padding, the library returns random bytes, so that an attacker learns nothing.
                 None if kind == "rsa" => assert_ne!(found, Some(b"Test".to_vec()), "{number}"),
                 output => assert_eq!(found, output, "{kind} {number}"),
             }
