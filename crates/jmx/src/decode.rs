@@ -1,17 +1,17 @@
-//! Bytes to text.
+//! Decodes the bytes of a plan file to text.
 //!
-//! JMeter reads plan files as UTF-8 whatever their declaration says, so valid UTF-8 wins here too, and costs no copy.
-//! Bytes that are not UTF-8 are read with the byte order mark's or the declared encoding, where JMeter would put
+//! JMeter reads plan files as UTF-8 whatever their declaration says. Valid UTF-8 is therefore read as UTF-8 here too,
+//! without a copy. Other bytes are decoded by the byte order mark or the declared encoding, where JMeter would insert
 //! replacement characters.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::{Diag, NotXml, Span};
 
-/// Longest file read: spans are 32 bits.
+/// Maximum file size in bytes; spans have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
 
-/// The text without its byte order mark. A finding says when the bytes were not taken as they are.
+/// Decodes a file without its byte order mark. Adds a finding if the bytes are not UTF-8.
 pub(crate) fn decode(mut bytes: Vec<u8>, diags: &mut Vec<Diag>) -> Result<String, NotXml> {
     if bytes.len() > MAX_BYTES {
         return Err(NotXml(Box::new(Diag::error("too-large", "the file is larger than 4 GiB"))));
@@ -42,7 +42,7 @@ pub(crate) fn decode(mut bytes: Vec<u8>, diags: &mut Vec<Diag>) -> Result<String
     Ok(text.into_owned())
 }
 
-/// UTF-16 by its byte order mark, or by the zero beside the first `<`.
+/// Detects UTF-16 by its byte order mark, or by the zero byte next to the first `<`.
 fn wide_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [0xFE, 0xFF, ..] | [0, b'<', ..] => Some(UTF_16BE),
@@ -51,7 +51,7 @@ fn wide_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding named by `<?xml … encoding="…"?>`.
+/// Returns the encoding that `<?xml … encoding="…"?>` declares.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(200)];
     let end = memchr::memmem::find(head, b"?>")?;

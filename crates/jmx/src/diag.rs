@@ -1,7 +1,7 @@
 //! Findings about a plan, as plain data.
 //!
-//! A [`Diag`] carries everything needed to show it like a compiler's message: a stable code, the place in the text,
-//! the path of the element in the tree and a help line. Every layer above the reader uses the same type.
+//! A [`Diag`] has all parts of a compiler-like message: a stable code, the position in the text, the path of the
+//! element, and a help line. Every layer above the reader uses this type.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word shown to people: `error`, `warning` or `note`.
+    /// The word shown to users: `error`, `warning` or `note`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -31,27 +31,27 @@ impl Severity {
     }
 }
 
-/// One finding.
+/// A finding about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diag {
     /// A stable identifier in kebab case, for scripts and documentation.
     pub code: &'static str,
     pub severity: Severity,
-    /// Position in the text; `None` when the finding has none.
+    /// Position in the text; `None` if the finding has no position.
     pub span: Option<Span>,
-    /// Line in the file, from 1; 0 when the finding has no place in it.
+    /// Line in the file, from 1; 0 if the finding has no position.
     pub line: u32,
     pub message: String,
-    /// The remedy.
+    /// Advice on how to fix the problem.
     pub help: Option<String>,
-    /// Path of the element, as `Test Plan > Users > Login`.
+    /// Path of the element, such as `Test Plan > Users > Login`.
     pub element: Option<String>,
-    /// The file that `span` and `line` are about, where it is not the plan's own.
+    /// File of `span` and `line`, if it is not the plan file itself.
     pub file: Option<String>,
 }
 
 impl Diag {
-    /// A finding without a place; add one with [`Diag::at`] or [`Diag::on`].
+    /// Creates a finding without a position; [`Diag::at`] and [`Diag::on`] set one.
     pub fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -77,14 +77,14 @@ impl Diag {
         Self::new(code, Severity::Note, message)
     }
 
-    /// Sets the place in the text.
+    /// Sets the position in the text.
     pub fn at(mut self, span: Span, line: u32) -> Self {
         self.span = Some(span);
         self.line = line;
         self
     }
 
-    /// Sets the place to an element of the document: its file, span, line and path.
+    /// Sets the position to an element of the document: its file, span, line and path.
     pub fn on(mut self, document: &crate::Document, id: crate::ElementId) -> Self {
         let element = document.element(id);
         self.span = Some(element.span);
@@ -113,7 +113,7 @@ impl fmt::Display for Diag {
     }
 }
 
-/// The bytes are not a JMeter plan at all; the only way for reading to fail.
+/// The error of parsing: the bytes are not a JMeter plan at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotXml(pub Box<Diag>);
 

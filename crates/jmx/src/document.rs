@@ -1,7 +1,7 @@
-//! The plan as its file says it: an arena of elements over the text they were read from.
+//! The plan as in its file: an arena of elements, and the text that they were read from.
 //!
-//! The document owns the text unchanged (after decoding to UTF-8), so that every span can be shown and the file can
-//! be written back byte for byte. Elements sit in one vector in document order; dropping it does not recurse.
+//! The document owns the unchanged text (decoded to UTF-8), so every span can be shown and the file can be written back
+//! byte for byte. Elements are in one vector in document order, so dropping a document does not recurse.
 
 use std::borrow::Cow;
 
@@ -19,49 +19,49 @@ impl ElementId {
     }
 }
 
-/// The attributes of the root: which JMeter wrote the file. Each is empty when absent.
+/// Version attributes of the root element, written by JMeter. Absent attributes are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Format of the file; `1.2` since JMeter 2.2.
+    /// Format version of the file; `1.2` since JMeter 2.2.
     pub version: String,
-    /// Format of the properties.
+    /// Format version of the properties.
     pub properties: String,
-    /// Version of JMeter.
+    /// Version of the JMeter that wrote the file.
     pub jmeter: String,
 }
 
-/// One element of the plan: what JMeter calls a test element.
+/// One element of the plan; JMeter calls it a test element.
 #[derive(Debug, Clone)]
 pub struct Element {
-    /// The XML tag, which is what decides the element's class in JMeter.
+    /// The XML tag, which decides the element's class in JMeter.
     pub tag: String,
-    /// The attribute `testclass`, or the tag where it is missing.
+    /// The attribute `testclass`; the tag if it is missing.
     pub test_class: String,
-    /// The attribute `guiclass`; empty where it is missing.
+    /// The attribute `guiclass`; empty if it is missing.
     pub gui_class: String,
-    /// The attribute `testname`: the name shown to people, which may hold expressions.
+    /// The attribute `testname`: the name shown to users, which may contain expressions.
     pub name: String,
-    /// Whether this element itself is enabled; see [`Document::is_enabled`] for its ancestors.
+    /// True if this element itself is enabled. [`Document::is_enabled`] also checks its ancestors.
     pub enabled: bool,
     pub props: Props,
     pub children: Vec<ElementId>,
     pub parent: Option<ElementId>,
-    /// The start tag.
+    /// Span of the start tag.
     pub span: Span,
-    /// From the start tag to the end tag: the element with its properties, without its children.
+    /// Span from the start tag to the end tag: the element with its properties, without its children.
     pub extent: Span,
     /// Line of the start tag, from 1.
     pub line: u32,
-    /// Index in [`Document::included`] of its file; `None` is the plan's own file.
+    /// Index in [`Document::included`] of the element's file; `None` for the plan's own file.
     pub file: Option<u32>,
 }
 
-/// Another file that elements were grafted from.
+/// Another file whose elements were grafted into the document.
 #[derive(Debug, Clone)]
 pub struct Included {
-    /// Its name as it is shown.
+    /// Name of the file, for messages.
     pub name: String,
-    /// Its text, decoded to UTF-8.
+    /// Text of the file, decoded to UTF-8.
     pub source: String,
     pub(crate) references: References,
 }
@@ -79,12 +79,12 @@ pub struct Document {
 }
 
 impl Document {
-    /// The file name given to [`parse`](crate::parse).
+    /// File name passed to [`parse`](crate::parse).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text, decoded to UTF-8 and otherwise untouched.
+    /// Text of the plan file, decoded to UTF-8 and otherwise unchanged.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -93,7 +93,7 @@ impl Document {
         &self.version
     }
 
-    /// The elements of the outermost tree: usually just the Test Plan.
+    /// Elements at the top level; usually only the Test Plan.
     pub fn roots(&self) -> &[ElementId] {
         &self.roots
     }
@@ -102,17 +102,17 @@ impl Document {
         &self.elements[id.index()]
     }
 
-    /// Files that elements were grafted from.
+    /// Files whose elements were grafted into the document.
     pub fn included(&self) -> &[Included] {
         &self.included
     }
 
-    /// The name of the file an element was read from; `None` is the plan's own.
+    /// Returns the name of an element's file; `None` for the plan's own file.
     pub fn file(&self, id: ElementId) -> Option<&str> {
         Some(&self.included.get(self.element(id).file? as usize)?.name)
     }
 
-    /// All elements in document order; grafted ones come last.
+    /// Iterates over all elements in document order; grafted elements come last.
     pub fn ids(&self) -> impl Iterator<Item = ElementId> + use<> {
         (0..self.elements.len() as u32).map(ElementId)
     }
@@ -126,7 +126,7 @@ impl Document {
         self.elements.is_empty()
     }
 
-    /// Whether the element and all its ancestors are enabled: a disabled element disables what is below it.
+    /// True if the element and all its ancestors are enabled. A disabled element disables all elements below it.
     pub fn is_enabled(&self, id: ElementId) -> bool {
         let mut at = Some(id);
         while let Some(id) = at {
@@ -139,7 +139,8 @@ impl Document {
         true
     }
 
-    /// The names from the root down, as `Test Plan > Users > Login`. Costs the depth of the element.
+    /// Returns the names from the root to the element, such as `Test Plan > Users > Login`. The cost grows with its
+    /// depth.
     pub fn path(&self, id: ElementId) -> String {
         path_in(&self.elements, id)
     }
@@ -149,8 +150,8 @@ impl Document {
         self.element(id).line
     }
 
-    /// An element as its file has it, with its properties and without its children. Elements that its properties refer to elsewhere in the
-    /// file replace the references.
+    /// Returns the XML of an element with its properties, without its children. References in its properties are
+    /// replaced by the elements of the file that they refer to.
     pub fn xml(&self, id: ElementId) -> Cow<'_, str> {
         let element = self.element(id);
         let (source, references) = match element.file.map(|file| self.included.get(file as usize)) {
@@ -168,13 +169,13 @@ impl Document {
         )
     }
 
-    /// The text of a span; empty if it does not lie in this document.
+    /// Returns the text of a span; empty if the span is not in this document.
     pub fn slice(&self, span: Span) -> &str {
         self.source.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 }
 
-/// The names from the root down to an element, as `Test Plan > Users > Login`.
+/// Returns the names from the root to an element, such as `Test Plan > Users > Login`.
 pub(crate) fn path_in(elements: &[Element], id: ElementId) -> String {
     let mut names = Vec::new();
     let mut at = Some(id);

@@ -1,19 +1,19 @@
-//! Copies of subtrees: what a plan runs in several places, or takes from another file.
+//! Copies of subtrees that a plan uses in several places, or includes from another file.
 //!
-//! Copies are appended to the arena and hung below their new parent, so that every element has one place in the tree and a path of
-//! its own. Spans and lines stay those of the text they were read from. Costs the size of the copy.
+//! Copies are appended to the arena and to the children of their new parent, so that every element has one position in
+//! the tree and one path. Spans and lines still refer to the original text. The cost grows with the size of the copy.
 
 use crate::{Document, ElementId, Included};
 
 impl Document {
-    /// Adds a file that elements will be grafted from, for [`Document::graft`].
+    /// Adds a file whose elements will be grafted; returns its index for [`Document::graft`].
     pub fn include(&mut self, name: String, from: &Document) -> u32 {
         let (source, references) = (from.source.clone(), from.references.clone());
         self.included.push(Included { name, source, references });
         self.included.len() as u32 - 1
     }
 
-    /// Takes all children off an element. They stay in the arena, out of reach.
+    /// Detaches all children of an element. They stay in the arena, unreachable from the roots.
     pub fn clear_children(&mut self, id: ElementId) {
         self.elements[id.index()].children.clear();
     }
@@ -23,8 +23,8 @@ impl Document {
         self.elements[id.index()].enabled = enabled;
     }
 
-    /// Hangs a copy of `root` of another document, with all below it, behind the children of `parent`. `file` is what the text of
-    /// that document is called here; `None` where it is this document's own.
+    /// Copies `root` of another document with its subtree, as the last child of `parent`. `file` is the index of that
+    /// document's file; `None` if it is this document's own file.
     pub fn graft(
         &mut self,
         parent: ElementId,

@@ -1,8 +1,8 @@
 //! The text of a `.jmx` file as a tree with spans.
 //!
-//! [`parse`] turns bytes into a [`Document`] and a list of [`Diag`]s. Nothing but text that is not XML, or that
-//! has no `jmeterTestPlan` root, makes it fail. The crate knows the file's structure (`hashTree` pairs and the
-//! property tags) and not a single element name.
+//! [`parse`] turns bytes into a [`Document`] and a list of [`Diag`]s. It fails only for text that is not XML or has no
+//! `jmeterTestPlan` root. The crate knows the structure of the file (`hashTree` pairs and property tags), but no
+//! element names.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,24 +1,24 @@
 //! The properties of an element, in the order of the file.
 //!
-//! Scalars keep their text whatever their tag says, because JMeter's own rule differs by the reader: a `boolProp` is
-//! true only for the word `true`, and a number may be written where an expression is meant. Lookups scan: elements
-//! have a dozen properties. A name that occurs twice keeps the last value, as setting a property twice does.
+//! A scalar keeps its text whatever its tag says, because JMeter interprets it in different ways. For example, a
+//! `boolProp` is true only for the word `true`, and a number tag may contain an expression. Lookups are linear, because
+//! elements have about a dozen properties. If a name occurs twice, the last value counts, as in JMeter.
 
 /// Ordered properties.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Props(pub(crate) Vec<Prop>);
 
-/// One property.
+/// A property of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prop {
-    /// The attribute `name`; inside a collection it is often meaningless, and may be empty.
+    /// The attribute `name`. Inside a collection it often has no meaning, and it may be empty.
     pub name: String,
     pub value: Value,
-    /// Line of its tag, from 1.
+    /// Line of the property's tag, from 1.
     pub line: u32,
 }
 
-/// The tag of a scalar.
+/// The tag of a scalar property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     String,
@@ -32,7 +32,7 @@ pub enum Kind {
 /// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Every scalar, as its text.
+    /// A scalar of any kind, as text.
     Text(Kind, String),
     /// `elementProp`: an element inside an element.
     Object(Box<Object>),
@@ -40,14 +40,14 @@ pub enum Value {
     List(Vec<Prop>),
     /// `mapProp`: entries by name.
     Map(Vec<Prop>),
-    /// `objProp` and every tag not known: its XML.
+    /// `objProp` or an unknown tag, with its XML.
     Other(Box<Tagged>),
 }
 
-/// An element inside a property, such as one header of many.
+/// An element inside a property, such as one header of a Header Manager.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
-    /// The attribute `elementType`: its class.
+    /// The attribute `elementType`: the element's class.
     pub class: String,
     pub gui_class: String,
     pub test_class: String,
@@ -57,38 +57,38 @@ pub struct Object {
     pub props: Props,
 }
 
-/// XML without a meaning of its own here.
+/// XML that this crate does not interpret.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tagged {
     pub tag: String,
     pub attributes: Vec<(String, String)>,
-    /// The text before the first child.
+    /// Text before the first child.
     pub text: String,
     pub children: Vec<Tagged>,
 }
 
 impl Props {
-    /// The property of that name; the last one if the file has several.
+    /// Returns the property with this name; the last one if the file has several.
     pub fn get(&self, name: &str) -> Option<&Prop> {
         self.0.iter().rev().find(|prop| prop.name == name)
     }
 
-    /// A scalar's text.
+    /// Returns the text of a scalar.
     pub fn str(&self, name: &str) -> Option<&str> {
         self.get(name)?.text()
     }
 
-    /// A scalar as JMeter reads a boolean: the word `true` in any case, and nothing else, is true.
+    /// Returns a scalar as a boolean by JMeter's rule: only the word `true`, in any letter case, is true.
     pub fn bool(&self, name: &str) -> Option<bool> {
         self.str(name).map(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// A scalar as a whole number; `None` where the text is none, such as an expression.
+    /// Returns a scalar as an integer; `None` if the text is not an integer, for example an expression.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.str(name)?.trim().parse().ok()
     }
 
-    /// A scalar as a number.
+    /// Returns a scalar as a number; `None` if the text is not a number.
     pub fn float(&self, name: &str) -> Option<f64> {
         self.str(name)?.trim().parse().ok()
     }
@@ -97,7 +97,7 @@ impl Props {
         self.get(name)?.object()
     }
 
-    /// The members of a collection or map; none where there is no such property.
+    /// Returns the members of a collection or map; empty if there is no such property.
     pub fn collection(&self, name: &str) -> &[Prop] {
         self.get(name).map_or(&[], Prop::members)
     }
@@ -116,7 +116,7 @@ impl Props {
 }
 
 impl Prop {
-    /// The text of a scalar.
+    /// Returns the text of a scalar property.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(_, text) => Some(text),
@@ -131,7 +131,7 @@ impl Prop {
         }
     }
 
-    /// The members of a collection or map.
+    /// Returns the members of a collection or map property.
     pub fn members(&self) -> &[Prop] {
         match &self.value {
             Value::List(members) | Value::Map(members) => members,

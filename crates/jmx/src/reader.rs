@@ -1,8 +1,8 @@
-//! Reads the text into a document in one pass with a stack of its own.
+//! Reads the text of a plan into a document, in one pass with an explicit stack.
 //!
-//! Structure: `jmeterTestPlan` holds a `hashTree`; a `hashTree` alternates elements and their `hashTree`s; an element
-//! holds properties; a property holds a text, properties or XML of its own. Memory is the text plus the tree; nesting
-//! is bounded by [`MAX_LEVELS`] and [`MAX_DEPTH`], so that neither reading nor dropping can exhaust the stack.
+//! Structure: `jmeterTestPlan` contains a `hashTree`. A `hashTree` alternates elements and their `hashTree`s. An
+//! element contains properties. A property contains text, properties or other XML. Memory is the text plus the tree.
+//! Nesting is limited by [`MAX_LEVELS`] and [`MAX_DEPTH`], so that neither reading nor dropping can exhaust the stack.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -18,16 +18,17 @@ mod refer;
 
 use property::{Open, Shape, property_of};
 
-/// Deepest nesting of `hashTree`s, the levels of elements; what lies deeper is reported and left out. JMeter, with Java's
-/// usual stack, reads more than 600 and fewer than 1 200 levels.
+/// Maximum nesting of `hashTree`s, the levels of elements. Deeper elements are reported and skipped. JMeter with Java's
+/// default stack size reads more than 600 and fewer than 1 200 levels.
 pub const MAX_LEVELS: usize = 1024;
-/// Deepest nesting of tags within an element.
+/// Maximum nesting of tags within an element.
 pub const MAX_DEPTH: usize = 512;
 
-/// Findings kept; a broken file of 100 MB could have millions.
+/// Maximum number of findings kept; a broken file of 100 MB could have millions.
 const MAX_DIAGS: usize = 500;
 
-/// Reads a plan file. `name` is only for showing. Fails when the bytes are not XML or have no `jmeterTestPlan` root.
+/// Parses a plan file. `name` is used only in messages. Fails if the bytes are not XML or have no `jmeterTestPlan`
+/// root.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml> {
     let mut diags = Vec::new();
     let source = decode(bytes, &mut diags)?;
@@ -51,12 +52,12 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml
     ))
 }
 
-/// An open tag.
+/// An open tag on the reader's stack.
 enum Frame {
     Root,
     Tree {
         owner: Option<ElementId>,
-        /// The element still waiting for its `hashTree`.
+        /// The last element whose `hashTree` was not read yet.
         last: Option<ElementId>,
     },
     Element(ElementId),
@@ -66,26 +67,26 @@ enum Frame {
 
 struct Builder {
     version: FileVersion,
-    /// Format 1.0 wrote names and values URL-encoded.
+    /// True for format 1.0, in which names and values are URL-encoded.
     encoded: bool,
     elements: Vec<Element>,
     roots: Vec<ElementId>,
     diags: Vec<Diag>,
     dropped: usize,
     stack: Vec<Frame>,
-    /// Open tags below one that is left out.
+    /// Number of open tags within a skipped tag, including that tag.
     skipped: usize,
-    /// End of what was read last.
+    /// End position of the last event.
     end: u32,
     lines: Lines,
     references: References,
-    /// Bytes that were read for references.
+    /// Number of bytes read for references so far.
     added: usize,
-    /// The name that the next tag gets instead of its own.
+    /// Name for the next tag, instead of its own.
     rename: Option<String>,
 }
 
-/// Counts lines as the reader moves forward.
+/// Counts lines while the reader moves forward.
 struct Lines {
     at: usize,
     line: u32,
@@ -120,7 +121,7 @@ impl Builder {
         }
     }
 
-    /// Reads a part of the text: all of it, or the tag that a reference stands for.
+    /// Reads a part of the text: the whole text, or the target tag of a reference.
     fn read(&mut self, source: &str, part: Span) -> Result<(), NotXml> {
         let base = part.start as usize;
         let mut reader = Reader::from_str(&source[base..part.end as usize]);
@@ -141,7 +142,7 @@ impl Builder {
                 Event::Start(tag) => {
                     let place = place.on_line(self.lines.advance(source, start));
                     if self.refer(source, place)? {
-                        // What stands in a reference is not read.
+                        // The content of a reference tag is ignored.
                         self.skipped = 1;
                     } else {
                         self.open(&tag, place)?;
@@ -181,7 +182,7 @@ impl Builder {
         }
     }
 
-    /// The error for text that stops being XML.
+    /// Builds the error for text that is not well-formed XML.
     fn broken(&mut self, source: &str, at: usize, error: &quick_xml::Error) -> NotXml {
         let at = at.min(source.len());
         let line = self.lines.advance(source, at);
@@ -196,7 +197,7 @@ impl Builder {
         NotXml(Box::new(Diag::error("not-xml", message).at(span, line).help(help)))
     }
 
-    /// The error for text that ends too early.
+    /// Builds the error for text that ends too early.
     fn ended(&mut self, source: &str) -> NotXml {
         let line = self.lines.advance(source, source.len());
         let span = Span { start: source.len() as u32, end: source.len() as u32 };
@@ -213,14 +214,14 @@ impl Builder {
         if self.diags.len() < MAX_DIAGS { self.diags.push(diag) } else { self.dropped += 1 }
     }
 
-    /// Reports at the element being read.
+    /// Reports a finding about the innermost open element.
     fn report_here(&mut self, diag: Diag, place: Place) {
         let mut diag = diag.at(place.span, place.line);
         diag.element = self.innermost();
         self.report(diag);
     }
 
-    /// Path of the innermost open element.
+    /// Returns the path of the innermost open element.
     fn innermost(&self) -> Option<String> {
         let id = self.stack.iter().rev().find_map(|frame| match frame {
             Frame::Element(id) | Frame::Tree { owner: Some(id), .. } => Some(*id),
@@ -260,12 +261,12 @@ impl Builder {
         Ok(())
     }
 
-    /// The greatest depth, if a further tag would be deeper.
+    /// Returns the nesting limit that a further tag would exceed, if any.
     fn too_deep(&self) -> Option<usize> {
-        // Trees lie below all others: an element's tags are closed before its tree begins.
+        // Tree tags are at the bottom of the stack, because an element's tags are closed before its tree begins.
         let is_tree = |frame: &Frame| matches!(frame, Frame::Root | Frame::Tree { .. });
         match self.stack.last() {
-            // The root is no level.
+            // The root does not count as a level.
             Some(last) if is_tree(last) => {
                 (self.stack.len() > MAX_LEVELS + 1).then_some(MAX_LEVELS)
             }
@@ -364,7 +365,7 @@ impl Builder {
                 _ => {}
             }
         }
-        // JMeter builds the element from its tag, or from the attribute `class`, and overwrites `testclass`.
+        // JMeter takes the class from the tag or from the attribute `class`, and ignores `testclass`.
         let class = class.unwrap_or_else(|| class_of_tag(tag));
         let differs = !element.test_class.is_empty() && short(&element.test_class) != short(&class);
         let declared = std::mem::replace(&mut element.test_class, class);
@@ -426,7 +427,7 @@ impl Builder {
     }
 
     fn text(&mut self, content: &str, source: &str, place: Place) {
-        // With `allow_dangling_amp`, an ampersand in text can only be a bare one.
+        // With `allow_dangling_amp`, text that begins with an ampersand is a bare ampersand.
         if content.starts_with('&') {
             let place = place.on_line(self.lines.advance(source, place.span.start as usize));
             let diag = Diag::error("bad-reference", "a bare & in text").help("write & as &amp;");
@@ -459,7 +460,8 @@ impl Builder {
         }
     }
 
-    /// Adds to the text of the innermost tag, if it has one. Only text before the first child counts, as in XStream.
+    /// Appends to the text of the innermost tag, if it has text. As in XStream, only text before the first child
+    /// counts.
     fn append(&mut self, add: impl FnOnce(&mut String)) {
         if self.skipped > 0 {
             return;
@@ -496,7 +498,7 @@ impl Builder {
         }
     }
 
-    /// Properties that stand for attributes override them, as the order of reading does in JMeter.
+    /// Properties override attributes of the same meaning, because JMeter reads them later.
     fn settle(&mut self, id: ElementId) {
         let element = &mut self.elements[id.index()];
         element.props.0.shrink_to_fit();
@@ -515,7 +517,7 @@ impl Builder {
 
 type Attributes = Vec<(String, String)>;
 
-/// Position of an event.
+/// Position of an event in the text.
 #[derive(Clone, Copy)]
 struct Place {
     span: Span,
@@ -535,9 +537,8 @@ pub(crate) fn is_tree(tag: &str) -> bool {
             .is_some_and(|tag| tag.ends_with("HashTree"))
 }
 
-/// The class name without its package.
-/// The class that a tag stands for: XStream writes `$` as `_-`, `_` as `__`, and any other character that no tag may have as `_.` and
-/// four hexadecimal digits.
+/// Returns the class name that a tag encodes: XStream writes `$` as `_-`, `_` as `__`, and any other character that is
+/// invalid in tags as `_.` and four hexadecimal digits.
 fn class_of_tag(tag: &str) -> String {
     let (mut class, mut rest) = (String::with_capacity(tag.len()), tag);
     while let Some(at) = rest.find('_') {
@@ -558,6 +559,7 @@ fn class_of_tag(tag: &str) -> String {
     class
 }
 
+/// Returns the class name without its package.
 fn short(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }

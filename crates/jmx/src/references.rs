@@ -1,10 +1,11 @@
-//! Tags that stand for another one: `<collectionProp reference="../../HeaderManager/collectionProp"/>`.
+//! Reference tags, which stand for another tag: `<collectionProp reference="../../HeaderManager/collectionProp"/>`.
 //!
-//! XStream writes one where an object occurs a second time, and JMeter puts the object itself there on reading. The
-//! attribute is a path through the tags of the file: `..` and `.`, names, `name[2]` for the second child of that name;
-//! relative to the tag itself, or absolute with a `/` at its start. What can be named is what was read completely
-//! before, and is no reference itself.
-//! Found in a pass of its own, which only files that hold the word `reference` need.
+//! XStream writes a reference if an object occurs a second time; on reading, JMeter uses the object itself. The
+//! attribute is a path through the tags of the file: `..`, `.`, names, or `name[2]` for the second child with a name.
+//! It is relative to the reference tag, or absolute with a leading `/`. A target must be a tag that was read completely
+//! before, and must not be a reference.
+//!
+//! References are found in a separate pass, which runs only for files that contain the word `reference`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,34 +15,34 @@ use quick_xml::events::{BytesStart, Event};
 use crate::reader::is_tree;
 use crate::{Span, text};
 
-/// Text that references may add to a file, in bytes.
+/// Maximum number of bytes that references may add to a file.
 pub(crate) const MAX_ADDED: usize = 64 << 20;
 
-/// Targets of a file's reference tags, by the position where the tag begins.
+/// Targets of a file's reference tags, by the position of the tag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct References(BTreeMap<u32, Reference>);
 
-/// One tag with the attribute `reference`.
+/// A tag with the attribute `reference`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// The attribute.
+    /// Value of the attribute `reference`.
     pub(crate) path: String,
-    /// The tag keeps its own name: it is a field of an object, which the name tells.
+    /// True if the target takes the name of the reference tag, because the tag names a field of an object.
     pub(crate) keeps_name: bool,
-    /// From the start tag to the end tag.
+    /// Span from the start tag to the end tag.
     pub(crate) extent: Span,
     pub(crate) target: Target,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// From a start tag to its end tag, and the line of its start.
+    /// Span of the target from its start tag to its end tag, and the line of its start.
     There(Span, u32),
-    /// A tag around the reference itself.
+    /// The target contains the reference itself.
     Around,
-    /// An element where a property belongs, or the like.
+    /// The target is not allowed at this position, for example an element in place of a property.
     Unfit,
-    /// Nothing that was read before has this path.
+    /// No tag read before has this path.
     Nowhere,
 }
 
@@ -59,7 +60,7 @@ impl References {
         self.0.get(&start)
     }
 
-    /// The text of a span with what its references stand for; `None` where it holds none.
+    /// Returns the text of a span with its references replaced by their targets; `None` if it has no references.
     pub(crate) fn expand(&self, source: &str, span: Span) -> Option<String> {
         self.0.range(span.start..span.end).next()?;
         let mut out = String::new();
@@ -98,7 +99,7 @@ impl References {
     }
 }
 
-/// Bytes of a span.
+/// Length of a span in bytes.
 pub(crate) fn length(span: Span) -> usize {
     span.end.saturating_sub(span.start) as usize
 }
@@ -107,20 +108,20 @@ fn text_of(source: &str, span: Span) -> &str {
     source.get(span.start as usize..span.end as usize).unwrap_or("")
 }
 
-/// The name of the tag that starts at a place.
+/// Returns the name of the tag that starts at a position.
 pub(crate) fn name_at(source: &str, start: u32) -> &str {
     let text = source.get(start as usize + 1..).unwrap_or("");
     text.split(|char: char| char.is_whitespace() || char == '>' || char == '/').next().unwrap_or("")
 }
 
-/// The role of a tag in JMeter, as far as it says how the tags in it are read.
+/// The role of a tag in JMeter, which decides how its child tags are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// A `hashTree`, or the root: elements and trees.
+    /// A `hashTree` or the root; contains elements and trees.
     Elements,
-    /// An element, or a property of several.
+    /// An element, or a property with several members; contains properties.
     Properties,
-    /// An object whose fields the tags in it name.
+    /// An object; its child tags name the object's fields.
     Fields,
 }
 
@@ -128,10 +129,10 @@ enum Holds {
 struct Node {
     parent: Option<u32>,
     holds: Holds,
-    /// Set when it is closed; a reference has none.
+    /// Span and line, set when the tag is closed; `None` for a reference.
     read: Option<(Span, u32)>,
     open: bool,
-    /// It is a reference, or is inside one, where nothing is read.
+    /// The tag is a reference or inside one, where content is ignored.
     refers: bool,
     start: u32,
     line: u32,
@@ -140,7 +141,7 @@ struct Node {
 #[derive(Default)]
 struct Pass {
     nodes: Vec<Node>,
-    /// Children by the number of their parent and their part of a path.
+    /// Child nodes by the number of their parent and their part of a path.
     children: HashMap<(u32, String), u32>,
     /// Number of children of each name in a node.
     counts: HashMap<(u32, String), u32>,
@@ -151,7 +152,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// Ends silently where the text stops being XML: the reader proper says what is wrong.
+    /// Reads all tags. Stops silently where the text is not well-formed XML; the main reader reports that error.
     fn read(&mut self, source: &str) {
         self.line = 1;
         let mut reader = Reader::from_str(source);
@@ -232,13 +233,13 @@ impl Pass {
         self.at = node.parent;
     }
 
-    /// Whether a tag is a tree, an element, or neither.
+    /// Returns whether a tag is an element or a tree, and whether it contains elements.
     fn sort(&self, node: &Node) -> (bool, bool) {
         let around = node.parent.map(|parent| self.nodes[parent as usize].holds);
         (around == Some(Holds::Elements), node.holds == Holds::Elements)
     }
 
-    /// As XStream's `Path` has it: parts are put on a stack and only the whole is looked up.
+    /// Resolves a path like XStream's `Path`: parts are pushed on a stack, and only the whole path is looked up.
     fn resolve(&self, from: u32, path: &str) -> Target {
         let mut parts: Vec<Part<'_>> = Vec::new();
         let relative = match path.strip_prefix('/') {
@@ -291,7 +292,7 @@ enum Part<'a> {
     Name(&'a str),
 }
 
-/// Whether a property holds others.
+/// True if a property tag contains other properties.
 fn holds_properties(tag: &str) -> bool {
     let plain = tag.strip_prefix("org.apache.jmeter.testelement.property.").unwrap_or(tag);
     matches!(

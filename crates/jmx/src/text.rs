@@ -1,14 +1,14 @@
-//! References and line ends in text and attribute values.
+//! Character references and line ends in text and attribute values.
 //!
-//! XStream writes characters that XML forbids, such as `&#x1;`, and reads them back; so does this. Entities other than
-//! the five predefined ones stay as they are written: nothing is ever expanded.
+//! XStream writes and reads references to characters that XML forbids, such as `&#x1;`; so does this module. Only the
+//! five predefined entities are expanded; others stay as they are.
 
-/// The character a reference stands for, given what is between `&` and `;`.
+/// The character of a reference, given the text between `&` and `;`.
 pub(crate) enum Reference {
     Char(char),
-    /// A number that is no character, such as a surrogate.
+    /// A number that is not a character, such as a surrogate.
     Invalid,
-    /// A name that is not predefined.
+    /// A name that is not one of the predefined entities.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn resolve(name: &str) -> Reference {
     }
 }
 
-/// Appends text with `\r\n` and `\r` read as `\n`, as every XML parser does.
+/// Appends text with `\r\n` and `\r` converted to `\n`, as every XML parser does.
 pub(crate) fn push_lines(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\r', rest.as_bytes()) {
@@ -48,7 +48,8 @@ pub(crate) fn push_lines(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// An attribute's value: references resolved, literal white space as spaces. The flag tells of a bad reference.
+/// Decodes an attribute value: references are resolved, and literal white space becomes spaces. The flag is true for a
+/// bad reference.
 pub(crate) fn attribute(raw: &str) -> (String, bool) {
     let mut out = String::with_capacity(raw.len());
     let mut bad = false;
@@ -92,7 +93,7 @@ fn push_spaces(out: &mut String, text: &str) {
     if text.contains('\t') { out.push_str(&text.replace('\t', " ")) } else { out.push_str(text) }
 }
 
-/// `application/x-www-form-urlencoded` decoding: how files of format 1.0 wrote names and values.
+/// Decodes `application/x-www-form-urlencoded`, in which files of format 1.0 have names and values.
 pub(crate) fn url_decode(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Reads every plan of a corpus beside the repository, if there is one, and expects no error in any.
+//! Reads every plan of a corpus next to the repository, if there is one, and expects no error.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;

@@ -1,9 +1,9 @@
-//! Properties while they are read: which tag makes which shape, and what a closed tag becomes.
+//! Properties while they are read: the value shape of each tag, and the property that results from a closed tag.
 
 use super::{Attributes, Builder, Frame, Place, short, tagged};
 use crate::{Diag, Kind, Object, Prop, Props, Tagged, Value};
 
-/// A property whose end tag has not been seen.
+/// A property whose end tag was not read yet.
 pub(super) struct Open {
     pub(super) name: String,
     pub(super) line: u32,
@@ -104,8 +104,8 @@ fn bad_number(name: &str, tag: &str, text: &str) -> Diag {
         .help("JMeter cannot load this file; write it as a stringProp")
 }
 
-/// A property from XML of its own: its name is the child `name`, or the attribute. Numbers that JMeter writes as
-/// `<doubleProp><name>…</name><value>…</value></doubleProp>` become scalars.
+/// Converts an XML property that has no reader of its own. Its name is the child `name`, or the attribute `name`.
+/// Numbers that JMeter writes as `<doubleProp><name>…</name><value>…</value></doubleProp>` become scalars.
 pub(super) fn property_of(tagged: Tagged, line: u32) -> Prop {
     let name =
         tagged.child("name").map(|child| child.text.as_str()).or_else(|| tagged.attribute("name"));

@@ -1,8 +1,8 @@
-//! Tags that are references: what they stand for is read in their place.
+//! Reference tags: the reader reads the target of the reference in place of the tag.
 //!
-//! Their target is copied, where JMeter has one object in several places: it clones the plan for each user, so
-//! nothing tells the two apart. An element that a tree holds twice stands there once, with the children that are
-//! named last.
+//! In JMeter, one object then occurs in several places. Here the target is copied. The result is the same, because
+//! JMeter clones the plan for each user. If a tree contains an element twice, it appears once, with the children given
+//! last.
 
 use super::{Builder, Frame, Place};
 use crate::references::{self, MAX_ADDED, Target};
@@ -12,7 +12,7 @@ const NOT_LOADED: &str =
     "JMeter cannot load this file; write the properties out in place of the reference";
 
 impl Builder {
-    /// Whether the tag at a place is a reference. If so, what it stands for has been read, or it is reported why not.
+    /// Reads the target of a reference tag, or reports an error. False: the tag at this position is not a reference.
     pub(super) fn refer(&mut self, source: &str, place: Place) -> Result<bool, NotXml> {
         if self.skipped > 0 {
             return Ok(false);
@@ -47,7 +47,8 @@ impl Builder {
         Ok(true)
     }
 
-    /// The element just read, if its tree has it already: the tree that follows takes the place of what is below it.
+    /// Merges the element just read with an equal element of the same tree. The children of the first are dropped, and
+    /// the tree that follows provides the new ones.
     fn merge(&mut self) {
         let Some(Frame::Tree { owner, last: Some(new) }) = self.stack.last() else { return };
         let (owner, new) = (*owner, *new);
@@ -66,7 +67,7 @@ impl Builder {
             Some(owner) => self.elements[owner.index()].children.pop(),
             None => self.roots.pop(),
         };
-        // They stay among all elements, out of reach.
+        // The dropped children stay in the arena, unreachable from the roots.
         for child in std::mem::take(&mut self.elements[old.index()].children) {
             self.elements[child.index()].enabled = false;
         }
