@@ -1,4 +1,4 @@
-//! Accepting connections without blocking, with TLS where the target has it.
+//! Accepts connections without blocking, with TLS if the target uses it.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use rustix::io::Errno;
 use rustix::net::SocketFlags;
 use rustls::{ServerConfig, ServerConnection};
 
-/// The next connection that waits at a listener, if there is one.
+/// Accepts the next connection that waits at a listener, if there is one.
 pub(crate) fn next(listener: &TcpListener) -> Option<TcpStream> {
     match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
         Ok(socket) => {
             let socket = TcpStream::from(socket);
-            // A peer that has already gone shows itself at the first read.
+            // If the peer has already closed, the first read reports it.
             let _ = socket.set_nodelay(true);
             Some(socket)
         }
         Err(Errno::MFILE | Errno::NFILE) => {
-            // Out of descriptors: the listener stays readable, and without a pause the target's loop would spin.
+            // Out of file descriptors. The listener stays readable, so without a pause the target's loop would spin.
             std::thread::sleep(Duration::from_millis(1));
             None
         }
@@ -26,7 +26,7 @@ pub(crate) fn next(listener: &TcpListener) -> Option<TcpStream> {
     }
 }
 
-/// The TLS of a new connection. `Err`: it cannot be had, and the connection goes.
+/// Creates the TLS state of a new connection. `Err`: TLS cannot be set up, and the connection is dropped.
 pub(crate) fn tls(
     config: Option<&Arc<ServerConfig>>,
 ) -> Result<Option<Box<ServerConnection>>, rustls::Error> {

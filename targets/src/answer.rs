@@ -1,8 +1,8 @@
 //! The answer to one request: a script of steps that the reactor runs on the connection.
 //!
-//! Bytes sent before the first other step go to `now` and reach the socket in one write without any allocation once warm; everything else
-//! is a queue of [`Step`]s. A script that ends without [`Step::Close`], [`Step::Reset`] or [`Step::Stall`] leaves the connection open for
-//! the next request.
+//! Bytes sent before any other step go to `now`; they reach the socket in one write, without allocation once buffers
+//! are warm. The rest is a queue of [`Step`]s. A script without [`Step::Close`], [`Step::Reset`] or [`Step::Stall`] at
+//! its end leaves the connection open for the next request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::service::Nanos;
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// The bytes again and again, this many in all (`u64::MAX`: until the peer goes away).
+    /// Repeat the bytes until this many were sent (`u64::MAX`: until the peer closes).
     Repeat(Arc<[u8]>, u64),
-    /// Nothing until this time.
+    /// Send nothing until this time.
     Until(Nanos),
-    /// Nothing for this long after the previous step.
+    /// Send nothing for this long after the previous step.
     Pause(Nanos),
     /// Ask the service for the rest of the answer.
     Ask(u64),
-    /// Tell the service when all that comes before was handed to the kernel.
+    /// Notify the service when all earlier steps were handed to the kernel.
     Count,
-    /// Send what is pending, then FIN.
+    /// Send pending bytes, then FIN.
     Close,
-    /// Drop the connection at once with RST; what is unsent is lost.
+    /// Drop the connection at once with RST; unsent bytes are lost.
     Reset,
-    /// Neither answer nor close, until the peer goes away.
+    /// Neither answer nor close until the peer closes.
     Stall,
 }
 

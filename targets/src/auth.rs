@@ -1,8 +1,9 @@
-//! `auth`: a service that looks tokens up in a Redis server, a thread for each connection.
+//! `auth`: a service that looks up tokens in a Redis server, with one thread for each connection.
 //!
-//! `Authorization: Bearer TOKEN` is answered with 200 if the store has the key `token:TOKEN`, else with 401, and with 503 if the store
-//! cannot be asked. Connections to the store come from a pool of `pool`, for which requests wait, or are made anew for each request.
-//! Of a share `trace` of the requests a span is written to the file `spans`, a line of JSON each, before the answer. `/stats` counts.
+//! `Authorization: Bearer TOKEN` is answered with 200 if the store has the key `token:TOKEN`, with 401 if not, and with
+//! 503 if the store does not answer. Connections to the store come from a pool of `pool` connections, for which
+//! requests wait, or are opened for each request. For a share `trace` of the requests, a span is written to the file
+//! `spans` as a line of JSON, before the answer. `/stats` returns counts.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,9 +21,9 @@ use crate::request::Request;
 use crate::running::Running;
 use crate::threaded::{self, Threaded};
 
-/// Bytes of a request, at most.
+/// Maximum length of a request in bytes.
 const LONGEST: usize = 1 << 16;
-/// Time limit of the store.
+/// Timeout of requests to the store.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 struct Auth {
@@ -36,12 +37,12 @@ struct Auth {
     refused: AtomicU64,
     failed: AtomicU64,
     traced: AtomicU64,
-    /// Connections to the store that were opened, and the longest wait for one of the pool, ns.
+    /// Number of connections opened to the store, and the longest wait for a pooled connection in nanoseconds.
     opened: AtomicU64,
     longest_wait: AtomicU64,
 }
 
-/// Connections to the store that nobody uses, and how many more may be opened.
+/// Idle connections to the store, and the number of further connections that may be opened.
 struct Pool {
     state: Mutex<(Vec<TcpStream>, usize)>,
     returned: Condvar,
@@ -107,7 +108,7 @@ impl Auth {
         format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n")
     }
 
-    /// Whether the store has the token.
+    /// Returns true if the store has the token.
     fn knows(&self, token: &[u8]) -> io::Result<bool> {
         let Some(pool) = &self.pool else { return ask(&self.open()?, token) };
         let begun = Instant::now();
@@ -167,7 +168,7 @@ impl Auth {
             "localEndpoint": { "serviceName": "auth" },
             "tags": { "http.method": "GET", "http.path": "/check", "http.status": status, "store": self.store },
         });
-        // A full disk must not change what the client sees.
+        // Errors such as a full disk must not change the response, so they are ignored.
         let _ = spans
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -185,7 +186,7 @@ impl Auth {
     }
 }
 
-/// Asks the store for a token.
+/// Looks up a token in the store.
 fn ask(mut store: &TcpStream, token: &[u8]) -> io::Result<bool> {
     let key = [b"token:", token].concat();
     let mut command = format!("*2\r\n$3\r\nGET\r\n${}\r\n", key.len()).into_bytes();
@@ -206,7 +207,7 @@ fn ask(mut store: &TcpStream, token: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// The meaning of a reply, if it is there whole.
+/// Parses a reply of the store; `None` if it is incomplete.
 fn understood(reply: &[u8]) -> Option<io::Result<bool>> {
     let end = reply.windows(2).position(|two| two == b"\r\n")?;
     let line = &reply[..end];

@@ -1,4 +1,4 @@
-//! The targets by name: what each is, its options, and how to start it.
+//! The targets by name: description, options, and start function of each.
 //!
 //! The table is the single source for the command line's help, for the check of option names, and for the start.
 
@@ -25,7 +25,7 @@ use crate::sse::Sse;
 use crate::websocket::odd::Odd;
 use crate::{auth, dying, front, mgs, redis, tls, websocket};
 
-/// A target as `throng target` lists it.
+/// A target in the list that `throng target` prints.
 #[derive(Debug, Clone, Copy)]
 pub struct TargetInfo {
     pub name: &'static str,
@@ -33,11 +33,11 @@ pub struct TargetInfo {
     pub options: &'static [OptionInfo],
 }
 
-/// One `key=value` option.
+/// A `key=value` option of a target.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionInfo {
     pub key: &'static str,
-    /// Empty: absent unless given.
+    /// Default value; empty if the option is absent unless given.
     pub default: &'static str,
     pub what: &'static str,
 }
@@ -50,7 +50,7 @@ pub(crate) const fn option(
     OptionInfo { key, default, what }
 }
 
-/// Options that every target has.
+/// Options of every target.
 const COMMON: [OptionInfo; 8] = [
     option("tls", "false", "serve HTTPS with a self-signed certificate"),
     option("tls12", "true", "accept TLS 1.2"),
@@ -66,7 +66,7 @@ const COMMON: [OptionInfo; 8] = [
     option("backlog", "4096", "connections that may wait to be accepted"),
 ];
 
-// Options of several targets.
+// Options that several targets share.
 const SEED: OptionInfo = option("seed", "1", "start of the random sequence");
 const SIZE: OptionInfo = option("size", "20", "bytes of body");
 const CUT: OptionInfo = option("cut", "close", "how: close (a close frame with 4008), fin or rst");
@@ -116,7 +116,7 @@ const MIRROR: [OptionInfo; 2] = [
     option("keep", "100000", "requests held in memory"),
 ];
 
-/// The options of `service` or `limiter`, with those of the event loop, which does things to connections.
+/// The options of `service` or `limiter`, plus the options of the event loop that affect connections.
 macro_rules! with_habits {
     ($($own:expr,)*) => {
         [
@@ -342,19 +342,19 @@ static NAMES: [TargetInfo; 21] = [
     },
 ];
 
-/// Every target. Options that all of them have (TLS, backlog) are in [`TargetInfo::common`].
+/// Returns all targets. Options of every target (TLS, backlog) are in [`TargetInfo::common`].
 pub fn names() -> &'static [TargetInfo] {
     &NAMES
 }
 
 impl TargetInfo {
-    /// The options that every target has.
+    /// Returns the options of every target.
     pub fn common() -> &'static [OptionInfo] {
         &COMMON
     }
 }
 
-/// Starts a target on its own thread; it listens when this returns.
+/// Starts a target on its own thread. The target is listening when this function returns.
 pub fn start(config: Config) -> Result<Running, Error> {
     check_names(&config)?;
     match config.name.as_str() {
@@ -376,7 +376,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
     let thread = std::thread::Builder::new().name(name);
     let thread = if config.name == "dying" {
         let mut life = dying::Life::new(&config, addr, tls)?;
-        // The supervisor opens its own listener, again and again; this one has reserved the port.
+        // The supervisor opens a listener for each life; this socket only reserved the port.
         thread.spawn(move || life.live(socket, &woken))?
     } else {
         let habits = Habits::new(&config)?;
@@ -397,7 +397,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
             reactor.habits(habits, &woken)?;
         }
         thread.spawn(move || {
-            // The loop fails only when epoll itself does; the target is then gone, which its clients see.
+            // The loop fails only if epoll itself fails. The target then ends, which its clients notice.
             let _ = reactor.run();
             drop(woken);
         })?
@@ -405,7 +405,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
     Ok(Running { addr, tls: over_tls, wake: Some(wake), thread: Some(thread), journal })
 }
 
-/// A listening socket; the address may be taken again at once after a stop.
+/// Creates a listening socket. Its address can be reused at once after the target stops.
 pub(crate) fn listen(config: &Config) -> Result<Socket, Error> {
     let backlog = config.read("backlog", 4096)?;
     let open = || {

@@ -1,6 +1,7 @@
-//! Settings of a target: its name, address, TLS, and `key=value` options as a user types them.
+//! Settings of a target: name, address, TLS, and `key=value` options as the user wrote them.
 //!
-//! Options stay text until the target reads them through [`Config::read`], which names the option and the value when they do not fit.
+//! Options are text until the target reads them with [`Config::read`]. Its error names the option and the invalid
+//! value.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -9,18 +10,19 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// TLS as a target offers it. The certificate is self-signed (P-256) and made at the start.
+/// TLS settings of a target. The certificate is self-signed (P-256) and created at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsConfig {
     pub tls12: bool,
     pub tls13: bool,
-    /// Whether the server issues session tickets. Without them every handshake is a full one.
+    /// True if the server issues session tickets. Without tickets, every handshake is a full one.
     pub tickets: bool,
-    /// The certificate's names and addresses, separated by commas.
+    /// Names and addresses in the certificate, separated by commas.
     pub names: String,
-    /// The certificate is past its time.
+    /// True if the certificate is expired.
     pub expired: bool,
-    /// A file for the certificate, as PEM, of an authority that issues the server's; empty: that is self-signed.
+    /// File to write the PEM certificate of the issuing authority to. If empty, the server's certificate is
+    /// self-signed.
     pub certificate: String,
 }
 
@@ -41,17 +43,17 @@ impl Default for TlsConfig {
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,
-    /// Port 0 takes any free port.
+    /// Address to listen on. Port 0 means any free port.
     pub listen: SocketAddr,
     pub tls: Option<TlsConfig>,
     pub options: Vec<(String, String)>,
-    /// The arguments with which this program becomes the same target again. Targets with several processes need them; what is
-    /// appended are further `--option KEY=VALUE`.
+    /// Command-line arguments with which this program starts the same target, for targets with several processes. The
+    /// target appends further `--option KEY=VALUE`.
     pub respawn: Option<Vec<OsString>>,
 }
 
 impl Config {
-    /// The named target on any free loopback port, without TLS, with every option at its default.
+    /// Creates the settings of a target on a free loopback port, without TLS, with default options.
     pub fn new(name: impl Into<String>) -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         Self { name: name.into(), listen, tls: None, options: Vec::new(), respawn: None }
@@ -72,13 +74,13 @@ impl Config {
         self
     }
 
-    /// Lets the target start processes: this program, with these arguments.
+    /// Lets the target start processes of this program with these arguments.
     pub fn respawn(mut self, arguments: impl IntoIterator<Item = OsString>) -> Self {
         self.respawn = Some(arguments.into_iter().collect());
         self
     }
 
-    /// Sets one option; the last of several values for the same key counts.
+    /// Sets an option. If a key is set several times, the last value counts.
     pub fn option(mut self, key: impl Into<String>, value: impl Display) -> Self {
         self.options.push((key.into(), value.to_string()));
         self
@@ -103,7 +105,7 @@ impl Config {
         }
     }
 
-    /// The options that ask for TLS, which every target has.
+    /// Reads the TLS options, which every target has.
     pub(crate) fn tls_options(&self) -> Result<Option<TlsConfig>, Error> {
         let base = self.tls.clone().unwrap_or_default();
         let wanted = self.read("tls", self.tls.is_some())?;

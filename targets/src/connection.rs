@@ -1,6 +1,6 @@
-//! One accepted connection: its socket, its TLS state, and unfinished input, output and answers.
+//! An accepted connection: its socket, TLS state, and unfinished input, output and answers.
 //!
-//! Bytes are written at once and only an unsent rest is kept, so a connection at rest holds no buffers worth mentioning. Dropping a
+//! Bytes are written at once and only the unsent rest is kept, so an idle connection has almost no buffers. Dropping a
 //! `Connection` closes its socket.
 
 use std::collections::VecDeque;
@@ -15,37 +15,38 @@ use crate::answer::Step;
 use crate::scratch::Scratch;
 use crate::service::Nanos;
 
-/// Limit of input that is kept while an answer is sent; above it the socket is not read, and the peer's window closes.
+/// Maximum input in bytes that is buffered while an answer is sent. Above it the socket is not read, so the TCP window
+/// closes.
 const INPUT_AHEAD: usize = 1 << 20;
 
 pub(crate) struct Connection {
     pub(crate) socket: TcpStream,
     tls: Option<Box<ServerConnection>>,
-    /// Decrypted bytes not yet understood.
+    /// Decrypted bytes that are not parsed yet.
     pub(crate) input: Vec<u8>,
     output: Vec<u8>,
     written: usize,
     /// Remaining steps of the current answer.
     pub(crate) script: VecDeque<Step>,
     pub(crate) busy: bool,
-    /// When the last bytes arrived.
+    /// Time at which the last bytes arrived.
     pub(crate) arrived: Nanos,
-    /// When the current request had arrived.
+    /// Time at which the current request had arrived.
     pub(crate) received: Nanos,
     pub(crate) number: u64,
-    /// Requests answered or being answered.
+    /// Number of requests answered or being answered.
     pub(crate) order: u64,
-    /// Only the timer with this number counts; older ones of this connection are stale.
+    /// Number of the valid timer; older timers of this connection are ignored.
     pub(crate) timer: u32,
-    /// The time for which the first step of the script waits.
+    /// Time for which the first step of the script waits.
     pub(crate) waits_until: Option<Nanos>,
-    /// When it is cut if no request comes.
+    /// Time at which the connection is cut if no request arrives.
     pub(crate) cut_at: Option<Nanos>,
     pub(crate) continued: bool,
     pub(crate) stalled: bool,
-    /// The peer has closed its side.
+    /// The peer closed its side.
     pub(crate) ended: bool,
-    /// We have closed our side and wait for the peer to do the same.
+    /// This side is closed, and the peer's close is awaited.
     pub(crate) closing: bool,
     pub(crate) interest: EventFlags,
 }
@@ -75,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Whether it has no request to answer and nothing of one.
+    /// True if the connection is idle: no request in progress and no partial request.
     pub(crate) fn rests(&self) -> bool {
         !self.busy && !self.closing && !self.stalled && !self.ended && self.input.is_empty()
     }
@@ -84,7 +85,7 @@ impl Connection {
         self.tls.is_some()
     }
 
-    /// Moves what the socket holds to `input`. An error means that the connection is of no more use.
+    /// Moves bytes from the socket to `input`. An error means that the connection is unusable.
     pub(crate) fn receive(&mut self, scratch: &mut Scratch) -> io::Result<()> {
         loop {
             let count = match scratch.read(&mut self.socket) {
@@ -102,7 +103,7 @@ impl Connection {
                 None => self.input.extend_from_slice(&scratch.bytes[..count]),
                 Some(tls) => {
                     let decrypted = decrypt(tls, &scratch.bytes[..count], &mut self.input);
-                    // An alert explains to the peer why it was refused, so it leaves before the error is acted on.
+                    // A TLS alert tells the peer why it was refused, so it is sent before the error is returned.
                     while tls.wants_write() {
                         tls.write_tls(&mut self.output)?;
                     }
@@ -133,7 +134,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes pending output; true when nothing is left.
+    /// Writes pending output; true if all of it was written.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         if self.is_flushed() {
             return Ok(true);
@@ -148,7 +149,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// Ends our side in good order: TLS close_notify, then FIN.
+    /// Closes this side properly: TLS close_notify, then FIN.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
@@ -162,9 +163,9 @@ impl Connection {
         self.socket.shutdown(Shutdown::Write)
     }
 
-    /// Makes the coming close a RST instead of a FIN.
+    /// Makes the next close send RST instead of FIN.
     pub(crate) fn abort(&self) {
-        // A socket that is already gone cannot be reset, which is as good.
+        // Fails only if the socket is already closed.
         let _ = socket2::SockRef::from(&self.socket).set_linger(Some(Duration::ZERO));
     }
 

@@ -1,8 +1,9 @@
-//! `delay`: answers after a delay drawn from a known distribution, and reports the delays that it applied.
+//! `delay`: answers after a delay from a configured distribution, and reports the delays that it applied.
 //!
-//! A delay counts from the moment the kernel received the last byte of the request until the answer was handed to the kernel whole. `GET /stats` gives
-//! count, mean and percentiles of the delays applied so far in milliseconds, `GET /stats/reset` forgets them; neither is delayed or counted. The
-//! percentiles are exact: every delay is kept (4 bytes each, in nanoseconds up to 4.29 s).
+//! A delay lasts from the arrival of a request's last byte in the kernel until the whole answer was handed to the
+//! kernel. `GET /stats` returns count, mean and percentiles of the delays so far in milliseconds, and `GET
+//! /stats/reset` clears them; neither is delayed or counted. The percentiles are exact: every delay is stored (4 bytes
+//! each, in nanoseconds up to 4.29 s).
 
 use serde_json::{Value, json};
 
@@ -14,10 +15,10 @@ use crate::request::Request;
 use crate::service::{Nanos, Service};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nabcdefghijklmnopqrst";
-/// Percentiles that `/stats` tells.
+/// Percentiles in the answer to `/stats`.
 const PERCENTILES: [f64; 9] = [1.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 
-/// Delays in milliseconds.
+/// Distribution of delays; parameters in milliseconds.
 #[derive(Debug, Clone, Copy)]
 enum Distribution {
     Constant(f64),

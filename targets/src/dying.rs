@@ -1,6 +1,7 @@
-//! `dying`: serves like `fixed`, then closes its listener and every connection for a while, then comes back on the same port.
+//! `dying`: serves like `fixed`, then closes its listener and all connections for a while, then serves again on the
+//! same port.
 //!
-//! Each life is a reactor of its own. Options: `up` and `down` in milliseconds, `times` (0: for ever), `size`.
+//! Each life has its own reactor. Options: `up` and `down` in milliseconds, `times` (0: endless), `size`.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
@@ -18,7 +19,7 @@ use crate::fixed::Fixed;
 use crate::reactor::Reactor;
 
 pub(crate) struct Life {
-    /// As the user gave it, but with the port that was taken.
+    /// The user's configuration, with the port that was bound.
     config: Config,
     tls: Option<Arc<ServerConfig>>,
     up: Duration,
@@ -48,13 +49,13 @@ impl Life {
         })
     }
 
-    /// Lives and dies until the other end of `end` closes.
+    /// Alternates between serving and being down until the other end of `end` closes.
     pub(crate) fn live(&mut self, first: Socket, end: &UnixStream) {
         let mut listener = Some(TcpListener::from(first));
         loop {
             let socket =
                 listener.take().map_or_else(|| listen(&self.config).map(TcpListener::from), Ok);
-            // Somebody else may have taken the port meanwhile; the next turn tries again.
+            // Another process may have taken the port meanwhile; the next round retries.
             let served = socket.and_then(|socket| self.serve(socket, end));
             if matches!(served, Ok(Over::Stopped)) || waits(end, self.down) {
                 return;
@@ -70,13 +71,13 @@ impl Life {
         let mut reactor = Reactor::new(listener, &woken, self.tls.clone(), service)?;
         let thread =
             std::thread::Builder::new().name("target-life".to_owned()).spawn(move || {
-                // A failed loop ends this life early, which is what this target is for.
+                // If the loop fails, this life ends early, which is acceptable for this target.
                 let _ = reactor.run();
                 drop((reactor, woken));
             })?;
         let stopped = if last { waits_for_ever(end) } else { waits(end, self.up) };
         drop(wake);
-        // A panic there has been printed there.
+        // A panic of that thread was already printed.
         let _ = thread.join();
         Ok(if stopped { Over::Stopped } else { Over::Dead })
     }
@@ -87,7 +88,7 @@ enum Over {
     Stopped,
 }
 
-/// Waits for this long; true when the target was stopped meanwhile.
+/// Waits for this long; true if the target was stopped meanwhile.
 fn waits(mut end: &UnixStream, time: Duration) -> bool {
     end.set_read_timeout(Some(time)).is_err() || end.read(&mut [0]).is_ok()
 }

@@ -1,9 +1,9 @@
-//! Why a target could not start. Nothing that happens after the start is an error: a target's misbehaviour is its purpose.
+//! The reasons why a target cannot start. After the start there are no errors: misbehaviour is a target's purpose.
 
 use std::io;
 use std::net::SocketAddr;
 
-/// The reasons for which [`start`](crate::start) refuses.
+/// The reasons for which [`start`](crate::start) fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("no target is called `{0}`; there are: {1}")]

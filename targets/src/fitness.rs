@@ -1,9 +1,9 @@
-//! `fitness`: a service that sleeps, on a limited number of workers.
+//! `fitness`: a service that sleeps, with a limited number of workers.
 //!
-//! Every request holds one worker for a random 100-1500 ms (`nextInt(1500) % 1401 + 100` from a secure generator); requests beyond the
-//! workers wait in order of arrival. So throughput is bounded by workers / 0.8 s whatever the number of users, and further users only wait.
-//! The queue is an equation, not threads: a request starts when the worker that is free first is free. The answer is JSON with `retcode`,
-//! `retdata` and `retmsg`, which carries figures of this process as they are when the sleep ends.
+//! Each request occupies a worker for a random 100-1500 ms (`nextInt(1500) % 1401 + 100` from a secure generator).
+//! Further requests wait in order of arrival. Throughput is therefore limited to workers / 0.8 s, and more users only
+//! wait longer. The queue is computed, without threads: a request starts when the first worker is free. The answer is
+//! JSON with `retcode`, `retdata` and `retmsg`, which contains figures of this process from the end of the sleep.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use crate::request::Request;
 use crate::service::{Nanos, Service};
 
 pub(crate) struct Fitness {
-    /// When each worker is free, earliest first.
+    /// Time at which each worker is free, earliest first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     scale: f64,
     seeded: Option<Seeded>,
@@ -48,7 +48,7 @@ impl Fitness {
         })
     }
 
-    /// The sleep of the next request in milliseconds, before scaling.
+    /// Draws the sleep of the next request in milliseconds, before scaling.
     fn sleep_ms(&mut self) -> u32 {
         let number = match &mut self.seeded {
             Some(seeded) => (seeded.next() % 1500) as u32,

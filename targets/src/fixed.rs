@@ -1,6 +1,7 @@
 //! `fixed`: the same answer to every request, as fast as one thread can write it.
 //!
-//! The answer is rendered once at the start. Options: `status`, `size` (body bytes), `header` (repeatable, `Name: value`).
+//! The answer is rendered once at the start. Options: `status`, `size` (body bytes), `header` (repeatable, `Name:
+//! value`).
 
 use crate::answer::Answer;
 use crate::config::Config;

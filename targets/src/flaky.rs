@@ -1,6 +1,7 @@
-//! `flaky`: misbehaves with given probabilities, in an order that a seed decides.
+//! `flaky`: misbehaves with given probabilities, in an order that depends on a seed.
 //!
-//! Options: the shares `reset`, `close`, `truncate`, `stall`, `garbage`, `error` (together at most 1) and `seed`. What is left is answered well.
+//! Options: the shares `reset`, `close`, `truncate`, `stall`, `garbage`, `error` (at most 1 in total) and `seed`. All
+//! other requests get a normal answer.
 
 use crate::answer::Answer;
 use crate::config::{Config, bad};
@@ -24,7 +25,7 @@ enum Fault {
 }
 
 pub(crate) struct Flaky {
-    /// Each fault with the upper end of its part of [0, 1).
+    /// Each fault with the upper bound of its interval within [0, 1).
     faults: Vec<(f64, Fault)>,
     random: Seeded,
 }

@@ -1,7 +1,9 @@
-//! TLS before another server: ends TLS and passes on what comes, both ways, a thread for each connection.
+//! `tls-front`: terminates TLS in front of another server and forwards bytes in both directions, with one thread for
+//! each connection.
 //!
-//! The first request of a connection gets a header that says how it was made: `X-TLS: TLSv1_3 full www.example.org CN=anna`,
-//! with `-` for no name and no certificate. With `clients` a certificate is asked for, and must be of that file.
+//! The first request of a connection gets a header that describes the connection: `X-TLS: TLSv1_3 full www.example.org
+//! CN=anna`, with `-` for no name or no certificate. With the option `clients`, clients are asked for a certificate,
+//! which must be in that file.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -34,14 +36,14 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     };
     let (wake, woken) = UnixStream::pair()?;
     let thread = std::thread::Builder::new().name("target-front".to_owned()).spawn(move || {
-        // It fails only when the listener does; its clients see that.
+        // Fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, to, &server);
     })?;
     let journal = Arc::new(Journal::new(0, None));
     Ok(Running { addr, tls: true, wake: Some(wake), thread: Some(thread), journal })
 }
 
-/// Takes certificates of a key store or PEM file, and clients without any.
+/// Creates a verifier that accepts the certificates of a key store or PEM file, and clients without a certificate.
 fn clients(file: &str) -> Result<Arc<dyn ClientCertVerifier>, Error> {
     let refused = |why: &dyn std::fmt::Display| bad("clients", file, why);
     let bytes = std::fs::read(file).map_err(|error| refused(&error))?;
@@ -72,13 +74,13 @@ fn accept(
         let (client, _) = listener.accept()?;
         let server = Arc::clone(server);
         std::thread::spawn(move || {
-            // Either end may go at any time: then the connection is over.
+            // Either end may close at any time, which only ends the connection.
             let _ = pass(&client, to, server);
         });
     }
 }
 
-/// Passes on what comes until either end closes.
+/// Forwards bytes until either end closes.
 fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let mut tls = ServerConnection::new(server).map_err(io::Error::other)?;
@@ -91,7 +93,7 @@ fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Re
     let mut head = Vec::new();
     let mut closed = false;
     loop {
-        // What came with the end of the handshake is here already.
+        // Bytes that arrived together with the end of the handshake are already decrypted.
         let state = tls.process_new_packets().map_err(io::Error::other)?;
         let mut plain = vec![0; state.plaintext_bytes_to_read()];
         tls.reader().read_exact(&mut plain)?;
@@ -131,7 +133,7 @@ fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Re
                 }
                 Ok(n) => tls.writer().write_all(&buffer[..n])?,
                 Err(error) => {
-                    // A reset is passed on as one.
+                    // A reset of the backend is forwarded as a reset.
                     socket2::SockRef::from(client).set_linger(Some(std::time::Duration::ZERO))?;
                     return Err(error);
                 }
@@ -145,7 +147,7 @@ fn shake_hands(client: &TcpStream, tls: &mut ServerConnection) -> io::Result<()>
     while tls.is_handshaking() {
         if let Err(error) = tls.complete_io(&mut socket) {
             let _ = tls.write_tls(&mut socket);
-            // The alert shall arrive before the end does.
+            // Closes this side first, so that the alert arrives before the connection ends.
             let _ = client.shutdown(std::net::Shutdown::Write);
             let _ = socket.read(&mut [0; 256]);
             return Err(error);
@@ -154,7 +156,7 @@ fn shake_hands(client: &TcpStream, tls: &mut ServerConnection) -> io::Result<()>
     Ok(())
 }
 
-/// The header that tells the backend of the connection.
+/// Builds the header that describes the connection to the backend.
 fn header(tls: &ServerConnection) -> String {
     let version = tls.protocol_version().map_or_else(String::new, |version| format!("{version:?}"));
     let kind = match tls.handshake_kind() {
@@ -166,9 +168,9 @@ fn header(tls: &ServerConnection) -> String {
     format!("X-TLS: {version} {kind} {name} {client}\r\n")
 }
 
-/// `CN=…` of a certificate: the last of its names that has one, which is the subject's.
+/// Returns `CN=…` of a certificate. The last common name in the certificate is the subject's.
 fn common_name(certificate: &CertificateDer<'_>) -> String {
-    // 2.5.4.3, then the text's type and length.
+    // Object identifier 2.5.4.3, followed by type and length of the text.
     let mark = [6, 3, 0x55, 4, 3];
     let at = certificate.windows(mark.len()).rposition(|window| window == mark);
     let text = at.and_then(|at| {

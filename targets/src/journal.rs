@@ -1,7 +1,7 @@
-//! The requests a mirror received, exactly as they came: in memory, and as JSON lines in a file.
+//! The requests that a mirror received, byte for byte: in memory, and as JSON lines in a file.
 //!
-//! Text is read as Latin-1, one character per byte, so nothing is lost or replaced. Each line is flushed before the request is answered:
-//! who has the answer finds the line.
+//! Text is decoded as Latin-1, one character per byte, so nothing is lost or replaced. Each line is flushed before the
+//! request is answered, so a client that has the answer finds the line.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,19 +12,19 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::request::Request;
 
-/// One request as it was received.
+/// A request as it was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Connections are numbered from 1 in the order in which they were accepted.
+    /// Number of the connection, from 1 in the order of accepting.
     pub connection: u64,
-    /// Requests on one connection are numbered from 1.
+    /// Number of the request on its connection, from 1.
     pub order: u64,
     pub tls: bool,
     pub method: String,
     /// The request target as sent: path and query, not decoded.
     pub target: String,
     pub version: String,
-    /// Raw header lines in the order in which they were sent.
+    /// Raw header lines in the order of sending.
     pub headers: Vec<String>,
     /// The body without transfer coding.
     pub body: Vec<u8>,
@@ -44,7 +44,7 @@ impl Recorded {
         }
     }
 
-    /// One JSON object on one line. A body that is not UTF-8 stands in `body_base64` instead of `body`.
+    /// Formats the request as one line of JSON. A body that is not UTF-8 is in `body_base64` instead of `body`.
     pub fn to_json(&self) -> String {
         let mut object = serde_json::json!({
             "connection": self.connection, "order": self.order, "tls": self.tls, "method": self.method,
@@ -64,7 +64,7 @@ pub(crate) struct Journal(Mutex<Pages>);
 #[derive(Debug, Default)]
 struct Pages {
     recorded: Vec<Recorded>,
-    /// How many requests are kept in memory; the file gets all.
+    /// Maximum number of requests kept in memory; the file gets all of them.
     keep: usize,
     file: Option<File>,
 }
@@ -78,7 +78,7 @@ impl Journal {
         let recorded = Recorded::new(request);
         let mut pages = self.pages();
         if let Some(file) = &mut pages.file {
-            // A full disk must not change what the client sees; the missing lines show in the file.
+            // Errors such as a full disk must not change the response, so they are ignored.
             let _ = file.write_all(format!("{}\n", recorded.to_json()).as_bytes());
         }
         if pages.recorded.len() < pages.keep {

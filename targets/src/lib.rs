@@ -1,9 +1,9 @@
-//! Systems under test: small servers with known behaviour, of HTTP nearly all.
+//! Systems under test: small servers with known behaviour, most of them HTTP.
 //!
-//! Examples, tests, benches and `throng target` all load-test the servers of this one library, so that a figure in the docs and a figure
-//! in a test speak of the same thing. Every HTTP target is one [`Service`](service::Service) on one event-loop thread ([`reactor`]); the
-//! [`websocket`] targets have a loop of their own, for very many connections. Nothing they answer depends on the clock of the day but the
-//! time in a chat's messages, so byte counts repeat from run to run.
+//! Examples, tests, benches and `throng target` all load-test the servers of this library, so that figures in the docs
+//! and in tests refer to the same servers. Most HTTP targets are a [`Service`](service::Service) on one event-loop
+//! thread ([`reactor`]). The [`websocket`] targets have their own loop for very many connections. Answers do not depend
+//! on the date, except for times in chat messages, so byte counts are the same in each run.
 //!
 //! ```
 //! let running = targets::start(targets::Config::new("fixed").option("size", 20))?;

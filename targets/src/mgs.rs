@@ -1,9 +1,11 @@
-//! `mgs`: a mobile gateway, as clients of mPaaS MGS see it: one URL, signed and encrypted calls, and the result in headers of the answer.
+//! `mgs`: a mobile gateway as clients of mPaaS MGS see it: one URL, signed and encrypted calls, and the result code in
+//! a header.
 //!
-//! It is written from the public facts of the protocol alone, and shares no code with the client, so that a mistake of one side shows at
-//! the other. A request is decrypted, its signature and time stamp are checked, its body is read as JSON and passed to a backend; the
-//! first thing wrong decides the result code, and HTTP's status is 200 all the same. `/stats` counts, `/key/rsa`, `/key/ecc` and
-//! `/key/sm2` give the public keys. What a real gateway does beyond that is not known here; every choice is an option.
+//! It is implemented from public facts about the protocol only, and shares no code with the client. So a mistake on one
+//! side shows up on the other. A request is decrypted, its signature and time stamp are checked, its body is parsed as
+//! JSON, and it is passed to a backend. The first error decides the result code; the HTTP status is always 200.
+//! `/stats` returns counts; `/key/rsa`, `/key/ecc` and `/key/sm2` return the public keys. Other behaviour of a real
+//! gateway is not known; every choice is an option.
 
 mod backend;
 mod cipher;
@@ -44,10 +46,10 @@ use options::{choice, filled, list};
 use signature::{Rule, milliseconds};
 use stats::{Stats, add};
 
-/// Bytes of a request's head that are taken beside its body.
+/// Maximum length in bytes of a request's head, in addition to its body.
 const HEAD: usize = 64 << 10;
 
-/// The headers by the names that the protocol's notes have; other names stand in their place where `header` says so.
+/// Header names from the protocol's public notes. The option `header` replaces names.
 const HEADERS: [&str; 7] =
     ["Sign", "Ts", "Operation-Type", "AppId", "WorkspaceId", "signType", "x-mgs-encryption"];
 
@@ -60,7 +62,7 @@ enum Encryption {
 
 pub(crate) struct Gateway {
     path: String,
-    /// By position in [`HEADERS`].
+    /// Header names in use, by position in [`HEADERS`].
     headers: [String; HEADERS.len()],
     app: Option<String>,
     workspace: Option<String>,
@@ -69,7 +71,7 @@ pub(crate) struct Gateway {
     signature: Option<Rule>,
     signed_as_sent: bool,
     sign_type: Option<String>,
-    /// Milliseconds; 0: any time stamp will do.
+    /// Maximum difference of a time stamp in milliseconds; 0 accepts any time stamp.
     window: u64,
     clock: u64,
     encryption: Encryption,
@@ -90,8 +92,8 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     threaded::start(config, Arc::new(Gateway::new(config)?))
 }
 
-/// The gateway without its sockets: a function from the bytes of a request to those of the answer, for tests that send anything. `None`:
-/// the bytes do not begin with a whole request.
+/// Returns the gateway without sockets, for tests: a function from the bytes of a request to the bytes of the answer.
+/// `None`: the bytes do not begin with a complete request.
 pub fn gateway(config: &Config) -> Result<impl Fn(&[u8]) -> Option<Vec<u8>> + use<>, Error> {
     let gateway = Gateway::new(config)?;
     Ok(move |bytes: &[u8]| match Request::find(bytes) {
@@ -100,7 +102,7 @@ pub fn gateway(config: &Config) -> Result<impl Fn(&[u8]) -> Option<Vec<u8>> + us
     })
 }
 
-/// A request that was checked.
+/// A request that passed all checks.
 struct Checked {
     operation: String,
     body: Vec<u8>,
@@ -108,7 +110,7 @@ struct Checked {
     session: Option<Session>,
 }
 
-/// The result of a good request.
+/// The result of a valid request.
 struct Served<'a> {
     backend: &'a str,
     body: Vec<u8>,
@@ -154,7 +156,7 @@ impl Gateway {
         })
     }
 
-    /// A header by its name in the protocol's notes; one that is empty is as good as none.
+    /// Returns a header by its name in [`HEADERS`]; `None` if it is absent or empty.
     fn header<'a>(&self, request: &Request<'a>, name: &str) -> Option<&'a [u8]> {
         let index = HEADERS.iter().position(|known| *known == name)?;
         request.header(&self.headers[index]).filter(|value| !value.is_empty())
@@ -201,7 +203,7 @@ impl Gateway {
         Ok(Served { backend: &backend.name, body, encrypted })
     }
 
-    /// Everything that can be wrong with a request, in order.
+    /// Checks a request in the order of the result codes' precedence.
     fn check(&self, request: &Request<'_>) -> Result<Checked, Refusal> {
         if request.body.is_empty() {
             return Err(refuse(EMPTY, "the body is empty"));
@@ -233,7 +235,7 @@ impl Gateway {
         }
     }
 
-    /// The body as its sender meant it, and the key for the answer where it was encrypted.
+    /// Returns the plain body, and the key for the answer if the body was encrypted.
     fn plain(&self, request: &Request<'_>) -> Result<(Vec<u8>, Option<Session>), Refusal> {
         let marked = self.header(request, "x-mgs-encryption").is_some_and(|value| value == b"1");
         match (marked, self.encryption) {
@@ -296,7 +298,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// The address that a backend is chosen by.
+    /// Returns the client address that selects the backend.
     fn client(&self, request: &Request<'_>, peer: IpAddr) -> IpAddr {
         let given = request.header("X-Forwarded-For").filter(|_| self.forwarded);
         let first = given.and_then(|value| value.split(|&byte| byte == b',').next());
@@ -304,7 +306,7 @@ impl Gateway {
         first.unwrap_or(peer)
     }
 
-    /// The answer of a backend that the gateway stands for.
+    /// Returns the answer of a backend that the gateway simulates.
     fn body(&self, checked: &Checked, backend: &str) -> Vec<u8> {
         if self.echo {
             return checked.body.clone();
@@ -315,7 +317,7 @@ impl Gateway {
             .into_bytes()
     }
 
-    /// The answer as bytes; a refusal has no body, and says what is wrong in its headers.
+    /// Formats the answer as bytes. A refusal has no body; its headers contain the reason.
     fn render(&self, served: Result<Served<'_>, Refusal>, keeps: bool) -> Vec<u8> {
         let (code, why) = match &served {
             Ok(_) => (OK, ""),
@@ -350,7 +352,7 @@ impl Gateway {
         answer
     }
 
-    /// The body of an answer beside the gateway's work: counts and public keys.
+    /// Returns the body for the paths outside the protocol: counts and public keys.
     fn aside(&self, path: &[u8]) -> Option<String> {
         match path {
             b"/stats" => Some(self.stats.json(&self.limits, &self.backends)),
@@ -395,7 +397,7 @@ impl Threaded for Gateway {
     }
 }
 
-/// The names of headers, some of which may have been given others.
+/// Returns the header names, with those replaced that the configuration renames.
 fn headers(config: &Config) -> Result<[String; HEADERS.len()], Error> {
     let mut headers = HEADERS.map(str::to_owned);
     for text in config.all("header").filter(|text| !text.is_empty()) {
@@ -424,7 +426,7 @@ fn has_session(request: &Request<'_>, name: &str) -> bool {
         || request.header("Cookie").is_some_and(of_cookie)
 }
 
-/// The bytes of a vector in hexadecimal digits.
+/// Decodes the hexadecimal digits of a test vector.
 #[cfg(test)]
 fn bytes(digits: &str) -> Vec<u8> {
     let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();

@@ -1,7 +1,8 @@
-//! `mirror`: records every request as it came and answers by path, so that a plan can meet every kind of answer.
+//! `mirror`: records every request byte for byte and answers by path, so that a plan can get every kind of answer.
 //!
-//! `/` lists the paths. Every answer is a pure function of the request and of how many there were before (`/counter`): no date, no random
-//! part, so byte counts repeat. Options: `log` (a file for JSON lines), `keep` (requests held in memory).
+//! `/` lists the paths. An answer depends only on the request and, for `/counter`, on the number of earlier requests.
+//! It has no date and no random part, so byte counts are the same in each run. Options: `log` (a file for JSON lines),
+//! `keep` (number of requests kept in memory).
 
 mod bad;
 mod bodies;
@@ -31,14 +32,14 @@ impl Mirror {
     }
 }
 
-/// A request with its target taken apart.
+/// A request with its target parsed.
 pub(crate) struct Asked<'a> {
     request: &'a Request<'a>,
     query: Vec<(String, String)>,
 }
 
 impl Asked<'_> {
-    /// The first value of a query parameter.
+    /// Returns the first value of a query parameter.
     fn text(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -49,7 +50,7 @@ impl Asked<'_> {
 }
 
 impl Mirror {
-    /// The answer of a path that is one reply; none of the others are known here.
+    /// Returns the reply for a path that has a single reply; `None` for the other paths.
     fn reply(&mut self, asked: &Asked<'_>, first: &str, second: &str) -> Option<Reply> {
         let request = asked.request;
         Some(match (first, second.parse::<u64>().ok()) {
@@ -87,7 +88,7 @@ impl Mirror {
     }
 }
 
-/// Pauses and interim answers before the reply.
+/// Handles paths with pauses or interim answers before the reply.
 fn delayed(first: &str, number: Option<u64>, answer: &mut Answer) -> Option<Reply> {
     match (first, number) {
         ("delay", Some(milliseconds)) => {
@@ -104,7 +105,7 @@ fn delayed(first: &str, number: Option<u64>, answer: &mut Answer) -> Option<Repl
     }
 }
 
-/// Answers in pieces, without a length, and ends that a path asks for; false if it is none of these paths.
+/// Handles paths whose answer comes in pieces, without a length, or ends the connection; false for all other paths.
 fn in_its_own_way(asked: &Asked<'_>, first: &str, second: &str, answer: &mut Answer) -> bool {
     let request = asked.request;
     match (first, second.parse::<u64>().ok()) {

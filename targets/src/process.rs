@@ -1,4 +1,5 @@
-//! Figures of this process and machine as `/proc` gives them, for answers that carry them as a JVM service would; and work for its processor.
+//! Figures of this process and machine from `/proc`, for answers that contain them like those of a JVM service. Also
+//! burns processor time.
 
 use std::fs;
 
@@ -9,22 +10,22 @@ pub(crate) struct Figures {
     /// Load average of the machine over one minute.
     pub(crate) load: f64,
     pub(crate) threads: u64,
-    /// CPU time of all threads of this process, in milliseconds.
+    /// Processor time of all threads of this process in milliseconds.
     pub(crate) cpu_ms: u64,
     pub(crate) user_ms: u64,
 }
 
-/// CPU time and load of this process. Figures that cannot be read are zero.
+/// Reads processor time and load of this process. Unreadable figures are zero.
 pub(crate) fn figures() -> Figures {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Fields are counted after the command, which may itself hold blanks and brackets: proc(5), fields 14, 15 and 20.
+    // Fields are counted after the command, which may contain blanks and brackets: proc(5), fields 14, 15 and 20.
     let fields: Vec<&str> =
         stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace().collect();
     let field = |number: usize| {
         fields.get(number - 3).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
     };
-    // The kernel counts in hundredths of a second whatever its own tick is (USER_HZ).
+    // The kernel reports hundredths of a second, independent of its own tick (USER_HZ).
     let user_ms = field(14) * 10;
     Figures {
         load: load.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0),
@@ -40,7 +41,7 @@ pub(crate) fn thread_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Works for so many nanoseconds of processor time of this thread.
+/// Uses `nanos` nanoseconds of processor time on this thread.
 pub(crate) fn burn(nanos: u64) {
     let end = thread_time() + nanos;
     while thread_time() < end {

@@ -1,6 +1,7 @@
-//! `name=value` pairs of a query string or a form body, decoded.
+//! Decoded `name=value` pairs of a query string or a form body.
 
-/// The pairs in order; `+` is a blank and `%XX` a byte. Text that is not UTF-8 after decoding is read as Latin-1.
+/// Parses the pairs in order; `+` is a blank and `%XX` a byte. Text that is not UTF-8 after decoding is read as
+/// Latin-1.
 pub(crate) fn pairs(query: &[u8]) -> Vec<(String, String)> {
     query
         .split(|&byte| byte == b'&')

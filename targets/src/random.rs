@@ -1,4 +1,4 @@
-//! Random numbers: a seeded sequence for targets that must repeat, and the system's secure generator for the one that must not.
+//! Random numbers: a seeded generator for repeatable targets, and the system's secure generator for `fitness`.
 //!
 //! The seeded generator is SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 
@@ -18,21 +18,22 @@ impl Seeded {
         bits ^ (bits >> 31)
     }
 
-    /// Uniform in [0, 1), with 53 bits.
+    /// Draws a number uniform in [0, 1), with 53 bits.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller.
+    /// Draws a standard normal number by the Box-Muller method.
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 }
 
-/// Uniform below `bound` (at least 1) from the system's secure generator; the bias of the remainder is below 2⁻³².
+/// Draws a number below `bound` (at least 1) from the system's secure generator; the bias of the remainder is below
+/// 2⁻³².
 pub(crate) fn secure_below(bound: u32) -> u32 {
-    // Where the system offers no random numbers nothing secure could be done; zero keeps the target serving.
+    // If the system has no random numbers, zero keeps the target serving.
     let number = getrandom::u64().unwrap_or_default();
     (number % u64::from(bound)) as u32
 }

@@ -1,8 +1,9 @@
-//! The event loop of a target: accepts, reads, asks the [`Service`], plays its answers, and keeps time to the microsecond.
+//! The event loop of a target: accepts connections, reads requests, calls the [`Service`], sends its answers, and keeps
+//! time to the microsecond.
 //!
-//! One thread owns everything here; a byte on the wake pipe ends it. Waits use `epoll_pwait2` with nanoseconds and a timer slack of one
-//! nanosecond, and due timers are looked at between any two events, so that a burst of requests does not delay an answer that is due.
-//! Cost per plain request: one event, one read, one write.
+//! One thread owns all of this state; a byte on the wake pipe ends it. Waits use `epoll_pwait2` with nanoseconds and a
+//! timer slack of one nanosecond. Due timers are checked between any two events, so that a burst of requests does not
+//! delay a due answer. Cost per simple request: one event, one read, one write.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,12 +30,12 @@ use crate::situation::{Counts, Habits, habits};
 
 const LISTENER: u64 = u64::MAX;
 const WAKE: u64 = u64::MAX - 1;
-/// Connections accepted in one turn, so that a storm of them does not starve those that are served.
+/// Maximum number of connections accepted in one turn, so that many new connections do not starve the open ones.
 const ACCEPTS: usize = 64;
 const EVENTS: usize = 256;
 /// Bytes of a repeated pattern handed to the kernel at a time.
 const REPEATED: usize = 1 << 18;
-/// How long a peer may take to close its side after we closed ours.
+/// Time in which a peer must close its side after this side closed, in nanoseconds.
 const LINGER: Nanos = 1_000_000_000;
 
 pub(crate) struct Reactor {
@@ -50,11 +51,11 @@ pub(crate) struct Reactor {
     scratch: Scratch,
     start: Instant,
     habits: Option<(Habits, UnixStream)>,
-    /// The listener is left alone until this time.
+    /// Time until which no connections are accepted.
     accepts_at: Option<Nanos>,
 }
 
-/// Ordered by deadline first. The last two fields tell whether the connection still waits for this very timer.
+/// A timer, ordered by deadline first. `connection` and `number` say whether the connection still waits for this timer.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Timer {
     deadline: Nanos,
@@ -98,15 +99,15 @@ impl Reactor {
         })
     }
 
-    /// Gives the loop habits; while it stands still it hears only `wake`.
+    /// Sets the habits of the loop. During a stall the loop only reads `wake`.
     pub(crate) fn habits(&mut self, habits: Habits, wake: &UnixStream) -> io::Result<()> {
         self.habits = Some((habits, wake.try_clone()?));
         Ok(())
     }
 
-    /// Serves until a byte (or the end) comes through the wake pipe.
+    /// Serves until the wake pipe delivers a byte or closes.
     pub(crate) fn run(&mut self) -> io::Result<()> {
-        // The default slack of 50 µs would round every wait up by that much. Where it may not be set, waits are coarser.
+        // The default timer slack of 50 µs would extend every wait. If it cannot be set, waits are less exact.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
         loop {
@@ -146,7 +147,7 @@ impl Reactor {
         Some(Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) })
     }
 
-    /// Lets a stall pass in which nothing is done; true when the target was stopped meanwhile.
+    /// Waits for the end of a stall, in which nothing is done; true if the target was stopped meanwhile.
     fn stands_still(&mut self) -> bool {
         let now = self.now();
         let Some((habits, wake)) = &mut self.habits else { return false };
@@ -196,13 +197,13 @@ impl Reactor {
         }
     }
 
-    /// Whether connections that wait to be accepted wake the loop.
+    /// Sets whether waiting connections wake the loop.
     fn listen(&self, flags: EventFlags) {
-        // It fails only where the listener is gone; then nobody can connect, which clients see.
+        // Fails only if the listener is closed. Then nobody can connect, which clients notice.
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
     }
 
-    /// Ends a connection that was idle for too long.
+    /// Cuts a connection that was idle for too long.
     fn cut(&mut self, slot: usize) {
         let Some((habits, _)) = &self.habits else { return };
         Counts::add(&habits.counts.idle_cut);
@@ -217,7 +218,7 @@ impl Reactor {
         }
     }
 
-    /// Sets the time at which a connection without a request is cut.
+    /// Sets the time at which an idle connection is cut.
     fn watch_idle(&mut self, slot: usize) {
         let idle = self.habits.as_ref().map_or(0, |(habits, _)| habits.idle);
         if idle > 0 && self.connections.get(slot).is_some_and(Connection::rests) {
@@ -304,7 +305,7 @@ impl Reactor {
         }
     }
 
-    /// Reads the next request, if it is there whole, and starts its answer.
+    /// Parses the next request if it is complete, and starts its answer.
     fn begin(&mut self, slot: usize) -> bool {
         let read = self.now();
         let Self { connections, service, answer, timed, .. } = self;
@@ -327,7 +328,7 @@ impl Reactor {
             Found::Part { expects } => {
                 if expects && !connection.continued {
                     connection.continued = true;
-                    // A peer that is gone shows itself at the next read.
+                    // If the peer has closed, the next read reports it.
                     let _ = connection.send(b"HTTP/1.1 100 Continue\r\n\r\n");
                 }
                 return false;
@@ -425,7 +426,8 @@ impl Reactor {
     }
 }
 
-/// The epoll token of a connection: its slot, and enough of its number to recognise events for an earlier owner of the slot.
+/// The epoll token of a connection: its slot, and enough bits of its number to recognise events of an earlier
+/// connection in the slot.
 fn token(slot: usize, connection: u64) -> u64 {
     (connection << 32) | slot as u64
 }

@@ -1,7 +1,7 @@
-//! `redis`: lists and sets behind RESP2, a thread for each connection.
+//! `redis`: lists and sets over RESP2, with one thread for each connection.
 //!
-//! It knows what loads of data sets need: PING, AUTH, SELECT, RPUSH, LPUSH, LPOP, LMOVE, LLEN, SADD, SPOP, SRANDMEMBER,
-//! SCARD. Errors are worded as Redis words them. A random member is the next in turn, so that runs repeat.
+//! It supports the commands that data sets need: PING, AUTH, SELECT, RPUSH, LPUSH, LPOP, LMOVE, LLEN, SADD, SPOP,
+//! SRANDMEMBER, SCARD. Error texts equal those of Redis. Random members rotate instead, so that runs are repeatable.
 
 mod command;
 mod store;
@@ -21,13 +21,13 @@ use crate::running::Running;
 use crate::{catalogue, tls};
 use store::Store;
 
-/// Bytes of a command, at most.
+/// Maximum length of a command in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// State that all connections share.
 struct Shared {
     store: Mutex<Store>,
-    /// Empty: no connection has to log in.
+    /// Password; if empty, connections need no login.
     password: Vec<u8>,
     user: Vec<u8>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     let over_tls = server.is_some();
     let (wake, woken) = UnixStream::pair()?;
     let thread = std::thread::Builder::new().name("target-redis".to_owned()).spawn(move || {
-        // It fails only when the listener does; its clients see that.
+        // Fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, &shared, server.as_ref());
     })?;
     let journal = Arc::new(Journal::new(0, None));
@@ -76,14 +76,14 @@ fn accept(
         let (held, closing): (TcpStream, _) = (client.try_clone()?, client.try_clone()?);
         let (shared, server) = (Arc::clone(shared), server.cloned());
         let thread = std::thread::spawn(move || {
-            // The client may go at any time: then the connection is over.
+            // The client may close at any time, which only ends the connection.
             let _ = match server {
                 None => serve(client, &shared),
                 Some(server) => ServerConnection::new(server)
                     .map_err(io::Error::other)
                     .and_then(|tls| serve(StreamOwned::new(tls, client), &shared)),
             };
-            // The socket is held elsewhere, too: dropping it here does not close it.
+            // Another handle holds the socket too, so dropping this one does not close it.
             let _ = closing.shutdown(std::net::Shutdown::Both);
         });
         connections.retain(|(_, thread): &(_, std::thread::JoinHandle<()>)| !thread.is_finished());
@@ -96,7 +96,7 @@ fn accept(
     Ok(())
 }
 
-/// Answers commands until the client goes.
+/// Answers commands until the client closes.
 fn serve(mut client: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let mut unread = Vec::new();
     let mut piece = vec![0; 16 << 10];

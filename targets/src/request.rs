@@ -1,13 +1,14 @@
-//! One HTTP/1 request as bytes: found in a buffer, never changed.
+//! An HTTP/1 request as a view into a buffer that is never changed.
 //!
-//! The reader is lenient, because the mirror must show whatever a client sent: only the framing (end of head, content length, chunks) is
-//! understood. Reading allocates only for a chunked body. Cost: one scan for the end of the head and one over the header lines.
+//! The parser is lenient, because the mirror must show whatever a client sent. It interprets only the framing (end of
+//! head, content length, chunks). Parsing allocates only for a chunked body. Cost: one scan for the end of the head,
+//! one over the header lines.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-/// A request head longer than this is refused.
+/// Maximum length of a request head in bytes; longer ones are refused.
 const LONGEST_HEAD: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -15,30 +16,30 @@ pub(crate) struct Request<'a> {
     pub(crate) method: &'a [u8],
     pub(crate) target: &'a [u8],
     pub(crate) version: &'a [u8],
-    /// The header lines without the line that holds the request target and without the empty line.
+    /// The header lines without the request line and without the empty line.
     pub(crate) head: &'a [u8],
     pub(crate) body: Cow<'a, [u8]>,
-    /// Connections are numbered from 1 in the order in which they were accepted.
+    /// Number of the connection, from 1 in the order of accepting.
     pub(crate) connection: u64,
-    /// Requests on one connection are numbered from 1.
+    /// Number of the request on its connection, from 1.
     pub(crate) order: u64,
     pub(crate) tls: bool,
 }
 
-/// The start of a buffer.
+/// The result of parsing the start of a buffer.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
-    /// A whole request and its length in the buffer.
+    /// A complete request, and its length in the buffer.
     Whole(Request<'a>, usize),
-    /// More bytes are needed. `expects` is true when the head is there and the client waits for `100 Continue`.
+    /// More bytes are needed. `expects` is true if the head is complete and the client waits for `100 Continue`.
     Part { expects: bool },
-    /// Not HTTP/1.
+    /// The bytes are not HTTP/1.
     Bad,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn find(buffer: &'a [u8]) -> Found<'a> {
-        // Robust servers skip empty lines before a request (RFC 9112, 2.2).
+        // Servers should skip empty lines before a request (RFC 9112, 2.2).
         let skipped = buffer.iter().take_while(|&&byte| byte == b'\r' || byte == b'\n').count();
         let rest = &buffer[skipped..];
         let Some(end) = memmem::find(rest, b"\r\n\r\n") else {
@@ -84,12 +85,12 @@ impl<'a> Request<'a> {
         Found::Whole(request, skipped + end + 4 + length)
     }
 
-    /// The header lines in order, without their line ends.
+    /// Iterates over the header lines in order, without their line ends.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         Lines(self.head)
     }
 
-    /// The first value of the named header, without surrounding blanks.
+    /// Returns the first value of the named header, without surrounding blanks.
     pub(crate) fn header(&self, name: &str) -> Option<&'a [u8]> {
         self.lines().find_map(|line| {
             let value = line.get(name.len()..)?.strip_prefix(b":")?;
@@ -97,7 +98,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// The target without its query.
+    /// Returns the target without its query.
     pub(crate) fn path(&self) -> &'a [u8] {
         &self.target[..memchr(b'?', self.target).unwrap_or(self.target.len())]
     }
@@ -106,7 +107,7 @@ impl<'a> Request<'a> {
         memchr(b'?', self.target).map_or(&[], |mark| &self.target[mark + 1..])
     }
 
-    /// Whether the client wants the connection kept open after this request.
+    /// True if the client wants the connection kept open after this request.
     pub(crate) fn keeps_alive(&self) -> bool {
         match self.header("Connection") {
             Some(value) if value.eq_ignore_ascii_case(b"close") => false,
@@ -153,7 +154,7 @@ fn chunks(after: &[u8]) -> Framed<'_> {
         let Some(size) = size.filter(|&size| size <= 1 << 40) else { return Framed::Bad };
         at += end + 2;
         if size == 0 {
-            // Trailer lines up to an empty one.
+            // Skips trailer lines up to an empty line.
             loop {
                 let Some(end) = memmem::find(&after[at..], b"\r\n") else { return Framed::Part };
                 at += end + 2;

@@ -1,6 +1,6 @@
-//! A target that serves, and the way to end it.
+//! A running target, and its stop function.
 //!
-//! Stopping wakes the target's thread and joins it; dropping does the same, so no thread outlives its [`Running`].
+//! Stopping wakes the target's thread and joins it. Dropping does the same, so no thread outlives its [`Running`].
 
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ use crate::journal::{Journal, Recorded};
 pub struct Running {
     pub(crate) addr: SocketAddr,
     pub(crate) tls: bool,
-    /// The target's thread ends when this closes.
+    /// Wake pipe; closing it ends the target's thread.
     pub(crate) wake: Option<UnixStream>,
     pub(crate) thread: Option<JoinHandle<()>>,
     pub(crate) journal: Arc<Journal>,
@@ -24,22 +24,22 @@ impl Running {
         self.addr
     }
 
-    /// `http://127.0.0.1:PORT`, without a path.
+    /// Returns `http://127.0.0.1:PORT`, without a path.
     pub fn url(&self) -> String {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.addr)
     }
 
-    /// The requests recorded so far, in order of arrival. Only `mirror` records.
+    /// Returns the requests recorded so far, in order of arrival. Only `mirror` records requests.
     pub fn log(&self) -> Vec<Recorded> {
         self.journal.recorded()
     }
 
-    /// Whether it has ended by itself, as a process does whose parent is gone.
+    /// True if the target ended by itself, for example a process whose parent is gone.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Closes the listener and every connection and joins the thread.
+    /// Closes the listener and all connections and joins the thread.
     pub fn stop(self) {
         drop(self);
     }
@@ -49,7 +49,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         drop(self.wake.take());
         if let Some(thread) = self.thread.take() {
-            // A panic on the target's thread has been printed there; the tests that use the target notice it as well.
+            // A panic on the target's thread was already printed, and tests that use the target notice it.
             let _ = thread.join();
         }
     }

@@ -1,9 +1,9 @@
-//! `service`: a service with one known fault, or with several: for trying rules that find causes.
+//! `service`: a service with one or more known faults, for testing rules that find causes.
 //!
-//! Each request is given to one of `backends`, waits there for one of `workers`, and holds it for a time that is `ms`, changed by
-//! noise, modes, a step, a leak and a cache. Workers are an equation, as in `fitness`: a request starts when the worker that
-//! is free first is free. Times count from the first request, so that a situation stands at the same second of every run, and all
-//! that is drawn comes from `seed`. `/stats` gives counts; it is neither delayed nor counted.
+//! Each request is assigned to one of `backends`, waits there for one of `workers`, and occupies it for a service time:
+//! `ms`, modified by noise, modes, a step, a leak and a cache. Workers are computed as in `fitness`: a request starts
+//! when the first worker is free. Times count from the first request, so a situation begins in the same second of every
+//! run. All random numbers come from `seed`. `/stats` returns counts; it is neither delayed nor counted.
 
 pub(crate) mod habits;
 pub(crate) mod limiter;
@@ -35,17 +35,17 @@ pub(crate) struct Situation {
     time: Time,
     backends: Vec<Backend>,
     turn: usize,
-    /// Workers behind all backends, such as connections to a database, and the time that a request holds one of them.
+    /// Workers shared by all backends, such as database connections, and the time for which a request occupies one.
     pool: Backend,
     pool_time: Nanos,
-    /// Number of the backend that is ill, from 1; 0: none.
+    /// Number of the faulty backend, from 1; 0 for none.
     ill: usize,
     ill_factor: f64,
     ill_errors: f64,
     errors: f64,
     error_windows: Windows,
     status: u16,
-    /// The longest that a request may take; 0: without limit.
+    /// Maximum duration of a request; 0 for no limit.
     patience: Nanos,
     burn: Nanos,
     link: Link,
@@ -53,18 +53,18 @@ pub(crate) struct Situation {
     random: Seeded,
 }
 
-/// The workers of a backend: when each is free, earliest first. Empty: as many as it takes.
+/// The workers of a backend: the time at which each is free, earliest first. Empty for unlimited workers.
 struct Backend {
     free_at: BinaryHeap<Reverse<Nanos>>,
 }
 
-/// Whether connections end behind each answer.
+/// When the target closes connections after answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
     Never,
-    /// With `Connection: close`.
+    /// After each answer, announced by `Connection: close`.
     Said,
-    /// Without a word, as badly set proxies do.
+    /// After each answer without an announcement, like misconfigured proxies.
     Unsaid,
 }
 
@@ -118,7 +118,7 @@ impl Situation {
         })
     }
 
-    /// Whether the request fails, at once and without holding a worker.
+    /// True if the request fails, which it does at once and without a worker.
     fn fails(&mut self, ill: bool, at: Nanos) -> bool {
         let here = if ill { self.ill_errors } else { 0.0 };
         let everywhere = if self.error_windows.holds(at) { self.errors } else { 0.0 };
@@ -173,7 +173,7 @@ impl Situation {
 }
 
 impl Backend {
-    /// When a request that came at `now` and takes `time` begins to be worked on.
+    /// Returns the time at which a worker begins a request that arrived at `now` and takes `time`.
     fn start(&mut self, now: Nanos, time: Nanos) -> Nanos {
         let Some(Reverse(free)) = self.free_at.pop() else { return now };
         let start = free.max(now);
@@ -195,7 +195,7 @@ impl Service for Situation {
     }
 
     fn timed(&self) -> bool {
-        // A target that burns its processor is late by what it burns: its requests are not backdated.
+        // A target that burns processor time is late by that time, so its requests are not backdated to their arrival.
         self.burn == 0
     }
 }

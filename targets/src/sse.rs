@@ -1,7 +1,7 @@
-//! `sse`: a response that stays, with events at a rate; or a language model's answer, a piece at a time.
+//! `sse`: a response that stays open and sends events at a rate, or a language model's answer in pieces.
 //!
-//! Every request gets the same stream: `events` events, the first at once and each `every` milliseconds behind the one before.
-//! With `tokens` they have the form in which OpenAI's API streams an answer, and `data: [DONE]` follows.
+//! Every request gets the same stream: `events` events, the first at once, then one every `every` milliseconds. With
+//! `tokens` the events have the format in which OpenAI's API streams an answer, and `data: [DONE]` follows them.
 
 use crate::answer::Answer;
 use crate::config::Config;
@@ -36,7 +36,7 @@ impl Sse {
         })
     }
 
-    /// The event of that number, from 1.
+    /// Formats the event with number `nth`, from 1.
     fn event(&self, nth: u64) -> String {
         let mut event = String::new();
         if let (1, Some(retry)) = (nth, self.retry) {

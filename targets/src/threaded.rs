@@ -1,7 +1,8 @@
-//! A thread for each connection, for targets whose work blocks: on another server, or on a processor.
+//! One thread per connection, for targets whose work blocks on another server or on a processor.
 //!
-//! Such a target is a [`Threaded`]: a function from a whole request to the bytes of its answer. Everything else is here: accepting, TLS,
-//! reading, `100 Continue`, and the end of all connections with the target. A connection costs a thread with a stack of half a mebibyte.
+//! Such a target is a [`Threaded`]: a function from a complete request to the bytes of its answer. This module does the
+//! rest: accepting, TLS, reading, `100 Continue`, and closing all connections with the target. A connection costs a
+//! thread with a stack of half a mebibyte.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -20,28 +21,28 @@ use crate::request::{Found, Request};
 use crate::running::Running;
 use crate::{catalogue, tls};
 
-/// Bytes of stack of a connection's thread. RSA in an unoptimised build takes the most.
+/// Stack of a connection's thread in bytes. RSA in an unoptimised build needs the most.
 const STACK: usize = 512 << 10;
-/// Bytes asked of the socket at a time.
+/// Maximum bytes read from the socket at a time.
 const PIECE: usize = 16 << 10;
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 const BAD: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 pub(crate) trait Threaded: Send + Sync + 'static {
-    /// Bytes of a request, head and body, at most.
+    /// Maximum length in bytes of a request with head and body.
     fn longest(&self) -> usize;
 
-    /// Connections open at once, at most; further ones are reset.
+    /// Maximum number of open connections; further ones are reset.
     fn connections(&self) -> usize {
         usize::MAX
     }
 
-    /// The answer to a request of that client. The connection ends behind it unless [`Request::keeps_alive`].
+    /// Returns the answer to a client's request. The connection closes after it unless [`Request::keeps_alive`].
     fn answer(&self, request: &Request<'_>, client: IpAddr) -> Vec<u8>;
 }
 
-/// Listens and serves on threads of its own until the target is stopped.
+/// Listens and serves on separate threads until the target is stopped.
 pub(crate) fn start<T: Threaded>(config: &Config, target: Arc<T>) -> Result<Running, Error> {
     let tls = config.tls_options()?.map(tls::server).transpose()?;
     let over_tls = tls.is_some();
@@ -50,7 +51,7 @@ pub(crate) fn start<T: Threaded>(config: &Config, target: Arc<T>) -> Result<Runn
     let (wake, woken) = UnixStream::pair()?;
     let name = format!("target-{}", config.name);
     let thread = Builder::new().name(name.clone()).spawn(move || {
-        // It fails only when the listener does; its clients see that.
+        // Fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, &name, tls.as_ref(), &target);
     })?;
     let journal = Arc::new(Journal::new(0, None));
@@ -73,16 +74,17 @@ fn accept<T: Threaded>(
         }
         connections.retain(|(_, thread)| !thread.is_finished());
         let Ok((client, _)) = listener.accept() else {
-            // Out of descriptors, or the peer has gone already: the listener stays readable, and without a pause this would spin.
+            // Out of file descriptors, or the peer has already closed. The listener stays readable, so without a pause
+            // this loop would spin.
             std::thread::sleep(Duration::from_millis(1));
             continue;
         };
         if connections.len() >= target.connections() {
-            // A socket that is already gone cannot be reset, which is as good.
+            // Fails only if the socket is already closed.
             let _ = socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO));
             continue;
         }
-        // Where no further thread or descriptor can be had, the client sees its connection close.
+        // If no thread or descriptor is available, the client sees its connection close.
         if let Ok(connection) = spawn(client, name, tls, target) {
             connections.push(connection);
         }
@@ -106,7 +108,7 @@ fn spawn<T: Threaded>(
     let session = tls.map(|config| ServerConnection::new(Arc::clone(config)));
     let session = session.transpose().map_err(io::Error::other)?;
     let thread = Builder::new().name(name.to_owned()).stack_size(STACK).spawn(move || {
-        // The client may go at any time: then the connection is over.
+        // The client may close at any time, which only ends the connection.
         let _ = match session {
             None => serve(&mut &client, peer, &*target),
             Some(session) => {
@@ -122,7 +124,7 @@ fn spawn<T: Threaded>(
     Ok((held, thread))
 }
 
-/// Answers the requests of a connection, one after the other, until it ends.
+/// Answers the requests of a connection in sequence until it ends.
 fn serve(
     stream: &mut (impl Read + Write),
     client: IpAddr,

@@ -1,7 +1,7 @@
-//! TLS for every target: a self-signed P-256 certificate made at the start, and a rustls server configuration.
+//! TLS for every target: a self-signed P-256 certificate created at the start, and a rustls server configuration.
 //!
-//! P-256 because it is what most services present, and what a handshake costs depends on it. Nobody trusts the certificate; load
-//! generators that imitate JMeter accept it all the same.
+//! P-256 is what most services use, and the cost of a handshake depends on it. Nobody trusts the certificate, but load
+//! generators that behave like JMeter accept it.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn server(config: TlsConfig) -> Result<Arc<ServerConfig>, Error> {
     asking(config, Arc::new(NoClientAuth))
 }
 
-/// A server whose clients are asked for certificates as `clients` says.
+/// Creates a server that asks clients for certificates and verifies them with `clients`.
 pub(crate) fn asking(
     config: TlsConfig,
     clients: Arc<dyn ClientCertVerifier>,
@@ -66,7 +66,7 @@ pub(crate) fn asking(
     Ok(Arc::new(server))
 }
 
-/// An authority that is to be trusted, and its certificate as PEM.
+/// Creates a certificate authority, with its certificate as PEM.
 fn authority() -> Result<(Issuer<'static, KeyPair>, String), Error> {
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(refused)?;
     let mut params = CertificateParams::default();

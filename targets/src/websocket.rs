@@ -1,7 +1,8 @@
-//! WebSocket targets: an event loop that holds very many connections, and the services on it.
+//! WebSocket targets: an event loop for very many connections, and the services on it.
 //!
-//! [`hub`] is the loop, [`socket`] one connection of 80 bytes, [`core`] what services may do with connections; [`echo`] and
-//! [`chat`] are the services. [`odd`], which breaks the protocol, runs on the HTTP targets' loop, for it only plays scripts.
+//! [`hub`] is the loop, [`socket`] a connection of 80 bytes, [`core`] the operations of services on connections;
+//! [`echo`] and [`chat`] are the services. [`odd`], which violates the protocol, runs on the HTTP targets' loop,
+//! because it only runs scripts.
 
 pub(crate) mod addresses;
 mod chat;
@@ -75,7 +76,7 @@ pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
                 let why = "only a program of its own can have several";
                 return Err(bad("processes", &processes.to_string(), why));
             };
-            // Not listening, it only keeps the port for the processes until they have it.
+            // This socket does not listen; it only reserves the port until the processes have bound it.
             let first = SocketAddr::new(addresses[0], config.listen.port());
             let kept = addresses::bind(first, true)?;
             let addr = kept.local_addr()?.as_socket().unwrap_or(first);
@@ -84,7 +85,7 @@ pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
                 chat::parent::Parent::start(arguments, processes, addr.port(), most_rooms, &woken)?;
             drop(kept);
             let thread = on_thread(&config.name, move || {
-                // As with a hub.
+                // The loop fails only if epoll itself fails. The target then ends, which its clients notice.
                 let _ = parent.run();
                 drop((parent, woken));
             })?;
@@ -93,7 +94,8 @@ pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
     }
 }
 
-/// The addresses of one of several processes: all that fall to it in turn, or one that it shares with others.
+/// Returns the addresses of one process: every n-th address, or a shared one if there are fewer addresses than
+/// processes.
 fn share(addresses: &[IpAddr], processes: usize, number: usize) -> Vec<IpAddr> {
     if addresses.len() < processes {
         return vec![addresses[number % addresses.len()]];
@@ -101,17 +103,17 @@ fn share(addresses: &[IpAddr], processes: usize, number: usize) -> Vec<IpAddr> {
     addresses.iter().copied().skip(number).step_by(processes).collect()
 }
 
-/// Lets this process have as many descriptors as it may, since each connection is one.
+/// Raises this process's limit of file descriptors to the maximum, because each connection needs one.
 fn raise_limit() {
     let limit = rustix::process::getrlimit(Resource::Nofile);
-    // Where it may not be raised, the target serves as many as it can.
+    // If the limit cannot be raised, the target serves as many connections as it can.
     let _ = rustix::process::setrlimit(
         Resource::Nofile,
         Rlimit { current: limit.maximum, maximum: limit.maximum },
     );
 }
 
-/// A hub on a thread of its own.
+/// Runs a hub on its own thread.
 fn serve<S: hub::Service + 'static>(
     name: &str,
     listeners: Vec<TcpListener>,
@@ -127,7 +129,7 @@ fn serve<S: hub::Service + 'static>(
     let mut hub = hub::Hub::new(listeners, &woken, tls, settings, service)?;
     hub.service.begin(&hub.core)?;
     let thread = on_thread(name, move || {
-        // The loop fails only when epoll itself does; the target is then gone, which its clients see.
+        // The loop fails only if epoll itself fails. The target then ends, which its clients notice.
         let _ = hub.run();
         drop((hub, woken));
     })?;

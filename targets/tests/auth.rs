@@ -1,4 +1,4 @@
-//! The target `auth`, with a stand-in for its token store.
+//! The target `auth`, with a substitute for its token store.
 
 mod raw;
 
@@ -7,7 +7,7 @@ use std::net::TcpListener;
 
 use raw::{Client, target};
 
-/// A store that knows `token:alice`, and answers each connection until it closes.
+/// Starts a store that contains only `token:alice` and answers each connection until it closes.
 fn store() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

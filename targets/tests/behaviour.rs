@@ -1,4 +1,4 @@
-//! The behaviour of the targets other than the mirror.
+//! The behaviour of all targets except the mirror.
 
 mod raw;
 
@@ -75,7 +75,8 @@ fn fitness_serves_in_order_of_arrival_with_the_sleeps_of_the_case() {
 
 #[test]
 fn one_worker_is_held_for_every_sleep() {
-    // The sleeps are at least 100 ms, so eight of them one after the other take 0.8 s at the very least, four at a time 0.2 s.
+    // Each sleep takes at least 100 ms, so eight sleeps take at least 0.8 s in sequence, and at least 0.2 s four at a
+    // time.
     for (workers, least) in [("1", 0.8), ("4", 0.2)] {
         let fitness = target("fitness", &[("workers", workers), ("seed", "1")]);
         let start = std::time::Instant::now();
@@ -109,7 +110,7 @@ fn delay_applies_its_distribution_and_tells_the_truth() {
         let stats: serde_json::Value = serde_json::from_str(&client.body("/stats")).unwrap();
         let of = |key: &str| stats[key].as_f64().unwrap();
         assert_eq!(stats["count"], 50);
-        // An answer is never early; how late it is depends on the machine.
+        // An answer is never early; the machine decides how late it is.
         assert!(of("min") >= least, "{stats}");
         assert!(of("p1") <= of("p50") && of("p50") <= of("p99.9") && of("p99.9") == of("max"));
         client.get("/stats/reset").answer();
@@ -120,7 +121,7 @@ fn delay_applies_its_distribution_and_tells_the_truth() {
     }
 }
 
-/// The options that leave a single fault, with certainty.
+/// Returns the options that make one fault certain and exclude the others.
 fn only(fault: &str) -> Vec<(&str, &'static str)> {
     let faults = ["reset", "close", "truncate", "stall", "garbage", "error"];
     let others = faults.into_iter().filter(|name| *name != fault).map(|name| (name, "0"));
@@ -159,7 +160,7 @@ fn dying_goes_away_and_comes_back_on_its_port() {
     let dying = target("dying", &[("up", "1500"), ("down", "300"), ("times", "1")]);
     let mut client = Client::new(&dying);
     client.get("/").answer();
-    // The connection ends with the first life; then nobody listens.
+    // The connection ends with the first life; after that, the port refuses connections.
     assert_eq!(client.rest(), End::Fin(String::new()));
     let mut refused = 0;
     let socket = loop {

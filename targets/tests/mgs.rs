@@ -1,4 +1,4 @@
-//! The target `mgs` with requests that were signed and encrypted by openssl's command line: `targets/tests/mgs/record`.
+//! The target `mgs` with requests that openssl's command line signed and encrypted: `targets/tests/mgs/record`.
 
 mod raw;
 
@@ -60,7 +60,7 @@ impl Recorded {
         target("mgs", &[&self.options[..], further].concat())
     }
 
-    /// The same without a header, or with another value.
+    /// Returns the request without a header, or with another value of it.
     fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|line| !line.starts_with(&format!("{name}:")));
         if !value.is_empty() {
@@ -83,7 +83,7 @@ impl Recorded {
         Answer {
             code: of("Result-Status: ").parse().unwrap_or(0),
             tips: of("Tips: ").replace("%20", " "),
-            // The client reads bytes as Latin-1.
+            // The client decodes bytes as Latin-1.
             body: body.chars().map(|char| char as u8).collect(),
             head,
         }
@@ -133,7 +133,7 @@ fn answers_are_encrypted_as_openssl_would() {
         count += 1;
     }
     assert_eq!(count, 3, "one for each cipher");
-    // With gzip, its bytes are the compressor's affair.
+    // With gzip, the exact bytes depend on the compressor, so the answer is decrypted and decompressed.
     let request = recorded("rsa-aes-128");
     let answer = request.send(&mut Client::new(&request.gateway(&[("body", "echo")])));
     let cipher = Decryptor::<Aes128>::new_from_slices(b"0123456789:;<=>?", &[0; 16]).unwrap();
@@ -177,13 +177,13 @@ fn each_mistake_of_a_signature_has_its_code() {
 
 #[test]
 fn time_stamps_are_good_within_the_window() {
-    // The requests' time, two minutes and a millisecond later or earlier.
+    // Clock times two minutes and one millisecond after or before the requests' time.
     for (clock, window, code) in [
         ("1662430944847", "3", 1000),
         ("1662430944847", "2", 7003),
         ("1662430704845", "2", 7003),
         ("1662430704845", "0", 1000),
-        // Today.
+        // The current time.
         ("0", "5256000", 1000),
     ] {
         let gateway = recorded("plain-md5").gateway(&[("clock", clock), ("window", window)]);
@@ -241,11 +241,11 @@ fn a_body_that_cannot_be_decrypted_says_at_which_step() {
     failed("behind the ciphertext", &|body| body.push(0));
     failed("do not decrypt to padded blocks", &|body| *body.last_mut().unwrap() ^= 0xff);
     failed("is no gzip", &|body| {
-        // The first block's plain text changes with the initialization vector only; here the whole first block.
+        // A changed first block decrypts to bytes without a gzip header.
         body[4 + 256 + 4] ^= 0xff;
     });
     failed("more than 40 bytes decompressed", &|_| {});
-    // A key that its padding hides: RSA gives something else, of some length.
+    // A damaged RSA ciphertext whose padding error is hidden: decryption yields random bytes of some length.
     failed("the key has", &|body| body[4 + 100] ^= 1);
     let point = recorded("ecc-sha256");
     let mut wrong = recorded("ecc-sha256");
@@ -278,14 +278,14 @@ fn limits_and_faults_refuse_with_their_codes() {
         let mut client = Client::new(&gateway);
         (0..5).map(|_| recorded("plain-md5").send(&mut client).code).collect::<Vec<_>>()
     };
-    // A token comes back after a quarter of an hour.
+    // The next token arrives only after more than a quarter of an hour.
     assert_eq!(of(&[("rate", "0.001"), ("burst", "3")]), [1000, 1000, 1000, 1002, 1002]);
     assert_eq!(
         of(&[("fail", "4001:0.5"), ("fail", "5000:0.5")]).iter().filter(|c| **c == 1000).count(),
         0
     );
     assert_eq!(of(&[("users", "1"), ("workers", "1"), ("burn", "1")]), [1000; 5]);
-    // One that waits for its backend is there at once with another.
+    // A request that waits for its backend counts as concurrent with the next request.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let gateway = recorded("plain-md5").gateway(&[
@@ -299,7 +299,7 @@ fn limits_and_faults_refuse_with_their_codes() {
             std::thread::yield_now();
         }
         assert_eq!(recorded("plain-md5").code(&gateway), 1002);
-        // The backend ends its connections without an answer.
+        // The backend closes its connections without an answer.
         drop(silent);
         assert_eq!(first.join().unwrap(), 4002);
     });
@@ -323,7 +323,7 @@ fn backends_are_chosen_asked_and_named() {
     let served = |address: std::net::SocketAddr| counted["backends"][address.to_string()].as_u64();
     assert_eq!((served(one.addr()), served(two.addr())), (Some(4), Some(4)));
     assert_eq!((&counted["upstream_opened"], &counted["upstream_reused"]), (&2.into(), &6.into()));
-    // One connection for each request, as a proxy without keep-alive has it.
+    // One connection per request, like a proxy without keep-alive.
     let gateway = recorded("plain-md5").gateway(&[("upstream", &addresses), ("keepalive", "0")]);
     for _ in 0..4 {
         assert_eq!(recorded("plain-md5").code(&gateway), 1000);
@@ -339,10 +339,10 @@ fn a_backend_that_fails_has_its_code() {
     let slow = target("delay", &[("ms", "3000")]);
     let slow_address = slow.addr().to_string();
     for (upstream, patience, code) in [
-        // It has stopped by now.
+        // This backend was stopped before.
         (&*failing, "3000", 4002),
         (&slow_address, "20", 4001),
-        // No name that could be asked for.
+        // An invalid host name.
         ("a..b:80", "3000", 4003),
     ] {
         let gateway =
@@ -358,7 +358,7 @@ fn a_backend_that_fails_has_its_code() {
 fn it_is_there_over_tls() {
     let gateway = recorded("plain-md5").gateway(&[("tls", "true")]);
     assert!(gateway.url().starts_with("https://"));
-    // An alert, where TLS is not spoken.
+    // A TLS alert, because the client does not use TLS.
     assert!(Client::new(&gateway).get("/").until("\u{15}\u{3}").len() >= 2);
 }
 
@@ -375,7 +375,7 @@ fn hostile_requests_are_refused_and_the_next_is_served() {
     let gateway = recorded("rsa-aes-128").gateway(&[("limit", "100000")]);
     let head = "POST /mgw.htm HTTP/1.1\r\nContent-Length: 300000\r\n\r\n";
     let mut client = Client::new(&gateway);
-    // It may end the connection before all is sent.
+    // The gateway may close the connection before all bytes are sent.
     let _ = client.0.write_all(&[head.as_bytes(), &vec![b'x'; 200_000]].concat());
     match client.rest() {
         End::Fin(text) => assert!(text.starts_with("HTTP/1.1 413 "), "{text}"),
@@ -406,7 +406,7 @@ fn what_the_gateway_cannot_be_says_why() {
         path.to_str().unwrap().to_owned()
     };
     let public = Client::new(&target("mgs", &[])).body("/key/rsa");
-    // Published in RFC 9500.
+    // A test key published in RFC 9500.
     let p256 = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIObLW92AqkWunJXowVR2Z5/+yVPBaFHnEedDk5WJxk/BoAoGCCqGSM49\nAwEHoUQDQgAEQiVI+I+3gv+17KN0RFLHKh5Vj71vc75eSOkyMsxFxbFsTNEMTLjV\nuKFxOelIgsiZJXKZNCX0FBmrfpCkKklCcg==\n-----END EC PRIVATE KEY-----\n";
     for (name, text, words) in [
         ("public.pem", &*public, "has no private key in PEM form"),

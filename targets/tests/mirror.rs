@@ -1,4 +1,4 @@
-//! The mirror's records, and its answers on each of its paths, byte for byte.
+//! The mirror's records, and its answers on each path, byte for byte.
 
 mod raw;
 
@@ -9,7 +9,7 @@ use raw::{Client, End, target};
 const TEXT: &str =
     "HTTP/1.1 200 OK\r\nServer: throng-target\r\nContent-Type: text/plain; charset=utf-8\r\n";
 
-/// The answer to one GET on a connection of its own, read to the end of the connection.
+/// Sends a GET on a new connection; returns everything up to the end of the connection.
 fn ends(path: &str) -> End {
     let mirror = target("mirror", &[]);
     let end = Client::new(&mirror).get(path).rest();
@@ -190,7 +190,7 @@ fn coded_bodies_decode_to_the_text() {
     };
     brotli(query, &mut plain[3]);
     assert_eq!(plain, [const { "" }; 4].map(|_| text.clone()));
-    // A part of it has 64 KiB.
+    // The mirror's Brotli blocks have at most 64 KiB.
     for (part, n) in [("", 1), ("x", 65_536), ("x", 65_537), ("abc", 100_000)] {
         let mut plain = String::new();
         brotli(&format!("?text={part}&n={n}"), &mut plain);
@@ -299,7 +299,7 @@ fn malformed_answers_are_malformed() {
     let mut long = vec![0; 17 + 18 * 100_000 + 24];
     client.get("/bad/long-headers").0.read_exact(&mut long).unwrap();
     assert!(long.ends_with(b"and again\r\nContent-Length: 3\r\n\r\nok\n"));
-    // Endless means that the client gives up first.
+    // An endless answer stops only when the client closes.
     let mut endless = Client::new(&mirror);
     let mut much = vec![0; 10_000_000];
     endless.get("/bad/endless-headers").0.read_exact(&mut much).unwrap();

@@ -4,7 +4,7 @@ mod raw;
 
 use raw::{Client, End, target};
 
-/// Sends a command, and reads as much as the answer must have.
+/// Sends a command, and asserts that the reply is `answer`.
 fn ask(client: &mut Client, words: &str, answer: &str) {
     let words: Vec<_> = words.split(' ').collect();
     let mut command = format!("*{}\r\n", words.len());
@@ -39,7 +39,7 @@ fn lists_and_sets_are_loaded_and_taken() {
     ask(&mut client, "SPOP l", wrong);
     ask(&mut client, "NOPE", "-ERR unknown command 'NOPE'\r\n");
     ask(&mut client, "LPOP", "-ERR wrong number of arguments for 'lpop' command\r\n");
-    // Another connection sees the same lists, another database has its own.
+    // Another connection sees the same lists; another database has its own lists.
     let mut other = Client::new(&redis);
     ask(&mut other, "LLEN l", ":3\r\n");
     ask(&mut other, "SELECT 3", "+OK\r\n");

@@ -17,7 +17,7 @@ fn status(client: &mut Client) -> String {
     client.get("/").answer().0[9..12].to_owned()
 }
 
-/// Waits for an event, at most a minute.
+/// Waits until an event has happened, at most one minute.
 fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !happened() {
@@ -26,7 +26,7 @@ fn until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Time of a piece of work. Tests compare it with what it takes at least: a busy machine only adds to it.
+/// Duration of a piece of work. Tests check only its minimum, because a busy machine can only extend it.
 fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -74,7 +74,7 @@ fn a_pool_bounds_what_is_done_behind_the_workers() {
 fn workers_bound_what_is_done_at_once() {
     let service = target("service", &[("workers", "2"), ("ms", "50")]);
     let mut rounds = 0;
-    // On a busy machine the eight requests of a round may not come at once.
+    // On a busy machine, the eight requests of a round may not arrive at the same time.
     until("six requests that wait, one of them for two others", || {
         rounds += 1;
         let took = seconds(|| {
@@ -130,7 +130,7 @@ fn two_modes_repeat_for_a_seed() {
     };
     let first = slow("3");
     assert!(first.contains(&true), "{first:?}");
-    // A busy machine makes a quick answer slow, never a slow one quick.
+    // A busy machine can make a quick answer slow, but not a slow answer quick.
     let second = slow("3");
     let both = first.iter().zip(&second).filter(|(one, other)| **one && **other).count();
     assert!(both > 0, "{first:?} {second:?}");
@@ -147,7 +147,7 @@ fn a_cache_says_so() {
 
 #[test]
 fn errors_begin_at_their_time() {
-    // Two seconds from the start of the service: the first request is earlier on any machine that runs at all.
+    // Errors begin two seconds after the first request, so the first request never fails.
     let options = [("ms", "0"), ("errors", "1"), ("errors_at", "2000"), ("status", "503")];
     let service = target("service", &options);
     let mut client = Client::new(&service);
@@ -169,7 +169,7 @@ fn a_limiter_refuses_or_delays() {
     let delaying =
         target("limiter", &[("rate", "50"), ("burst", "1"), ("ms", "0"), ("over", "delay")]);
     let mut client = Client::new(&delaying);
-    // The first has its token at once, each further one waits 20 ms, unless the client came later than that.
+    // The first request gets its token at once. Each further one waits 20 ms, less if the client sends it later.
     assert!(seconds(|| (0..6).for_each(|_| drop(client.get("/").answer()))) >= 0.1);
     assert_eq!(stats(&delaying)["refused"], 0);
 }
@@ -192,7 +192,7 @@ fn idle_connections_are_cut() {
         let end = client.rest();
         assert_eq!(end, if reset { End::Reset(String::new()) } else { End::Fin(String::new()) });
         assert!(begin.elapsed() >= Duration::from_millis(100));
-        // A connection that never sends is cut, too.
+        // A connection that never sends a request is cut too.
         assert_eq!(Client::new(&service).rest(), end);
         assert_eq!(stats(&service)["idle_cut"], 2);
     }
@@ -236,7 +236,7 @@ fn everything_stands_still_during_a_stall() {
         clients.iter_mut().any(|client| seconds(|| drop(client.get("/").answer())) >= 0.2)
     });
     assert!(stats(&service)["stalls"].as_u64() >= Some(1));
-    // A target that stands still can be stopped.
+    // A target can be stopped during a stall.
     let frozen = target("service", &[("stall", "1000000")]);
     let mut client = Client::new(&frozen);
     client.get("/");

@@ -1,4 +1,5 @@
-//! A stopped target leaves nothing behind. The test counts the threads and sockets of its process, so it stands alone in it.
+//! A stopped target leaves no threads or sockets behind. The test counts those of its process, so it is alone in its
+//! process.
 
 mod raw;
 
@@ -31,7 +32,7 @@ fn no_thread_and_no_socket_outlives_its_target() {
         running.stop();
         assert!(std::net::TcpStream::connect(addr).is_err());
     }
-    // A thread that was joined may stand in the list of tasks for a moment longer: the kernel wakes who waits for it first.
+    // A joined thread may remain in the list of tasks for a moment, because the kernel first wakes the joining thread.
     let patience = Instant::now() + Duration::from_secs(10);
     while (threads(), descriptors()) != (0, before) && Instant::now() < patience {
         sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! Targets over TLS, seen by a rustls client that trusts everybody.
+//! Targets over TLS, tested with a rustls client that accepts every certificate.
 
 mod raw;
 
@@ -10,7 +10,7 @@ use raw::trust::client;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, StreamOwned};
 use targets::{Config, Error, Running, TlsConfig, start};
 
-/// One request on a connection of its own: version and kind of the handshake, and the whole answer.
+/// Sends one request on a new connection; returns version and kind of the handshake, and the whole answer.
 fn ask(
     target: &Running,
     config: &Arc<ClientConfig>,
@@ -21,7 +21,7 @@ fn ask(
     let mut stream = StreamOwned::new(connection, TcpStream::connect(target.addr())?);
     stream.write_all(format!("GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n").as_bytes())?;
     let mut text = Vec::new();
-    // An end without close_notify would be an error here.
+    // Reading fails if the stream ends without close_notify.
     stream.read_to_end(&mut text)?;
     let connection = &stream.conn;
     Ok((
@@ -86,7 +86,7 @@ fn plain_text_on_a_tls_port_ends_the_connection() {
     let mut socket = TcpStream::connect(target.addr()).unwrap();
     socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
-    // An alert may or may not arrive before the end.
+    // A TLS alert may arrive before the end of the connection.
     let _ = socket.read_to_end(&mut answer);
     assert!(!raw::latin1(&answer).contains("HTTP"));
     assert!(ask(&target, &client(), "/").unwrap().2.contains("200 OK"));

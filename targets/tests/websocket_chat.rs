@@ -19,7 +19,7 @@ struct Member(WebSocket<TcpStream>);
 impl Member {
     fn new(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        // Only a hanging test meets this limit.
+        // Only a hanging test reaches this timeout.
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(tungstenite::client("ws://h/", stream).unwrap().0)
     }
@@ -40,7 +40,7 @@ impl Member {
         self.send(text).read()
     }
 
-    /// Room, number, time and text of the next broadcast.
+    /// Reads the next broadcast; returns room, number, time and text.
     fn heard(&mut self) -> (String, u64, u64, String) {
         let text = self.read();
         let mut words = text.splitn(5, ' ');
@@ -59,7 +59,7 @@ fn stats(address: SocketAddr) -> Value {
     serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// Waits until a figure is what it must become.
+/// Waits until a statistic has the expected value.
 fn until(address: SocketAddr, path: &str, wanted: u64) {
     for _ in 0..12_000 {
         if stats(address).pointer(path).and_then(Value::as_u64) == Some(wanted) {
@@ -70,7 +70,7 @@ fn until(address: SocketAddr, path: &str, wanted: u64) {
     panic!("{path} is not {wanted}: {}", stats(address));
 }
 
-/// The program with several processes; it ends with this.
+/// The target program with several processes; dropping it ends them.
 struct Program {
     child: Child,
     address: SocketAddr,
@@ -90,7 +90,7 @@ impl Program {
         Self { child, address }
     }
 
-    /// The address of each process.
+    /// Returns the address of each process.
     fn addresses(&self, count: u8) -> Vec<SocketAddr> {
         (1..=count).map(|last| SocketAddr::from(([127, 0, 3, last], self.address.port()))).collect()
     }
@@ -98,7 +98,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // The processes end because their parent has.
+        // The processes end when their parent has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -135,10 +135,10 @@ fn what_is_said_reaches_all_in_the_room_once_and_in_order() {
             ("red".to_owned(), 2, 1_700_000_000_123, "t=1700000000123456 x".to_owned())
         );
     }
-    // The other room has heard nothing of it; it counts on its own.
+    // The other room did not get that message and numbers its own messages.
     other.send("say a");
     assert_eq!(other.heard().1, 1);
-    // Going to another room leaves the first; going to the same changes nothing.
+    // Joining another room leaves the first one; joining the same room changes nothing.
     assert_eq!(two.ask("join blue"), "joined blue 2");
     assert_eq!(two.ask("join blue"), "joined blue 2");
     one.send("say alone");
@@ -199,7 +199,7 @@ fn the_silent_are_cut_and_leave_their_room() {
     let mut speaker = Member::new(chat.addr());
     silent.ask("join r");
     assert_eq!(speaker.ask("join r"), "joined r 2");
-    // Who speaks is not cut.
+    // A client that sends messages is not cut.
     while stats(chat.addr())["closed"]["silent"] == 0 {
         assert_eq!(speaker.ask("ping"), "pong");
         thread::sleep(Duration::from_millis(20));
@@ -240,7 +240,7 @@ fn several_processes_are_one_chat() {
     for (number, member) in members.iter_mut().enumerate() {
         assert_eq!(member.ask("join hall"), format!("joined hall {}", number + 1));
     }
-    // All speak at once; all hear the same, once each, in one order.
+    // All members send at once. All receive the same messages, each once, in the same order.
     for (number, member) in members.iter_mut().enumerate() {
         for turn in 0..20 {
             member.0.write(Message::text(format!("say {number}.{turn}"))).unwrap();
@@ -268,18 +268,18 @@ fn several_processes_are_one_chat() {
     }
     assert_eq!(figures["open_by_process"], serde_json::json!([4, 4, 4]));
 
-    // Who joins and speaks in one breath is heard by all and himself.
+    // A client that joins and sends at once is received by all members, including itself.
     let mut late = Member::new(addresses[2]);
     late.send("join hall").send("say here");
     assert_eq!(late.read(), "joined hall 13");
     assert_eq!(late.heard().3, "here");
     assert!(members.iter_mut().all(|member| member.heard().1 == 241));
-    // Who has gone counts no more.
+    // A closed connection no longer counts as a member.
     drop(late);
     until(addresses[0], "/closed/peer_fin", 1);
     assert_eq!(members[1].ask("join attic"), "joined attic 1");
     assert_eq!(members[4].ask("join attic"), "joined attic 2");
-    // The rooms may be counted in different processes, so that the hall hears a moment later that two have left.
+    // Different processes may count the rooms, so the hall may count the two leaving members a moment later.
     let counted = (0..600).any(|_| {
         let of_ten = Member::new(addresses[0]).ask("join hall") == "joined hall 11";
         if !of_ten {
@@ -337,7 +337,7 @@ fn processes_end_with_their_parent() {
     program.child.wait().unwrap();
     for number in own {
         let path = format!("/proc/{number}/stat");
-        // Dead, or waiting to be buried by whoever adopted it.
+        // The process has ended, or is a zombie that its adoptive parent has not reaped yet.
         let lives = || {
             std::fs::read_to_string(&path)
                 .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))

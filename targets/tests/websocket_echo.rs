@@ -1,4 +1,4 @@
-//! The echo target, seen by tungstenite and, where that cannot do it, byte by byte.
+//! The echo target, tested with tungstenite, and byte by byte where tungstenite cannot do it.
 
 mod raw;
 
@@ -25,7 +25,7 @@ fn stats(target: &Running) -> Value {
     serde_json::from_str(&Client::new(target).body("/stats")).unwrap()
 }
 
-/// Waits until a figure is what it must become.
+/// Waits until a statistic has the expected value.
 fn until(target: &Running, path: &str, wanted: u64) {
     for _ in 0..2000 {
         if stats(target).pointer(path).and_then(Value::as_u64) == Some(wanted) {
@@ -48,7 +48,7 @@ fn every_message_comes_back() {
             count += 1;
         }
     }
-    // Many at once come back in order.
+    // Many messages at once are echoed in order.
     for number in 0..500 {
         socket.write(Message::text(number.to_string())).unwrap();
     }
@@ -117,14 +117,14 @@ fn subprotocols_are_agreed_on() {
             (Some(name), Ok((_, answer))) => {
                 assert_eq!(answer.headers()["Sec-WebSocket-Protocol"], name);
             }
-            // A client that asked and got none gives up.
+            // A client that requested a subprotocol and got none gives up.
             (None, Err(_)) => {}
             (_, other) => panic!("{spoken}: {other:?}"),
         }
     }
 }
 
-/// Opens a WebSocket with this offer; the stream and what was agreed on.
+/// Opens a WebSocket with this compression offer; returns the stream and the agreed parameters.
 fn with_offer(target: &Running, offer: &str) -> (TcpStream, Option<Deflate>) {
     let key = handshake::key([3; 16]);
     let mut client = Client::new(target);
@@ -171,10 +171,10 @@ fn compression_is_agreed_on_and_used() {
             assert_eq!(out, text.as_bytes());
             sizes.push(payload.len());
         }
-        // Whoever remembers has less to say.
+        // With context takeover, the third message is smaller than the first.
         assert_eq!(sizes[2] < sizes[0], !terms.server_no_context_takeover, "{sizes:?}");
     }
-    // A message that is not compressed is answered all the same.
+    // An uncompressed message is echoed too.
     let (mut stream, _) = with_offer(&echo, offer);
     let mut frame = Vec::new();
     push_frame(&mut frame, Opcode::TEXT, b"plain", Some([1, 2, 3, 4]));
@@ -184,7 +184,7 @@ fn compression_is_agreed_on_and_used() {
     assert_eq!(out, b"plain");
 }
 
-/// The payload of the next frame, which has these reserved bits.
+/// Reads the next frame, asserts its reserved bits, and returns its payload.
 fn one_frame(stream: &mut TcpStream, rsv: u8) -> Vec<u8> {
     let mut bytes = vec![0; 2];
     stream.read_exact(&mut bytes).unwrap();
@@ -213,7 +213,7 @@ fn over_tls_it_is_the_same() {
         socket.send(message.clone()).unwrap();
         assert!(socket.read().unwrap() == message, "{length}");
     }
-    // The end by silence comes in good order: a close frame, then close_notify.
+    // A connection that is cut for silence ends properly: a close frame, then close_notify.
     let Message::Close(Some(frame)) = socket.read().unwrap() else { panic!("no close") };
     assert_eq!(frame.code, CloseCode::Library(4008));
     let mut rest = Vec::new();
@@ -226,7 +226,7 @@ fn silence_is_cut_as_configured() {
         let echo = target("websocket-echo", &[("idle", "700"), ("cut", cut)]);
         let mut socket = open(&echo);
         let mut speaker = open(&echo);
-        // Who speaks is not cut.
+        // A client that sends messages is not cut.
         while stats(&echo)["closed"]["silent"] == 0 {
             speaker.send(Message::text("x")).unwrap();
             assert_eq!(speaker.read().unwrap(), Message::text("x"));
@@ -251,7 +251,7 @@ fn a_peer_that_does_not_read_is_dropped_or_waited_for() {
         let message = Message::binary(vec![7; 1 << 20]);
         let mut sent = 0;
         for _ in 0..24 {
-            // The target may have gone meanwhile.
+            // The target may have closed meanwhile.
             if socket.send(message.clone()).is_err() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The target that breaks the WebSocket protocol: its bytes, and a strict reader's verdict on them.
+//! The target that violates the WebSocket protocol: its bytes, and a strict reader's verdict on them.
 
 mod raw;
 
@@ -25,7 +25,7 @@ fn ask(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// After a good upgrade.
+/// Opens a connection with a valid upgrade.
 fn open(odd: &Running, path: &str) -> Client {
     let mut client = ask(odd, path);
     let head = client.until("\r\n\r\n");
@@ -33,7 +33,7 @@ fn open(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// The client's judgement of the answer.
+/// Returns the reason for which the client refuses the answer.
 fn refusal(odd: &Running, path: &str) -> Refusal {
     let mut client = ask(odd, path);
     let mut bytes = Vec::new();
@@ -95,7 +95,7 @@ fn upgrades_come_in_pieces_and_late_or_not_at_all() {
     }
 }
 
-/// Payloads of messages before the first fault, and the fault.
+/// Returns the payloads of messages before the first error, and that error.
 fn judged(odd: &Running, path: &str) -> (Vec<String>, Result<Option<u16>, Violation>) {
     let mut client = open(odd, path);
     let rules = Rules { role: Role::Client, deflate: false, limit: 1 << 30 };
@@ -174,7 +174,7 @@ fn frames_are_unusual_as_the_path_says() {
         let mut seen = vec![0; bytes.len()];
         client.0.read_exact(&mut seen).unwrap();
         assert_eq!(seen, bytes, "{path}");
-        // And then nothing.
+        // Nothing follows.
         client.0.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         assert!(client.0.read(&mut [0]).is_err(), "{path}");
     }
@@ -204,7 +204,7 @@ fn floods_have_their_count_size_and_rate() {
     let mut client = open(&odd, "flood?rate=2000&size=40&count=200");
     let mut bytes = vec![0; 200 * 42];
     client.0.read_exact(&mut bytes).unwrap();
-    // A hundred milliseconds; the last batch comes at once.
+    // The flood lasts 100 ms; its last batch arrives at once.
     assert!(begun.elapsed() >= Duration::from_millis(80), "{:?}", begun.elapsed());
     for frame in bytes.chunks(42) {
         assert!(frame.starts_with(b"\x81\x28t=1") && frame.ends_with(b" xxxxxxxxxxxxxxxxxxxxx"));
@@ -215,7 +215,7 @@ fn floods_have_their_count_size_and_rate() {
     let mut bytes = vec![0; 25];
     client.0.read_exact(&mut bytes).unwrap();
     assert!(bytes.chunks(5).all(|frame| frame == b"\x89\x03t=1"));
-    // Without a count it has no end.
+    // Without a count, the flood has no end.
     let mut client = open(&odd, "flood?rate=100000&size=1000");
     let mut bytes = vec![0; 3_000_000];
     client.0.read_exact(&mut bytes).unwrap();
@@ -229,7 +229,7 @@ fn the_list_of_paths_is_complete() {
     for line in list.lines() {
         let path = line.split(' ').next().unwrap().trim_start_matches('/');
         let path = path.replace("CODE", "403").replace("BITS", "4").replace("NUMBER", "3");
-        // Each of them is known; what is not gets the list again.
+        // Every listed path is implemented; an unknown path would get the list of paths.
         let mut client = ask(&odd, &path);
         client.0.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let mut start = [0; 12];

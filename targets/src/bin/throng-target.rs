@@ -1,6 +1,6 @@
-//! `throng-target NAME`: one target on its own, without the load generator beside it.
+//! `throng-target NAME`: runs one target without the load generator.
 //!
-//! Prints `listening on URL` on one line and serves until it is killed or its time is over.
+//! Prints `listening on URL` on one line, and serves until it is killed or its run time is over.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     if arguments.is_empty()
         || arguments.iter().any(|argument| argument == "--help" || argument == "-h")
     {
-        // Nobody reads the help: nothing to be done about it.
+        // Nobody reads the output, so a write error is ignored.
         let _ = out.write_all(help().as_bytes());
         return ExitCode::SUCCESS;
     }
@@ -32,10 +32,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[String]) -> Result<(), String> {
     let (config, seconds) = read(arguments)?;
-    // A target with several processes runs this program again.
+    // A target with several processes starts this program for each of them.
     let config = config.respawn(std::env::args_os().skip(1));
     let running = start(config).map_err(|error| error.to_string())?;
-    // Whoever started this waits for the line before sending anything.
+    // The caller waits for this line before it sends requests.
     writeln!(std::io::stdout(), "listening on {}", running.url())
         .map_err(|error| error.to_string())?;
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));

@@ -1,7 +1,8 @@
-//! The backends behind the gateway: which of them serves a request, and asking it.
+//! The backends behind the gateway: selects the backend of a request and sends it there.
 //!
-//! A backend that is an address gets the API's parameters as the gateway converts them: `_requestBody` as the body of a POST, parameters
-//! alone as the query of a GET, at the path of the API's name. Connections are kept, up to `keepalive` to each.
+//! A backend with an address gets the API's parameters as the gateway converts them, at a path equal to the API's name.
+//! With `_requestBody`, that value is the body of a POST; otherwise the parameters are the query of a GET. Up to
+//! `keepalive` connections to each backend are kept open.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -18,7 +19,7 @@ use super::options::{choice, list};
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// Bytes of a backend's answer, at most.
+/// Maximum length in bytes of a backend's answer.
 const LONGEST: usize = 16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) struct Backends {
 }
 
 pub(super) struct Backend {
-    /// Empty: the gateway itself stands for it.
+    /// Address of the backend; empty if the gateway simulates it.
     pub(super) address: String,
     pub(super) name: String,
     pub(super) served: AtomicU64,
@@ -83,12 +84,12 @@ impl Backends {
         &self.all
     }
 
-    /// The backend of a request of that client; counts it.
+    /// Returns the backend for a client's request and counts the request.
     pub(super) fn of(&self, client: IpAddr) -> &Backend {
         let count = self.all.len();
         let index = match (self.pin, client) {
             (Pin::Turn, _) => self.turn.fetch_add(1, Ordering::Relaxed) % count,
-            // nginx hashes three bytes of an IPv4 address, so that all of a network go to one backend.
+            // nginx hashes three bytes of an IPv4 address, so all clients of a /24 network use one backend.
             (Pin::IpHash, IpAddr::V4(address)) => nginx_hash(&address.octets()[..3]) % count,
             (Pin::Ip, IpAddr::V4(address)) => nginx_hash(&address.octets()) % count,
             (_, IpAddr::V6(address)) => nginx_hash(&address.octets()) % count,
@@ -98,7 +99,7 @@ impl Backends {
         backend
     }
 
-    /// Asks a backend that is an address: the body of its answer, or the code for its failure.
+    /// Sends a request to a backend with an address; returns the body of its answer, or the result code of its failure.
     pub(super) fn ask(
         &self,
         backend: &Backend,
@@ -113,7 +114,8 @@ impl Backends {
             self.reused.fetch_add(1, Ordering::Relaxed);
             asked = exchange(&socket, &request, deadline).map(|answer| (answer, socket));
         }
-        // A kept connection may have ended meanwhile; that is seen only when it is used.
+        // A kept connection may have been closed meanwhile, which is noticed only on use. Then the request is resent on
+        // a new one.
         let ended = |error: &io::Error| {
             !matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
         };
@@ -208,13 +210,13 @@ fn render(host: &str, operation: &str, parameters: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-/// One request and its answer: status, body, and whether the connection can be kept.
+/// Sends a request and reads its answer: status, body, and whether the connection can be kept.
 fn exchange(
     mut socket: &TcpStream,
     request: &[u8],
     deadline: Instant,
 ) -> io::Result<(u16, Vec<u8>, bool)> {
-    // Nothing that is zero may be set as a limit; a millisecond more does not matter.
+    // A socket timeout must not be zero, so it is at least one millisecond.
     let left = || {
         let left = deadline.saturating_duration_since(Instant::now());
         Some(left.max(Duration::from_millis(1)))
@@ -239,7 +241,7 @@ fn exchange(
                 body.extend_from_slice(part);
                 false
             }
-            // An interim answer (100 Continue) is followed by the answer itself.
+            // An interim answer (100 Continue) is followed by the final answer.
             Event::End if (100..200).contains(&status) => {
                 decoder = Decoder::new(false, Limits::default());
                 false

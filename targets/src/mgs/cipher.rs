@@ -1,4 +1,4 @@
-//! The ciphers of bodies: AES and SM4 in CBC mode, padded as PKCS #7 says.
+//! The ciphers of bodies: AES and SM4 in CBC mode with PKCS #7 padding.
 
 use aes::{Aes128, Aes256};
 use cbc::cipher::block_padding::Pkcs7;
@@ -6,7 +6,7 @@ use cbc::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 use cbc::{Decryptor, Encryptor};
 use sm4::Sm4;
 
-/// Bytes of a block, and of an initialization vector.
+/// Length in bytes of a block and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Cipher {
     Sm4,
 }
 
-/// The cipher of one request and its answer, with key and initialization vector.
+/// Cipher, key and initialization vector of one request and its answer.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) cipher: Cipher,
@@ -25,7 +25,7 @@ pub(super) struct Session {
 }
 
 impl Cipher {
-    /// Bytes of a key.
+    /// Length of the key in bytes.
     pub(super) fn key(self) -> usize {
         match self {
             Self::Aes128 | Self::Sm4 => 16,
@@ -35,7 +35,8 @@ impl Cipher {
 }
 
 impl Session {
-    /// `None`: the ciphertext is no whole number of blocks, or what comes out is not padded, as with a wrong key.
+    /// Decrypts a body. `None`: the length is not a multiple of the block length, or the padding is wrong, as with a
+    /// wrong key.
     pub(super) fn decrypt(&self, ciphertext: &[u8]) -> Option<Vec<u8>> {
         match self.cipher {
             Cipher::Aes128 => decrypt::<Decryptor<Aes128>>(self, ciphertext),
@@ -44,7 +45,7 @@ impl Session {
         }
     }
 
-    /// `None`: the key has another length than the cipher's, which [`super::decoder`] does not let happen.
+    /// Encrypts a body. `None`: the key has the wrong length for the cipher, which [`super::decoder`] prevents.
     pub(super) fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
         match self.cipher {
             Cipher::Aes128 => encrypt::<Encryptor<Aes128>>(self, plain),

@@ -1,13 +1,13 @@
-//! The gateway's result codes, with the memo that its answer's header carries.
+//! The gateway's result codes, with the memo that the answer's header contains.
 
-/// A request that the gateway refuses, and why: the second is for people who look for their mistake.
+/// A refused request: its result code, and a reason for people who look for their mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: u16,
     pub(crate) why: String,
 }
 
-/// Code and memo, in order of code.
+/// Result codes and memos, in ascending order of the code.
 pub(super) const CODES: [(u16, &str); 23] = [
     (OK, "OK"),
     (1001, "Access denied"),
@@ -55,7 +55,7 @@ pub(super) fn refuse(code: u16, why: impl Into<String>) -> Refusal {
     Refusal { code, why: why.into() }
 }
 
-/// Position of a code in [`CODES`]; the last for one that is not there.
+/// Returns the position of a code in [`CODES`]; the last position for an unknown code.
 pub(super) fn position(code: u16) -> usize {
     CODES.iter().position(|(known, _)| *known == code).unwrap_or(CODES.len() - 1)
 }
@@ -64,7 +64,7 @@ pub(super) fn memo(code: u16) -> &'static str {
     CODES[position(code)].1
 }
 
-/// Text as a header carries it: all but letters, digits and a few marks as `%XX`.
+/// Encodes text for a header: all bytes except letters, digits and a few marks become `%XX`.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for byte in text.bytes() {

@@ -1,6 +1,6 @@
-//! The way from an encrypted body to the plain one: envelope, key, cipher, gzip; and the way back for the answer.
+//! Decodes an encrypted body: envelope, key, cipher, gzip. Encrypts the answer.
 //!
-//! Every step is bounded by what came in, but gzip, which is bounded by `inflated`.
+//! The output of every step is limited by its input, except gzip, which the option `inflated` limits.
 
 use std::io::{Read, Write};
 
@@ -16,11 +16,11 @@ use super::options::{byte, choice, filled};
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// Where the initialization vector comes from.
+/// Source of the initialization vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Iv {
     Fixed([u8; BLOCK]),
-    /// Behind the key, in what was derived or sent.
+    /// After the key, in the derived or transmitted bytes.
     Derived,
     /// The first bytes of the key.
     Key,
@@ -32,7 +32,7 @@ pub(super) struct Decoder {
     keys: Keys,
     key_tags: [(u8, Transport); 3],
     body_tags: [(u8, Cipher); 2],
-    /// Empty: SHA-256, with SM2 SM3.
+    /// Derivation of the key; `None` for the default, SHA-256, or SM3 with SM2.
     derivation: Option<Derivation>,
     both_coordinates: bool,
     iv: Iv,
@@ -40,7 +40,7 @@ pub(super) struct Decoder {
     inflated: u64,
 }
 
-/// A request that could be decrypted.
+/// A decrypted request.
 pub(super) struct Opened {
     pub(super) plain: Vec<u8>,
     pub(super) session: Session,
@@ -101,7 +101,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Bytes of key, and of initialization vector where that is behind it.
+    /// Length in bytes of the key, plus the initialization vector if that follows the key.
     fn wanted(&self, cipher: Cipher) -> usize {
         cipher.key() + if self.iv == Iv::Derived { BLOCK } else { 0 }
     }
@@ -110,7 +110,7 @@ impl Decoder {
         &self.keys
     }
 
-    /// Decrypts a body. `Err` says at which step that failed.
+    /// Decrypts a body. The error says which step failed.
     pub(super) fn open(&self, bytes: &[u8]) -> Result<Opened, String> {
         let envelope = Envelope::read(bytes)?;
         let transport = known(&self.key_tags, envelope.key_tag, "the key")?;
@@ -163,11 +163,11 @@ impl Decoder {
         Ok(plain)
     }
 
-    /// Encrypts an answer as its request was: the same key, and no envelope.
+    /// Encrypts an answer with the key of its request, without an envelope.
     pub(super) fn seal(&self, session: &Session, plain: Vec<u8>) -> Vec<u8> {
         let plain = if self.gzip {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-            // Writing to memory does not fail.
+            // Writing to a vector cannot fail.
             let _ = encoder.write_all(&plain);
             encoder.finish().unwrap_or_default()
         } else {
@@ -197,7 +197,7 @@ fn iv(config: &Config) -> Result<Iv, Error> {
     }
 }
 
-/// Its callers have counted the bytes.
+/// Converts a block. Callers guarantee its length.
 fn block(bytes: &[u8]) -> [u8; BLOCK] {
     bytes.try_into().unwrap_or_default()
 }

@@ -1,7 +1,8 @@
-//! The key of a body from a point that client and gateway share.
+//! Derives the key of a body from a point that client and gateway share.
 //!
-//! No public source says which derivation a gateway has, so there are those in use: the coordinate itself, its digest, the function of
-//! ANSI X9.63 (SEC 1, 3.6.1; with SM3 it is that of GB/T 32918.4), and HKDF without salt and information (RFC 5869).
+//! No public source says which derivation a gateway uses, so the common ones are offered: the coordinate itself, its
+//! digest, the function of ANSI X9.63 (SEC 1, 3.6.1; with SM3 as in GB/T 32918.4), and HKDF without salt and
+//! information (RFC 5869).
 
 use hmac::{Hmac, KeyInit, Mac};
 use md5::Digest;
@@ -30,7 +31,7 @@ impl Derivation {
         ("hkdf-sha256", Self::HkdfSha256),
     ];
 
-    /// Bytes that it gives, at most, of `shared` bytes.
+    /// Returns the maximum number of bytes that this derivation yields from `shared` input bytes.
     pub(super) fn most(self, shared: usize) -> usize {
         match self {
             Self::Itself => shared,
@@ -40,7 +41,7 @@ impl Derivation {
         }
     }
 
-    /// So many bytes, or fewer where it does not give as many.
+    /// Derives `length` bytes, or as many as the derivation yields.
     pub(super) fn derive(self, shared: &[u8], length: usize) -> Vec<u8> {
         let mut key = match self {
             Self::Itself => shared.to_vec(),
@@ -71,7 +72,7 @@ fn x963<D: Digest>(shared: &[u8], length: usize) -> Vec<u8> {
 
 fn hkdf(shared: &[u8], salt: &[u8], information: &[u8], length: usize) -> Vec<u8> {
     let mac = |key: &[u8], parts: [&[u8]; 3]| {
-        // An HMAC takes keys of every length.
+        // HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
         for part in parts {
             mac.update(part);
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn x963_gives_an_example_of_nist() {
-        // CAVP, ANSI X9.63-2001 with SHA-256, shared secret of 192 bits, no shared information.
+        // CAVP vector of ANSI X9.63-2001 with SHA-256: 192-bit shared secret, no shared information.
         let shared = bytes("96c05619d56c328ab95fe84b18264b08725b85e33fd34f08");
         assert_eq!(
             hex(&Derivation::X963Sha256.derive(&shared, 16)),
@@ -121,7 +122,8 @@ mod tests {
 
     #[test]
     fn sm3_derives_the_key_of_the_example_in_gb_t_32918() {
-        // GB/T 32918.5, encryption on the recommended curve: the coordinates x2 and y2, the plain text, and its ciphertext C2.
+        // GB/T 32918.5, encryption on the recommended curve: coordinates x2 and y2, the plain text, and its ciphertext
+        // C2.
         let shared = bytes(concat!(
             "335e18d751e51f040e27d468138b7ab1dc86ad7f981d7d416222fd6ab3ed230d",
             "ab743ebcfb22d64f7b6ab791f70658f25b48fa93e54064fdbfbed3f0bd847ac9"

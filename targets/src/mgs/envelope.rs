@@ -1,6 +1,6 @@
-//! The body of an encrypted request: two values, each behind a tag of one byte and a length of three, the higher bytes first.
+//! The body of an encrypted request: two values, each with a tag of one byte and a big-endian length of three bytes.
 //!
-//! The first value says which key the second, the ciphertext, is encrypted with. Nothing is copied, and nothing may follow.
+//! The first value carries the key of the second, the ciphertext. Nothing is copied, and no bytes may follow.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Envelope<'a> {
@@ -41,7 +41,7 @@ mod tests {
     fn two_values_are_read() {
         let read = Envelope::read(b"\x02\0\0\x01k\x0f\0\0\x02bb").unwrap();
         assert_eq!(read, Envelope { key_tag: 2, key: b"k", body_tag: 15, body: b"bb" });
-        // The lengths of a request that was captured: 393 bytes in all.
+        // The lengths of a captured request: 393 bytes in total.
         let captured = [&[3, 0, 0, 0x21][..], &[7; 33], &[0x0d, 0, 0x01, 0x60], &[9; 352]].concat();
         let read = Envelope::read(&captured).unwrap();
         assert_eq!((captured.len(), read.key.len(), read.body.len()), (393, 33, 352));

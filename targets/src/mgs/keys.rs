@@ -1,7 +1,7 @@
 //! The private keys of the gateway, and the session keys that clients send under them.
 //!
-//! Built in are three keys, of RSA with 2048 bits, secp256k1 and SM2, so that plans and tests can carry the public keys. Everybody has
-//! them: they protect nothing.
+//! Three keys are built in, for RSA with 2048 bits, secp256k1 and SM2, so that plans and tests can contain the public
+//! keys. The private keys are public too: they protect nothing.
 
 use k256::elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
 use k256::elliptic_curve::{CurveArithmetic, CurveGroup, PublicKey, SecretKey};
@@ -18,7 +18,7 @@ const RSA: &str = include_str!("keys/rsa.pem");
 const ECC: &str = include_str!("keys/ecc.pem");
 const SM2: &str = include_str!("keys/sm2.pem");
 
-/// The way in which the key of a body comes.
+/// The kind of public key that transports the key of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
     Rsa,
@@ -47,11 +47,11 @@ pub(super) struct Keys {
     order: Mode,
 }
 
-/// The result of undoing a key's transport.
+/// The received secret of a request.
 pub(super) enum Secret {
     /// The session key itself.
     Key(Vec<u8>),
-    /// The coordinates of a shared point, from which it is derived.
+    /// The coordinates of a shared point, from which the session key is derived.
     Point { x: Vec<u8>, y: Vec<u8> },
 }
 
@@ -79,9 +79,9 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Puts a key in the place of the built-in one of its kind.
+    /// Replaces the built-in key of the same kind.
     fn take(&mut self, file: &str, text: &str) -> Result<(), Error> {
-        // What stands before it, as `openssl ecparam` writes the curve's name, says nothing that the key does not.
+        // Blocks before the private key are ignored, such as the curve parameters that `openssl ecparam` writes.
         let starts = text.match_indices("-----BEGIN ").map(|(at, _)| &text[at..]);
         let mut keys = starts
             .filter(|pem| pem.lines().next().is_some_and(|line| line.contains("PRIVATE KEY")));
@@ -107,7 +107,7 @@ impl Keys {
         Ok(())
     }
 
-    /// The public key that a client needs, as PEM.
+    /// Returns the public key for clients, as PEM.
     pub(super) fn public(&self, transport: Transport) -> String {
         let pem = match transport {
             Transport::Rsa => self.rsa.to_public_key().to_public_key_pem(LineEnding::LF),
@@ -117,13 +117,13 @@ impl Keys {
         pem.unwrap_or_default()
     }
 
-    /// Undoes the transport of a session key.
+    /// Decrypts or computes the secret from the key value of an envelope.
     pub(super) fn receive(&self, transport: Transport, value: &[u8]) -> Result<Secret, String> {
         match transport {
             Transport::Rsa => self.decrypt_rsa(value).map(Secret::Key),
             Transport::Ecc => shared(&self.ecc, value)
                 .ok_or_else(|| format!("{} bytes are no point of secp256k1", value.len())),
-            // A compressed or whole point alone is that of an agreement; a ciphertext has more behind it.
+            // A value with the length of a point is a key agreement; an SM2 ciphertext is longer.
             Transport::Sm2 if matches!(value.len(), 33 | 65) => shared(&self.sm2, value)
                 .ok_or_else(|| "the key's value is no point of SM2's curve".to_owned()),
             Transport::Sm2 => self.decrypt_sm2(value).map(Secret::Key),
@@ -146,7 +146,7 @@ impl Keys {
     fn decrypt_sm2(&self, value: &[u8]) -> Result<Vec<u8>, String> {
         let key = DecryptingKey::new_with_mode(self.sm2.to_nonzero_scalar(), self.order);
         let decrypted = match value.first() {
-            // ASN.1's SEQUENCE, as OpenSSL writes a ciphertext.
+            // An ASN.1 SEQUENCE, as OpenSSL writes a ciphertext.
             Some(0x30) => key.decrypt_der(value),
             Some(2..=4) => key.decrypt(value),
             _ => return Err("the key's value is no ciphertext of SM2".to_owned()),
@@ -155,7 +155,7 @@ impl Keys {
     }
 }
 
-/// The product of a client's point and the secret number.
+/// Multiplies a client's point by the private key.
 fn shared<C>(secret: &SecretKey<C>, point: &[u8]) -> Option<Secret>
 where
     C: CurveArithmetic,

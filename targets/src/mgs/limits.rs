@@ -1,4 +1,4 @@
-//! The limits of the gateway: requests at once, requests a second, processors, and faults on purpose.
+//! The limits of the gateway: concurrent requests, requests per second, processor time, and deliberate faults.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,23 +13,23 @@ use crate::random::Seeded;
 pub(super) struct Limits {
     users: usize,
     at_once: AtomicUsize,
-    /// The most there have been.
+    /// Highest number of concurrent requests so far.
     most: AtomicUsize,
     rate: f64,
     burst: f64,
-    /// Tokens, and when they were counted.
+    /// Tokens in the bucket, and the time of their last update.
     tokens: Mutex<(f64, Instant)>,
-    /// Free workers; `None`: there is no limit.
+    /// Number of free workers; `None` for no limit.
     workers: Option<(Mutex<usize>, Condvar)>,
     burn: Duration,
     fail: Vec<(u16, f64)>,
     random: Mutex<Seeded>,
 }
 
-/// A request that is being worked on.
+/// A request that is being processed.
 pub(super) struct Admitted<'a>(&'a Limits);
 
-/// A worker that a request holds.
+/// A worker that a request occupies.
 pub(super) struct Worker<'a>(&'a Limits);
 
 impl Limits {
@@ -58,7 +58,7 @@ impl Limits {
         })
     }
 
-    /// Lets a request in, or refuses it for the limits or on purpose.
+    /// Admits a request. Refuses it above the limits, or as a deliberate fault.
     pub(super) fn admit(&self) -> Result<Admitted<'_>, Refusal> {
         let admitted = Admitted(self);
         let at_once = self.at_once.fetch_add(1, Ordering::Relaxed) + 1;
@@ -93,7 +93,7 @@ impl Limits {
         enough
     }
 
-    /// Waits for a worker.
+    /// Waits for a free worker.
     pub(super) fn work(&self) -> Worker<'_> {
         if let Some((free, returned)) = &self.workers {
             let mut free = lock(free);
@@ -115,7 +115,7 @@ impl Limits {
 }
 
 impl Worker<'_> {
-    /// Works for as long as each request costs.
+    /// Uses the processor time that each request costs.
     pub(super) fn burn(&self) {
         if !self.0.burn.is_zero() {
             process::burn(self.0.burn.as_nanos() as u64);

@@ -11,7 +11,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("operations", "", "the Operation-Types that there are, with commas; empty: any"),
     option("session", "", "header or cookie without which a user is not logged in; empty: none"),
     option("header", "", "another name of a header, `Sign=X-Sign`; may be given several times"),
-    // The signature.
+    // Options of the signature.
     option(
         "digest",
         "md5",
@@ -33,7 +33,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         "0",
         "time of the gateway's clock, milliseconds since 1970, for recorded requests; 0: now",
     ),
-    // The encryption.
+    // Options of the encryption.
     option("encryption", "optional", "of requests: optional, required or never"),
     option("answers", "same", "to encrypted requests: same (encrypted) or plain"),
     option(
@@ -63,7 +63,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("tag_sm4", "0d", "… SM4 in CBC mode"),
     option("limit", "1048576", "bytes of a request, at most"),
     option("inflated", "8388608", "bytes of a body once decompressed, at most"),
-    // Limits and faults.
+    // Options of limits and faults.
     option("users", "0", "requests at once, above which they get 1002; 0: none"),
     option("rate", "0", "requests a second, above which they get 1002; 0: none"),
     option("burst", "20", "requests at once after a pause, where there is a rate"),
@@ -80,7 +80,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         "`CODE:SHARE` of requests that get this result code; may be given several times",
     ),
     option("seed", "1", "start of the random sequence"),
-    // What is behind the gateway.
+    // Options of the backends.
     option("upstream", "", "backends, HOST:PORT with commas; empty: the gateway answers itself"),
     option("backends", "1", "backends that it then stands for; X-Served-By names the one"),
     option(
@@ -100,7 +100,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("body", "json", "its answer: json, or echo (the request's plain body)"),
 ];
 
-/// One of several words.
+/// Reads an option whose value is one of several words.
 pub(super) fn choice<T: Copy>(
     config: &Config,
     key: &str,
@@ -115,7 +115,7 @@ pub(super) fn choice<T: Copy>(
     })
 }
 
-/// A byte in two hexadecimal digits.
+/// Reads an option that is a byte in two hexadecimal digits.
 pub(super) fn byte(config: &Config, key: &str, default: u8) -> Result<u8, Error> {
     let Some(text) = config.text(key) else { return Ok(default) };
     let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -123,12 +123,12 @@ pub(super) fn byte(config: &Config, key: &str, default: u8) -> Result<u8, Error>
     number.ok_or_else(|| bad(key, text, "two hexadecimal digits are wanted"))
 }
 
-/// A text that is there and not empty.
+/// Returns an option that is set and not empty.
 pub(super) fn filled<'a>(config: &'a Config, key: &str) -> Option<&'a str> {
     config.text(key).filter(|text| !text.is_empty())
 }
 
-/// The words between commas of all values given.
+/// Returns the comma-separated words of all values of an option.
 pub(super) fn list(config: &Config, key: &str) -> Vec<String> {
     let words = config.all(key).flat_map(|text| text.split(','));
     words.map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()

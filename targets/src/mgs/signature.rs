@@ -1,7 +1,8 @@
-//! The signature of a request: over the API's name, the body in Base64 and the time stamp, with a shared secret.
+//! The signature of a request over the API's name, the body in base64 and the time stamp, with a shared secret.
 //!
-//! `Operation-Type=` API `&Request-Data=` body `&Ts=` time stamp, in this order; a digest of it and of the secret before or behind it, or
-//! an HMAC with the secret as its key; as a rule in lower-case hexadecimal digits.
+//! The text is `Operation-Type=` API `&Request-Data=` body `&Ts=` time stamp. The signature is a digest of the text
+//! with the secret before or after it, or an HMAC with the secret as key. By default it is in lower-case hexadecimal
+//! digits.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +30,7 @@ pub(super) struct Rule {
     encoding: Encoding,
 }
 
-/// Where the secret stands.
+/// Position of the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Join {
     Prefix,
@@ -37,7 +38,7 @@ enum Join {
     Nowhere,
 }
 
-/// How the header has the digest.
+/// Text encoding of the digest in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     Lower,
@@ -46,7 +47,7 @@ enum Encoding {
 }
 
 impl Rule {
-    /// `None`: signatures are not checked.
+    /// Reads the options; `None` if signatures are not checked.
     pub(super) fn new(config: &Config) -> Result<Option<Self>, Error> {
         let hashes = [
             ("md5", Some(Hash::Md5)),
@@ -85,7 +86,7 @@ impl Rule {
         ]
         .concat();
         if self.hash == Hash::HmacSha256 {
-            // An HMAC takes keys of every length.
+            // HMAC accepts keys of any length.
             let Ok(mut mac) = Hmac::<sha2::Sha256>::new_from_slice(&self.secret) else {
                 return String::new();
             };
@@ -128,7 +129,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
-/// Milliseconds since 1970 of a time stamp: a number of base 64 in the digits `0-9A-Za-z+/`, the highest first.
+/// Decodes a time stamp to milliseconds since 1970: a big-endian base-64 number with the digits `0-9A-Za-z+/`.
 pub(super) fn milliseconds(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn time_stamps_are_numbers_of_base_64() {
-        // Seen in a client's request: 2022-09-06 02:20:24.846 UTC.
+        // From a captured request: 2022-09-06 02:20:24.846 UTC.
         assert_eq!(milliseconds(b"OCGcKcE"), Some(1_662_430_824_846));
         assert_eq!(milliseconds(b"10"), Some(64));
         assert_eq!(milliseconds(b"/"), Some(63));

@@ -1,4 +1,4 @@
-//! Counts of the gateway, which `/stats` gives as JSON and `/stats/reset` sets to zero.
+//! Counters of the gateway. `/stats` returns them as JSON, `/stats/reset` sets them to zero.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,14 +12,14 @@ use super::limits::Limits;
 #[derive(Default)]
 pub(super) struct Stats {
     pub(super) requests: AtomicU64,
-    /// Answers by position in [`CODES`].
+    /// Number of answers, by position of the result code in [`CODES`].
     codes: [AtomicU64; CODES.len()],
-    /// Signatures that are right.
+    /// Number of correct signatures.
     pub(super) verified: AtomicU64,
-    /// Requests decrypted, by kind of key.
+    /// Number of decrypted requests, by kind of key.
     decrypted: [AtomicU64; Transport::ALL.len()],
     pub(super) encrypted_answers: AtomicU64,
-    /// Processor time of checking, decrypting and encrypting, ns.
+    /// Processor time for checking, decrypting and encrypting, in nanoseconds.
     pub(super) crypto: AtomicU64,
 }
 

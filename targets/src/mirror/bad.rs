@@ -1,4 +1,4 @@
-//! `/bad/NAME`: answers that break HTTP, each in one way; and answers that break off.
+//! `/bad/NAME`: answers that violate HTTP, each in one way, and answers that break off.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use super::Asked;
 use super::reply::Reply;
 use crate::answer::Answer;
 
-/// An answer and what happens to the connection after it.
+/// The path's name, the bytes of the answer, and what happens to the connection after it.
 struct Bad(&'static str, &'static [u8], After);
 
 enum After {
     Keep,
     Close,
-    /// These bytes again and again until the peer goes away.
+    /// Repeat these bytes until the peer closes.
     Forever(&'static [u8]),
-    /// These bytes a hundred thousand times, then a good end.
+    /// Repeat these bytes a hundred thousand times, then end properly.
     Long(&'static [u8]),
 }
 
@@ -69,7 +69,7 @@ pub(super) fn answer(name: &str, answer: &mut Answer) {
     }
 }
 
-/// With `after=N`: the head of a 1000-byte answer and N of its bytes. Without: nothing.
+/// With `after=N`, sends the head of a 1000-byte answer and N bytes of its body. Otherwise sends nothing.
 pub(super) fn begin(asked: &Asked<'_>, answer: &mut Answer) {
     if asked.text("after").is_some() {
         let head = Reply::text("").head("HTTP/1.1");

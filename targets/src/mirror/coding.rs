@@ -1,4 +1,4 @@
-//! Bodies in content codings and character sets.
+//! Bodies with content codings and in character sets.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use super::reply::Reply;
 const TEXT: &str =
     "A text that is worth compressing, because it says compressing, compressing, compressing.\n";
 
-/// `/gzip`, `/deflate` (zlib, or bare with `raw`), `/br`.
+/// Answers `/gzip`, `/deflate` (zlib, or raw deflate with `raw`) and `/br`.
 pub(super) fn coded(asked: &Asked<'_>, coding: &str) -> Reply {
     let text = repeated(asked);
     let level = Compression::default();
@@ -26,7 +26,7 @@ pub(super) fn coded(asked: &Asked<'_>, coding: &str) -> Reply {
     Reply::new("text/plain; charset=utf-8", body).header("Content-Encoding", coding)
 }
 
-/// `/text`: the text in a character set, which the Content-Type names unless `undeclared`.
+/// Answers `/text`: text in a character set, which Content-Type names unless `undeclared` is set.
 pub(super) fn text(asked: &Asked<'_>) -> Reply {
     let text = repeated(asked);
     let charset = asked.text("charset").unwrap_or("utf-8");
@@ -53,7 +53,7 @@ fn repeated(asked: &Asked<'_>) -> String {
     asked.text("text").unwrap_or(TEXT).repeat(count)
 }
 
-/// Encodes into memory, which cannot fail.
+/// Encodes text to a vector, which cannot fail.
 fn written<W: Write>(
     mut encoder: W,
     text: &str,
@@ -62,23 +62,23 @@ fn written<W: Write>(
     encoder.write_all(text.as_bytes()).and_then(|()| finish(encoder)).unwrap_or_default()
 }
 
-/// Bytes of a part that is not compressed: its length less one is said in 16 bits.
+/// Maximum length in bytes of an uncompressed Brotli block, whose length minus one is stored in 16 bits.
 const PART: usize = 1 << 16;
 
-/// Brotli's form (RFC 7932) without compression: a program must not carry an encoder for this page. Bits count from the
+/// Encodes Brotli (RFC 7932) without compression, which avoids a dependency on an encoder. Bits are numbered from the
 /// lowest.
 fn brotli(text: &str) -> Vec<u8> {
     let mut body = Vec::with_capacity(text.len() + 4 + 3 * text.len().div_ceil(PART));
-    // One bit says that the window has 16 bits.
+    // One bit selects the window of 16 bits.
     let mut before = 1;
     for part in text.as_bytes().chunks(PART) {
-        // Not the last part, a length of four half bytes, the length, not compressed.
+        // Block header: not the last block, four hexadecimal digits of length, the length, uncompressed.
         let head = ((part.len() as u32 - 1) << 3 | 1 << 19) << before;
         body.extend_from_slice(&head.to_le_bytes()[..3]);
         body.extend_from_slice(part);
         before = 0;
     }
-    // The last part, which is empty.
+    // An empty last block.
     body.push(0b11 << before);
     body
 }

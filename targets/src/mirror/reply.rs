@@ -1,7 +1,7 @@
 //! A well-formed HTTP/1.1 answer: status, headers in order, body.
 //!
-//! The order of the header lines is fixed (Server, the caller's, Content-Type, Content-Length, Connection), and there is no Date, so that an
-//! answer has the same bytes every time.
+//! The order of header lines is fixed (Server, the caller's headers, Content-Type, Content-Length, Connection), and
+//! there is no Date, so an answer always has the same bytes.
 
 use crate::answer::Answer;
 use crate::request::Request;
@@ -46,10 +46,10 @@ impl Reply {
         self
     }
 
-    /// Appends the answer, framed by its length.
+    /// Appends the answer with its length.
     pub(super) fn send(&self, request: &Request<'_>, answer: &mut Answer) {
         let mut head = self.head("HTTP/1.1");
-        // RFC 9110, 8.6: neither 1xx nor 204 may carry a length; 304 has no body.
+        // RFC 9110, 8.6: 1xx and 204 must not have a length; 304 has no body.
         let bodiless = self.status < 200 || matches!(self.status, 204 | 304);
         if !bodiless {
             head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
@@ -68,7 +68,7 @@ impl Reply {
         }
     }
 
-    /// Appends the answer without a length: it ends with the connection.
+    /// Appends the answer without a length; it ends with the connection.
     pub(super) fn send_unframed(&self, request: &Request<'_>, answer: &mut Answer) {
         answer.send(self.head("HTTP/1.1").as_bytes());
         answer.send(b"Connection: close\r\n\r\n");
@@ -77,7 +77,7 @@ impl Reply {
         }
     }
 
-    /// The status line and header lines, but neither framing nor the empty line.
+    /// Returns the status line and header lines, without framing and without the empty line.
     pub(super) fn head(&self, version: &str) -> String {
         let mut head = format!(
             "{version} {} {}\r\nServer: throng-target\r\n",
@@ -98,7 +98,7 @@ impl Reply {
     }
 }
 
-/// The reason phrase of a status, after the IANA registry; others are `Unknown`.
+/// Returns the reason phrase of a status from the IANA registry, or `Unknown`.
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         100 => "Continue",

@@ -1,6 +1,7 @@
-//! Cookies and a login: what the mirror knows of sessions.
+//! Cookies and a login: the mirror's session handling.
 //!
-//! The session cookie is a function of the user's name, so the mirror keeps no sessions and answers alike after a restart.
+//! The session cookie is computed from the user name, so the mirror stores no sessions and answers the same after a
+//! restart.
 
 use super::reply::Reply;
 use super::{Asked, page};
@@ -9,7 +10,7 @@ use crate::query::pairs;
 use crate::request::Request;
 
 const PASSWORD: &str = "secret";
-/// Query parameters of `/cookies/set` that are attributes of every cookie set by the same answer.
+/// Query parameters of `/cookies/set` that become attributes of every cookie in the answer.
 const ATTRIBUTES: [(&str, &str); 7] = [
     ("path", "Path"),
     ("domain", "Domain"),
@@ -80,7 +81,7 @@ pub(super) fn private(request: &Request<'_>) -> Reply {
     Reply::text(&format!("hello {user}\n"))
 }
 
-/// The user's name and a checksum over it (FNV-1a, 32 bits): enough to tell a session from a guess in a test.
+/// Returns the user name with a checksum (FNV-1a, 32 bits), so that tests can distinguish a session from a guess.
 fn session_of(user: &str) -> String {
     let user: String = user.chars().filter(char::is_ascii_alphanumeric).collect();
     let sum = user

@@ -1,14 +1,14 @@
-//! A command as it comes: an array of bulk strings.
+//! A command in wire format: an array of bulk strings.
 
 use memchr::memchr;
 
-/// Arguments of a command, at most.
+/// Maximum number of arguments of a command.
 const MOST: usize = 1024;
 
 /// Arguments of a command, and its length in bytes.
 type Command<'a> = (Vec<&'a [u8]>, usize);
 
-/// The command that begins the input, and its length; `None` if it is not complete.
+/// Parses the first command of the input, and its length; `None` if it is incomplete.
 pub(super) fn read(input: &[u8]) -> Result<Option<Command<'_>>, ()> {
     let Some((count, mut at)) = number(b'*', input)? else { return Ok(None) };
     if count == 0 || count > MOST {
@@ -31,7 +31,7 @@ pub(super) fn read(input: &[u8]) -> Result<Option<Command<'_>>, ()> {
     Ok(Some((arguments, at)))
 }
 
-/// A number behind that byte, and the length of its line.
+/// Parses a number after the byte `kind`; returns it with the length of its line.
 fn number(kind: u8, input: &[u8]) -> Result<Option<(usize, usize)>, ()> {
     match input.first() {
         None => return Ok(None),

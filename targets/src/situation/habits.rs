@@ -1,4 +1,5 @@
-//! The event loop's share of a situation: slow accepts, too many connections, idle cuts, and stalls of everything.
+//! Faults in the event loop: slow accepts, a connection limit, cuts of idle connections, and stalls of the whole
+//! target.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -23,14 +24,14 @@ pub(crate) struct Habits {
     stalls: Option<Windows>,
     /// Number of the last stall, from 1.
     stalled: u64,
-    /// Least time between two accepts.
+    /// Minimum time between two accepts.
     pub(crate) accept_every: Nanos,
-    /// Connections beyond this number are reset; 0: none.
+    /// Maximum number of connections; further ones are reset. 0 for no limit.
     most: u64,
     pub(crate) idle: Nanos,
-    /// Idle connections are cut with RST instead of FIN.
+    /// Cut idle connections with RST instead of FIN.
     pub(crate) cut_resets: bool,
-    /// Share of the segments from peers that get lost before they arrive.
+    /// Share of the segments from peers that are dropped on arrival.
     loss: f64,
 }
 
@@ -54,7 +55,7 @@ impl Habits {
         })
     }
 
-    /// The time that a stall which holds `now` has still to last. Stalls count from the first accept.
+    /// Returns the remaining time of the stall at `now`, if there is one. Stall times count from the first accept.
     pub(crate) fn stall(&mut self, now: Nanos) -> Option<Duration> {
         let windows = self.stalls?;
         if !self.started {
@@ -69,7 +70,7 @@ impl Habits {
         Some(Duration::from_nanos(end - at))
     }
 
-    /// Counts a new connection. False: there are too many, and it was reset.
+    /// Counts a new connection. False: it exceeds the limit and was reset.
     pub(crate) fn admits(&mut self, socket: &TcpStream, open: usize, now: Nanos) -> bool {
         self.started = true;
         self.clock.since_first(now);
@@ -81,7 +82,7 @@ impl Habits {
             return true;
         }
         Counts::add(&self.counts.reset);
-        // A socket that is already gone cannot be reset, which is as good.
+        // Fails only if the socket is already closed.
         let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         false
     }
@@ -91,9 +92,10 @@ impl Habits {
     }
 }
 
-/// Lets the kernel drop a share of the segments that come for a socket, as a bad line does: the peer has to send them again.
+/// Lets the kernel drop a share of a socket's incoming segments, like a bad line. The peer must resend them.
 fn lose(socket: &TcpStream, share: f64) {
-    // Classic BPF: load a random number (SKF_AD_OFF + SKF_AD_RANDOM), drop where it is small, else take the whole segment.
+    // Classic BPF: load a random number (SKF_AD_OFF + SKF_AD_RANDOM); drop the segment if it is small, else accept all
+    // of it.
     const RANDOM: u32 = (-0x1000_i32 + 56).cast_unsigned();
     let least = (share * f64::from(u32::MAX)) as u32;
     let filter = [
@@ -102,13 +104,13 @@ fn lose(socket: &TcpStream, share: f64) {
         SockFilter::new(0x06, 0, 0, u32::MAX),
         SockFilter::new(0x06, 0, 0, 0),
     ];
-    // A kernel without filters loses nothing.
+    // If the kernel has no socket filters, no segment is dropped.
     let _ = SockRef::from(socket).attach_filter(&filter);
 }
 
-/// Does nothing for so long; true when the target was stopped meanwhile.
+/// Waits without handling events; true if the target was stopped meanwhile.
 pub(crate) fn stand_still(mut wake: &UnixStream, time: Duration) -> bool {
-    // A time limit of zero would be none.
+    // A timeout of zero would mean no timeout.
     let time = time.max(Duration::from_micros(1));
     wake.set_read_timeout(Some(time)).is_err() || wake.read(&mut [0]).is_ok()
 }

@@ -1,7 +1,7 @@
-//! `limiter`: a rate limiter with a token bucket, which refuses or delays what is above its rate.
+//! `limiter`: a rate limiter with a token bucket, which refuses or delays requests above its rate.
 //!
-//! The bucket holds `burst` tokens and gets `rate` a second. A request without a token gets `status` (429) with `Retry-After` at once, or,
-//! with `over=delay`, waits for its token in order of arrival.
+//! The bucket holds `burst` tokens and gains `rate` tokens per second. A request without a token gets `status` (429)
+//! with `Retry-After` at once. With `over=delay`, it waits for its token in order of arrival.
 
 use std::sync::Arc;
 
@@ -17,10 +17,11 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nabcdefghijk
 
 pub(crate) struct Limiter {
     counts: Arc<Counts>,
-    /// Time for a token, ns.
+    /// Time in which the bucket gains one token, in nanoseconds.
     token: f64,
     burst: f64,
-    /// When the bucket would be full if nobody took a token: a moment in the past or the future, ns.
+    /// Time at which the bucket would be full without further requests, in nanoseconds; may be in the past or the
+    /// future.
     full_at: f64,
     delays: bool,
     refusal: Vec<u8>,
@@ -63,12 +64,12 @@ impl Limiter {
         })
     }
 
-    /// The time until a token for a request of `now`; it is taken if that is 0, or if requests are delayed.
+    /// Returns the wait for a token of a request at `now`. The token is taken if the wait is 0 or requests are delayed.
     fn take(&mut self, now: Nanos) -> Nanos {
         let full = self.full_at.max(now as f64);
         let missing = (full - now as f64) / self.token;
         let wait = (missing + 1.0 - self.burst).max(0.0) * self.token;
-        // Half a nanosecond is no wait.
+        // A wait below half a nanosecond counts as none.
         let wait = if wait < 0.5 { 0 } else { wait as Nanos };
         if wait == 0 || self.delays {
             self.full_at = full + self.token;

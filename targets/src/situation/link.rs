@@ -1,16 +1,17 @@
-//! The body of an answer, and the link that it goes over: all answers of a target share one of `bandwidth` bytes a second.
+//! The body of an answer, and the network link that sends it: all answers of a target share `bandwidth` bytes per
+//! second.
 
 use crate::answer::Answer;
 use crate::config::Config;
 use crate::error::Error;
 use crate::service::Nanos;
 
-/// Parts in which a body is sent where the link is limited.
+/// Number of parts in which a body is sent over a limited link.
 const PARTS: usize = 16;
 
 pub(super) struct Link {
     body: Vec<u8>,
-    /// Bytes a second; 0: without limit.
+    /// Bytes per second; 0 for no limit.
     bandwidth: u64,
     free_at: Nanos,
 }
@@ -25,7 +26,7 @@ impl Link {
         })
     }
 
-    /// Sends a good answer with these header lines from `start` on.
+    /// Sends a successful answer with these header lines from time `start` on.
     pub(super) fn send(&mut self, start: Nanos, lines: &[u8], answer: &mut Answer) {
         let length = format!("Content-Length: {}\r\n\r\n", self.body.len());
         answer.send(&[b"HTTP/1.1 200 OK\r\n", lines, length.as_bytes()].concat());

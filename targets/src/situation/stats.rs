@@ -1,4 +1,4 @@
-//! Counts of a target, which `/stats` gives as JSON.
+//! Counters of a target, which `/stats` returns as JSON.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,20 +9,20 @@ use crate::answer::Answer;
 use crate::request::Request;
 use crate::service::Nanos;
 
-/// Shared by the service and the event loop, which run on one thread.
+/// Counters that the service and the event loop share; both run on one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) requests: AtomicU64,
-    /// Requests that were served, and those that failed on purpose.
+    /// Number of requests served, and of requests failed on purpose.
     pub(crate) answered: AtomicU64,
     pub(crate) errors: AtomicU64,
-    /// Requests that a limiter refused, and those that it delayed.
+    /// Number of requests that a limiter refused, and that it delayed.
     pub(crate) refused: AtomicU64,
     pub(crate) delayed: AtomicU64,
-    /// Requests that waited for a worker, and the longest wait, ns.
+    /// Number of requests that waited for a worker, and the longest wait in nanoseconds.
     waited: AtomicU64,
     longest_wait: AtomicU64,
-    /// Connections accepted, open now, reset because there were too many, and cut because they were idle.
+    /// Number of connections accepted, open now, reset because of the limit, and cut because they were idle.
     pub(crate) accepted: AtomicU64,
     pub(crate) open: AtomicU64,
     pub(crate) reset: AtomicU64,

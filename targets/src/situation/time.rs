@@ -1,4 +1,4 @@
-//! The time that a request takes, as options describe it.
+//! The service time of a request, by the options of the target.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -9,10 +9,10 @@ use crate::random::Seeded;
 use crate::service::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-/// URLs that a cache remembers; further ones are never hits.
+/// Maximum number of URLs in the simulated cache; further URLs are never hits.
 const REMEMBERED: usize = 1 << 20;
 
-/// Time since the first request.
+/// Clock that starts with the first request.
 #[derive(Debug, Default)]
 pub(super) struct Clock(Option<Nanos>);
 
@@ -22,7 +22,7 @@ impl Clock {
     }
 }
 
-/// A number from 0 to a million.
+/// Reads an option that is a number from 0 to a million.
 pub(super) fn number(config: &Config, key: &str, default: f64) -> Result<f64, Error> {
     let value: f64 = config.read(key, default)?;
     if (0.0..=1e6).contains(&value) {
@@ -39,12 +39,13 @@ pub(super) fn share(config: &Config, key: &str, default: f64) -> Result<f64, Err
     Err(bad(key, &value.to_string(), "must lie between 0 and 1"))
 }
 
-/// An option in milliseconds, as nanoseconds.
+/// Reads an option in milliseconds; returns nanoseconds.
 pub(super) fn ms(config: &Config, key: &str, default: f64) -> Result<Nanos, Error> {
     Ok((number(config, key, default)? * 1e6) as Nanos)
 }
 
-/// Stretches of time: the first at `at`, each `length` long, one every `every`. A length of 0 has no end, `every` of 0 no repetition.
+/// Periodic time windows: the first begins at `at`, each is `length` long, and one begins every `every`. A `length` of
+/// 0 never ends, an `every` of 0 means no repetition.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
     at: Nanos,
@@ -65,7 +66,7 @@ impl Windows {
         self.number_and_end(time).is_some()
     }
 
-    /// The number of the window that holds this time, and its end.
+    /// Returns the number of the window that contains this time, and the window's end.
     pub(super) fn number_and_end(&self, time: Nanos) -> Option<(u64, Nanos)> {
         let since = time.checked_sub(self.at)?;
         if self.length == 0 {
@@ -81,20 +82,21 @@ pub(super) struct Time {
     usual: Nanos,
     slow: Nanos,
     slow_share: f64,
-    /// Standard deviations, as shares of the time: of each request, and of a factor that all requests of a second share.
+    /// Relative standard deviations of the service time: per request, and of a factor that all requests of a second
+    /// share.
     noise: f64,
     noise_of_seconds: f64,
     second: (u64, f64),
     seconds: Seeded,
     step_at: Nanos,
     step: f64,
-    /// Growth in a minute, as a share of the time.
+    /// Growth per minute, as a share of the service time.
     leak: f64,
-    /// Factor on the first time, and the time until it has fallen to 1.
+    /// Factor on the service time at the start, and the time until it has fallen to 1.
     cold: f64,
     cold_for: Nanos,
     cached: Option<Nanos>,
-    /// When the cache forgets everything; 0: never.
+    /// Time at which the simulated cache is cleared; 0 for never.
     forget_at: Nanos,
     seen: HashSet<u64>,
     hasher: RandomState,
@@ -113,7 +115,7 @@ impl Time {
             noise: share(config, "noise", 0.0)?,
             noise_of_seconds: share(config, "noise_of_seconds", 0.0)?,
             second: (u64::MAX, 1.0),
-            // A sequence of its own: the weather of a second does not depend on the number of requests before it.
+            // A separate generator, so that the factor of a second does not depend on the number of requests before it.
             seconds: Seeded::new(config.read("seed", 1u64)? ^ 0x5eed),
             step_at: ms(config, "step_at", 0.0)?,
             step: number(config, "step", 1.0)?,
@@ -127,7 +129,7 @@ impl Time {
         })
     }
 
-    /// The time of the next request, and whether it was a hit if there is a cache.
+    /// Returns the service time of the next request, and whether it is a cache hit; `None` without a cache.
     pub(super) fn next(
         &mut self,
         target: &[u8],
@@ -169,7 +171,7 @@ impl Time {
         if self.noise_of_seconds == 0.0 {
             return 1.0;
         }
-        // Seconds without requests draw, too: the sequence stays that of the clock.
+        // Seconds without requests draw a number too, so that the sequence depends only on the clock.
         while self.second.0 != second {
             let next = self.second.0.wrapping_add(1);
             self.second = (next, (1.0 + self.noise_of_seconds * self.seconds.normal()).max(0.05));

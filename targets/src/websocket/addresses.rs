@@ -1,6 +1,7 @@
-//! Listening on several addresses: `127.0.1.1-127.0.1.52,127.0.2.1`, all with the same port.
+//! Listening on several addresses with one port: `127.0.1.1-127.0.1.52,127.0.2.1`.
 //!
-//! More addresses are more four-tuples: a generator can open some 28 000 connections to each pair of its own address and one of these.
+//! More addresses allow more connections: a generator can open about 28 000 connections from each of its own addresses
+//! to each of these.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
@@ -9,10 +10,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// More than anybody has use for.
+/// Maximum number of addresses, far above any realistic use.
 const MOST: u32 = 65_536;
 
-/// The addresses of the option `listen`, or the one that the configuration has.
+/// Returns the addresses of the option `listen`, or the configured address.
 pub(crate) fn read(config: &Config) -> Result<Vec<IpAddr>, Error> {
     let Some(text) = config.text("listen").filter(|text| !text.is_empty()) else {
         return Ok(vec![config.listen.ip()]);
@@ -37,7 +38,7 @@ pub(crate) fn read(config: &Config) -> Result<Vec<IpAddr>, Error> {
     Ok(addresses)
 }
 
-/// A socket with the address, which others of these targets may share; it does not listen yet.
+/// Binds a socket that does not listen yet. With `shared`, other targets can bind the same address.
 pub(crate) fn bind(address: SocketAddr, shared: bool) -> Result<Socket, Error> {
     let open = || {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -51,7 +52,7 @@ pub(crate) fn bind(address: SocketAddr, shared: bool) -> Result<Socket, Error> {
     open().map_err(|error| Error::Listen(address, error))
 }
 
-/// Listeners on all addresses with one port; the first of them may take any.
+/// Creates listeners on all addresses with one port; port 0 means that the first listener picks a free one.
 pub(crate) fn listen(
     addresses: &[IpAddr],
     mut port: u16,

@@ -1,9 +1,9 @@
-//! `chat`: rooms whose members get whatever one of them says.
+//! `chat`: rooms that send every message of a member to all members.
 //!
-//! A connection is in one room at most. Rooms are numbered and their messages ordered by [`rooms`], which is here or, if the
-//! target has several processes, in their parent ([`parent`]), reached through a [`link`]. A member is listed when the parent has
-//! counted it, so each message reaches exactly those who were in the room when it got its number, once. What is said within
-//! one turn of the loop leaves in one write for each member.
+//! A connection is in at most one room. [`rooms`] numbers the rooms and orders their messages. It is in this process,
+//! or, if the target has several processes, in their parent ([`parent`]), which a [`link`] connects. A member is listed
+//! once the parent has counted it, so each message reaches exactly the members at the time of its numbering, once.
+//! Messages of one turn of the loop leave in one write for each member.
 
 pub(super) mod figures;
 pub(super) mod link;
@@ -24,21 +24,21 @@ use rooms::{RoomId, Rooms};
 
 /// The tag of a connection that is in no room.
 const NOWHERE: u32 = u32::MAX;
-/// Longest name of a room, in bytes.
+/// Maximum length of a room's name in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Where the rooms are kept.
+/// Location of the room counters: this process or the parent.
 enum Home {
     Here(Rooms),
     Parent(Link),
 }
 
-/// A room as this process sees it.
+/// This process's part of a room.
 #[derive(Default)]
 struct Local {
-    /// Slots of its members here.
+    /// Slots of the members in this process.
     members: Vec<u32>,
-    /// Frames said since the last turn.
+    /// Frames that were not sent to the members yet.
     pending: Vec<u8>,
     count: u64,
 }
@@ -46,20 +46,20 @@ struct Local {
 pub(crate) struct Chat {
     home: Home,
     rooms: Vec<Local>,
-    /// Rooms with something pending.
+    /// Rooms with pending frames.
     spoken: Vec<RoomId>,
-    /// Connections that wait to be let in, and what they have said meanwhile.
+    /// Connections that wait to join a room, with the messages that they sent meanwhile.
     joining: HashMap<u64, Vec<String>>,
     figures: Figures,
 }
 
 impl Chat {
-    /// All in this process, with so many rooms at most.
+    /// Creates a chat in this process alone, with at most `most_rooms` rooms.
     pub(super) fn alone(most_rooms: usize) -> Self {
         Self::new(Home::Here(Rooms::new(1, most_rooms)))
     }
 
-    /// One of several processes.
+    /// Creates a chat that is one of several processes.
     pub(super) fn child(link: Link) -> Self {
         Self::new(Home::Parent(link))
     }
@@ -83,11 +83,11 @@ impl Chat {
         }
     }
 
-    /// The room has counted the connection; here it is listed.
+    /// Adds a connection to the members in this process, after the room has counted it.
     fn enter(&mut self, core: &mut Core, slot: usize, id: RoomId, name: &str, mut members: u64) {
         let tag = core.sockets[slot].tag;
         if tag[0] == id {
-            // It was here before, and has been counted twice.
+            // The connection was already a member and is now counted twice, so one count is removed.
             self.uncount(id);
             members -= 1;
         } else {
@@ -95,7 +95,7 @@ impl Chat {
             if self.rooms.len() <= id as usize {
                 self.rooms.resize_with(id as usize + 1, Local::default);
             }
-            // What was said before is not for the one who comes.
+            // Earlier messages are sent before the new member is added, so it does not get them.
             self.spread(core, id);
             let local = &mut self.rooms[id as usize];
             core.sockets[slot].tag = [id, local.members.len() as u32];
@@ -141,7 +141,7 @@ impl Chat {
         }
     }
 
-    /// A frame for all members here; it leaves at the end of the turn.
+    /// Queues a frame for all members in this process until the end of the turn.
     fn hear(&mut self, id: RoomId, frame: &[u8]) {
         let Some(local) = self.rooms.get_mut(id as usize) else { return };
         if local.count == 0 {
@@ -151,7 +151,7 @@ impl Chat {
         local.count += 1;
     }
 
-    /// Sends what is pending in a room to its members.
+    /// Sends the pending frames of a room to its members.
     fn spread(&mut self, core: &mut Core, id: RoomId) {
         let Some(local) = self.rooms.get_mut(id as usize) else { return };
         if local.count == 0 {
@@ -167,7 +167,7 @@ impl Chat {
         core.figures.messages_out += sent;
     }
 
-    /// A message from the parent.
+    /// Handles a message from the parent.
     fn told(&mut self, core: &mut Core, kind: u8, body: &[u8]) {
         match kind {
             down::JOINED => {
@@ -177,7 +177,7 @@ impl Chat {
                 let name = String::from_utf8_lossy(name);
                 let said = self.joining.remove(&token).unwrap_or_default();
                 let Some(slot) = slot_of(core, token) else {
-                    // It has gone meanwhile.
+                    // The connection closed meanwhile.
                     return self.uncount(id);
                 };
                 self.enter(core, slot, id, &name, members);
@@ -215,7 +215,7 @@ impl Chat {
     }
 }
 
-/// The slot of a connection that is still the one it was.
+/// Returns the slot of a token's connection if it is still open.
 fn slot_of(core: &Core, wanted: u64) -> Option<usize> {
     let slot = (wanted & u64::from(u32::MAX)) as usize;
     let socket = core.sockets.get(slot)?;
@@ -231,7 +231,7 @@ impl Service for Chat {
     }
 
     fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]) {
-        // The hub has seen to it that text is text.
+        // The hub has already checked that text is valid UTF-8.
         let command = if text { std::str::from_utf8(payload).unwrap_or_default() } else { "" };
         match command.split_once(' ').unwrap_or((command, "")) {
             ("say", said) => {
@@ -272,7 +272,7 @@ impl Service for Chat {
     }
 
     fn linked(&mut self, core: &mut Core, _flags: EventFlags) -> bool {
-        // The link is in use while its messages are looked at, so they are gathered first.
+        // Messages are collected first, because handling them needs the link that is borrowed here.
         let mut messages = Vec::new();
         let Home::Parent(link) = &mut self.home else { return true };
         let lives = link.receive(|_, kind, body| messages.push((kind, body.to_vec())));

@@ -1,7 +1,7 @@
-//! The connections of a hub, and what a service may do with them: answer, send, close.
+//! The connections of a hub, and the operations of a service on them: answer, send, close.
 //!
-//! Answers to the connection being read are gathered and leave in one write. A connection that fails while it is sent to is not
-//! removed at once but noted, so that a service can walk its lists undisturbed.
+//! Answers to the connection being read are collected and leave in one write. A connection that fails during sending is
+//! only marked and removed later, so that a service can iterate over its lists undisturbed.
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
@@ -14,16 +14,16 @@ use wire::websocket::{Opcode, push_frame, push_head};
 use super::settings::{Settings, Slow};
 use super::socket::{CAUSES, Cause, Socket, State};
 
-/// Figures that every service has.
+/// Counters that every service has.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
-    /// WebSockets open now.
+    /// Number of open WebSockets.
     pub(crate) open: u64,
-    /// WebSockets opened since the start.
+    /// Number of WebSockets opened since the start.
     pub(crate) opened: u64,
-    /// In the order of [`Cause`].
+    /// Number of closed WebSockets by cause, in the order of [`Cause`].
     pub(crate) closed: [u64; CAUSES.len()],
-    /// Messages received, without control frames.
+    /// Number of messages received, without control frames.
     pub(crate) messages_in: u64,
     pub(crate) messages_out: u64,
 }
@@ -35,18 +35,19 @@ pub(crate) struct Core {
     pub(crate) figures: Figures,
     /// Frames for the connection being read.
     pub(crate) out: Vec<u8>,
-    /// Connections that failed while they were sent to.
+    /// Connections that failed during sending.
     pub(crate) doomed: Vec<(usize, Cause)>,
     pub(crate) inflater: Inflater,
-    /// One for each window size from 9 bits on, made when first needed.
+    /// A compressor for each window size from 9 bits, created on first use.
     deflaters: [Option<Deflater>; 7],
     packed: Vec<u8>,
     pub(crate) start: Instant,
-    /// Milliseconds since the start, as of the last wait.
+    /// Milliseconds since the start, updated after each wait.
     pub(crate) now: u32,
 }
 
-/// The epoll token of a connection: its slot and generation, by which events for an earlier owner of the slot are recognised.
+/// The epoll token of a connection: its slot and generation. Events of an earlier connection in the slot have another
+/// generation.
 pub(crate) fn token(slot: usize, generation: u32) -> u64 {
     u64::from(generation & 0x3fff_ffff) << 32 | slot as u64
 }
@@ -68,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Adds a message to the answers to the connection being read.
+    /// Adds a message to the answers for the connection being read.
     pub(crate) fn answer(&mut self, slot: usize, text: bool, payload: &[u8]) {
         self.figures.messages_out += 1;
         let opcode = if text { Opcode::TEXT } else { Opcode::BINARY };
@@ -82,7 +83,7 @@ impl Core {
             compression.terms;
         let bits = bits.clamp(9, 15);
         let deflater = &mut self.deflaters[usize::from(bits - 9)];
-        // Level 1: a target is to be fast.
+        // Level 1, because a target must be fast.
         let deflater = deflater.get_or_insert_with(|| Deflater::new(1, bits));
         let window = (!server_no_context_takeover).then_some(&mut compression.sent);
         self.packed.clear();
@@ -90,7 +91,7 @@ impl Core {
         push_message(&mut self.out, opcode, true, &self.packed, self.settings.fragment);
     }
 
-    /// Sends what was answered to the connection that was read.
+    /// Sends the collected answers to the connection that was read.
     pub(crate) fn flush_answers(&mut self, slot: usize) {
         if !self.out.is_empty() {
             let out = std::mem::take(&mut self.out);
@@ -101,7 +102,7 @@ impl Core {
         }
     }
 
-    /// Sends bytes to a connection; the rest is queued.
+    /// Sends bytes to a connection; unsent bytes are queued.
     pub(crate) fn send(&mut self, slot: usize, bytes: &[u8]) {
         let Some(socket) = self.sockets.get_mut(slot) else { return };
         if socket.state == State::Closing {
@@ -119,7 +120,7 @@ impl Core {
         }
     }
 
-    /// Waits for room to write, or no longer.
+    /// Registers or unregisters interest in writability, depending on unsent bytes.
     pub(crate) fn watch(&mut self, slot: usize) {
         let Some(socket) = self.sockets.get_mut(slot) else { return };
         let wanted = socket.unsent() > 0;
@@ -133,13 +134,13 @@ impl Core {
         }
     }
 
-    /// Bytes that wait in this process for peers to read them.
+    /// Number of bytes queued in this process until peers read them.
     pub(crate) fn unsent(&self) -> usize {
         self.sockets.iter().map(|(_, socket)| socket.unsent()).sum()
     }
 }
 
-/// Appends a message in one frame or in fragments of at most `size` bytes.
+/// Appends a message in one frame, or in fragments of at most `size` bytes.
 fn push_message(out: &mut Vec<u8>, opcode: Opcode, rsv1: bool, payload: &[u8], size: usize) {
     if size == 0 || payload.len() <= size {
         if !rsv1 {

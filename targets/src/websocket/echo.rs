@@ -1,7 +1,7 @@
-//! `websocket-echo`: sends every message back, as it came.
+//! `websocket-echo`: sends every message back unchanged.
 //!
-//! `GET /stats` on the same port tells how many WebSockets are open (`ws`), were opened (`ws_total`), and how many messages came
-//! (`ws_msgs`).
+//! `GET /stats` on the same port returns the number of open WebSockets (`ws`), of WebSockets opened so far
+//! (`ws_total`), and of messages received (`ws_msgs`).
 
 use serde_json::json;
 

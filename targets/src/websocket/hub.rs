@@ -1,8 +1,9 @@
-//! The event loop of the WebSocket targets: many connections on one thread, at rest 80 bytes and a descriptor each.
+//! The event loop of the WebSocket targets: many connections on one thread, each with 80 bytes and a descriptor when
+//! idle.
 //!
-//! Listens on any number of addresses. Costs per message: one event, one read, one write; broadcasts one write for each receiver and
-//! turn. Silence is looked for by a sweep over all connections, a millisecond for a hundred thousand. One thread owns everything here; a byte
-//! (or the end) on the wake pipe ends it.
+//! It listens on any number of addresses. A message costs one event, one read and one write; broadcasts cost one write
+//! for each receiver and turn. A sweep over all connections finds silent ones, in one millisecond for a hundred
+//! thousand. One thread owns all of this state; a byte on the wake pipe, or its end, ends the thread.
 
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
@@ -24,44 +25,45 @@ use super::settings::{Cut, Settings};
 use super::socket::{Cause, Compression, Socket, State};
 use crate::accept;
 
-/// Tokens from here on are not connections.
+/// Lowest epoll token that is not a connection.
 const LISTENERS: u64 = 1 << 63;
 const WAKE: u64 = u64::MAX;
-/// The service's own descriptor.
+/// Epoll token of the service's own descriptor.
 pub(crate) const LINK: u64 = u64::MAX - 1;
-/// Connections accepted in one turn from one listener, so that a storm of them does not starve those that are served.
+/// Maximum number of connections accepted in one turn from one listener, so that many new connections do not starve the
+/// open ones.
 const ACCEPTS: usize = 256;
 const EVENTS: usize = 1024;
-/// Room for an unfinished head and a read.
+/// Length of the read buffer in bytes: room for an incomplete head and a read.
 const BUFFER: usize = 1 << 17;
 const CIPHER: usize = 1 << 15;
-/// How long a peer may take to close its side after we closed ours, in milliseconds.
+/// Time in which a peer must close its side after this side closed, in milliseconds.
 const LINGER: u32 = 1000;
-/// Closing because the peer was silent.
+/// Close code for a peer that was silent too long.
 const SILENT: u16 = 4008;
 
 /// The behaviour of a hub's connections.
 pub(crate) trait Service: Send {
-    /// The loop is about to run.
+    /// Called before the loop starts.
     fn begin(&mut self, _core: &Core) -> io::Result<()> {
         Ok(())
     }
 
-    /// A message has come. Answers go through [`Core::answer`].
+    /// Handles a received message. Answers are sent with [`Core::answer`].
     fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]);
 
-    /// A plain GET of `/stats`. `None`: the answer comes later, through [`plain_answer`].
+    /// Answers a plain GET of `/stats`. `None`: the service answers later with [`plain_answer`].
     fn stats(&mut self, core: &mut Core, slot: usize) -> Option<String>;
 
-    /// A WebSocket has ended; `tag` is the service's note on it.
+    /// Notes the end of a WebSocket; `tag` is the service's tag of the connection.
     fn gone(&mut self, _core: &mut Core, _tag: [u32; 2]) {}
 
-    /// Its own descriptor, registered with [`LINK`], is ready. False ends the hub.
+    /// Handles the service's own descriptor, registered with [`LINK`]. False ends the hub.
     fn linked(&mut self, _core: &mut Core, _flags: EventFlags) -> bool {
         true
     }
 
-    /// All events of a turn have been looked at. False ends the hub.
+    /// Called after all events of a turn. False ends the hub.
     fn turn(&mut self, _core: &mut Core) -> bool {
         true
     }
@@ -105,7 +107,7 @@ impl<S: Service> Hub<S> {
         })
     }
 
-    /// Serves until a byte (or the end) comes through the wake pipe, or the service ends it.
+    /// Serves until the wake pipe delivers a byte or closes, or the service ends the hub.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Happened> = Vec::with_capacity(EVENTS);
         let pause = self.pause();
@@ -138,7 +140,7 @@ impl<S: Service> Hub<S> {
                 if !goes_on {
                     return Ok(());
                 }
-                // Before the next event, which may give a slot to another connection.
+                // Failed connections are removed before the next event, which may reuse their slots.
                 self.bury();
             }
             if !self.service.turn(&mut self.core) {
@@ -152,7 +154,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Milliseconds between two sweeps: a tenth of the silence that is looked for.
+    /// Milliseconds between two sweeps: a tenth of the idle limit, within bounds.
     fn pause(&self) -> u32 {
         match self.core.settings.idle_ms {
             0 => LINGER,
@@ -198,7 +200,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Reads available data. An error means that the connection cannot be used any more.
+    /// Reads available data. An error means that the connection is unusable.
     fn readable(&mut self, slot: usize) -> Result<(), Cause> {
         let socket = &mut self.core.sockets[slot];
         let kept = socket.take_input(&mut self.buffer);
@@ -227,7 +229,7 @@ impl<S: Service> Hub<S> {
         used.map(|_| ())
     }
 
-    /// Takes whole frames; returns their bytes.
+    /// Handles complete frames; returns their length in bytes.
     fn consume(&mut self, slot: usize, input: &mut [u8]) -> Result<usize, Cause> {
         let mut used = 0;
         if self.core.sockets[slot].state == State::Asking {
@@ -250,7 +252,7 @@ impl<S: Service> Hub<S> {
         if self.core.sockets[slot].state != State::Open {
             return Ok(input.len());
         }
-        // The assembler stays out of the slab while its events are looked at.
+        // The assembler is taken out of the slab while its events are handled.
         let rules = Rules { role: Role::Server, deflate: false, limit: 0 };
         let mut assembler =
             std::mem::replace(&mut self.core.sockets[slot].assembler, Assembler::new(rules));
@@ -339,7 +341,7 @@ impl<S: Service> Hub<S> {
                 || settings.protocols.iter().any(|own| own.as_bytes() == *name)
         };
         let protocol = request.protocols().find(spoken);
-        // zlib has no window of 8 bits to compress with.
+        // zlib cannot compress with an 8-bit window.
         let terms = request
             .deflate()
             .filter(|terms| settings.compression && terms.server_max_window_bits > 8);
@@ -362,7 +364,7 @@ impl<S: Service> Hub<S> {
         self.finish(slot, Cause::Protocol);
     }
 
-    /// Closes our side in good order; the peer has a second to close its own.
+    /// Closes this side properly; the peer has one second to close its own side.
     fn finish(&mut self, slot: usize, cause: Cause) {
         let Some(socket) = self.core.sockets.get_mut(slot) else { return };
         let was_open = socket.state == State::Open;
@@ -396,14 +398,14 @@ impl<S: Service> Hub<S> {
         self.service.gone(&mut self.core, tag);
     }
 
-    /// Removes the connections that failed meanwhile.
+    /// Removes connections marked as failed.
     fn bury(&mut self) {
         while let Some((slot, cause)) = self.core.doomed.pop() {
             self.remove(slot, cause);
         }
     }
 
-    /// Looks for silence.
+    /// Finds and closes connections that were silent for too long.
     fn sweep(&mut self) {
         let (now, idle) = (self.core.now, self.core.settings.idle_ms);
         let silent: Vec<(usize, State)> = self
@@ -453,7 +455,7 @@ fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Answers a plain request with JSON; the connection ends with it.
+/// Answers a plain HTTP request with JSON and closes the connection.
 pub(crate) fn plain_answer(core: &mut Core, slot: usize, body: &str) {
     let length = body.len();
     let answer = format!(

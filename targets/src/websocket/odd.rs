@@ -1,7 +1,7 @@
-//! `websocket-odd`: breaks the WebSocket protocol, in a way that the path names; `/` lists the paths.
+//! `websocket-odd`: violates the WebSocket protocol in the way that the path names; `/` lists the paths.
 //!
-//! Each path is a script of bytes, waits and endings, played on the HTTP targets' loop; what the client sends after its request is not
-//! looked at. `after=MS` in the query puts a pause between a good upgrade and what follows.
+//! Each path is a script of bytes, waits and ends, run on the HTTP targets' loop. Data that the client sends after its
+//! request is ignored. `after=MS` in the query adds a pause after a valid upgrade.
 
 mod frames;
 mod handshake;
@@ -15,10 +15,10 @@ use crate::service::{Nanos, Service};
 
 pub(crate) struct Odd;
 
-/// A request with its target taken apart.
+/// A request with its target parsed.
 struct Asked<'a> {
     request: &'a Request<'a>,
-    /// The path's first part, and the number that may follow it.
+    /// The first part of the path, without the number that may follow it.
     name: String,
     number: Option<u64>,
     query: Vec<(String, String)>,
@@ -41,7 +41,7 @@ impl<'a> Asked<'a> {
         self.text(name).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
 
-    /// Upgrades as a good server does, and waits if that is wanted.
+    /// Sends a valid upgrade, and then pauses if the query asks for a pause.
     fn upgrade(&self, answer: &mut Answer) {
         answer.send(&self.good_answer());
         match self.value("after", 0) {
@@ -58,7 +58,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// An hour at most.
+/// Converts milliseconds, at most an hour.
 fn millis(ms: u64) -> Nanos {
     ms.min(3_600_000) * 1_000_000
 }

@@ -3,12 +3,12 @@
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// How a connection is cut that was silent for too long.
+/// How a connection is cut that was silent too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// A close frame with code 4008.
+    /// With a close frame with code 4008.
     Close,
-    /// The end of the stream without a close frame, as a proxy does it.
+    /// With FIN and no close frame, like a proxy.
     Fin,
     Reset,
 }
@@ -16,31 +16,31 @@ pub(crate) enum Cut {
 /// Handling of a connection whose peer does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slow {
-    /// It is reset when more than `unsent` bytes wait for it.
+    /// The connection is reset when more than `unsent` bytes are queued for it.
     Drop,
-    /// Everything is kept for it.
+    /// All unsent bytes are queued without limit.
     Wait,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Silence after which a connection is cut, in milliseconds; 0: never.
+    /// Silence after which a connection is cut, in milliseconds; 0 for never.
     pub(crate) idle_ms: u32,
     pub(crate) cut: Cut,
-    /// Largest message taken, in bytes.
+    /// Maximum length of a received message in bytes.
     pub(crate) limit: u32,
     pub(crate) compression: bool,
-    /// Bytes in each frame of a message sent; 0: all in one.
+    /// Length in bytes of each frame of a sent message; 0 sends a message in one frame.
     pub(crate) fragment: usize,
-    /// Subprotocols that are spoken; empty: whatever is asked for.
+    /// Supported subprotocols; if empty, any requested one is accepted.
     pub(crate) protocols: Vec<String>,
     pub(crate) slow: Slow,
-    /// Bytes that may wait for a slow reader.
+    /// Maximum bytes queued for a slow reader.
     pub(crate) unsent: usize,
 }
 
 impl Settings {
-    /// With the options that the target has; the others stay at their defaults.
+    /// Reads the options that the target has; other settings keep their defaults.
     pub(crate) fn read(config: &Config, idle_ms: u32) -> Result<Self, Error> {
         let cut = match config.text("cut").unwrap_or("close") {
             "close" => Cut::Close,

@@ -1,7 +1,7 @@
-//! One connection as the hub holds it: 80 bytes, and nothing on the heap while nothing is unfinished.
+//! A connection of the hub: 80 bytes, and no heap memory unless input or output is incomplete.
 //!
-//! Bytes are written at once and only an unsent rest is kept; input is read into a buffer of the hub and only an unfinished head is
-//! kept. TLS and compression have their own state, on the heap.
+//! Bytes are written at once and only the unsent rest is kept. Input is read into a buffer of the hub, and only an
+//! incomplete head is kept. TLS and compression have their own state on the heap.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,34 +11,34 @@ use rustls::ServerConnection;
 use wire::websocket::deflate::{Deflate, Window};
 use wire::websocket::message::Assembler;
 
-/// The cause of a WebSocket's end, as it is counted.
+/// The cause of a WebSocket's end, for statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The peer sent a close frame.
     PeerClose,
-    /// The peer ended the stream without one.
+    /// The peer ended the stream without a close frame.
     PeerFin,
     PeerReset,
-    /// The peer was silent for too long.
+    /// The peer was silent too long.
     Silent,
     /// The peer did not read.
     Slow,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Protocol,
 }
 
-/// The names of the causes in statistics, in the order of [`Cause`].
+/// Names of the causes in statistics, in the order of [`Cause`].
 pub(crate) const CAUSES: [&str; 6] =
     ["peer_close", "peer_fin", "peer_reset", "silent", "slow", "protocol"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// The request is not there whole.
+    /// The upgrade request is incomplete.
     Asking,
     Open,
-    /// An answer to a plain request is being found out.
+    /// The answer to a plain request is being prepared.
     Answering,
-    /// Our side is closed; the peer's is awaited.
+    /// This side is closed, and the peer's close is awaited.
     Closing,
 }
 
@@ -63,14 +63,14 @@ pub(crate) struct Socket {
     stash: Option<Box<Stash>>,
     pub(crate) assembler: Assembler,
     pub(crate) compression: Option<Box<Compression>>,
-    /// When the peer was last heard, or when our side was closed, in milliseconds since the start.
+    /// Time of the peer's last data, or of this side's close, in milliseconds since the start.
     pub(crate) heard: u32,
-    /// The service's own.
+    /// Tag that only the service uses.
     pub(crate) tag: [u32; 2],
-    /// Tells this connection from earlier ones in the same slot.
+    /// Distinguishes this connection from earlier ones in the same slot.
     pub(crate) generation: u32,
     pub(crate) state: State,
-    /// Whether the loop waits for room to write.
+    /// True if the loop waits until the socket is writable.
     pub(crate) waits_to_write: bool,
 }
 
@@ -100,7 +100,7 @@ impl Socket {
         &self.stream
     }
 
-    /// Moves unfinished input to the start of `buffer`, and returns its size.
+    /// Moves incomplete input to the start of `buffer`; returns its length.
     pub(crate) fn take_input(&mut self, buffer: &mut [u8]) -> usize {
         let Some(stash) = &mut self.stash else { return 0 };
         let kept = std::mem::take(&mut stash.input);
@@ -117,7 +117,8 @@ impl Socket {
         }
     }
 
-    /// Reads once. `Ok(0)` is the end of the stream; `WouldBlock` that there is nothing, or nothing that decrypts to something.
+    /// Reads once. `Ok(0)` is the end of the stream; `WouldBlock` means no data, or no data that decrypts to plain
+    /// text.
     pub(crate) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return (&self.stream).read(buffer);
@@ -127,7 +128,7 @@ impl Socket {
         if count == 0 {
             return Ok(0);
         }
-        // Plain text is never longer than what it was encrypted to, so `buffer` has room for it.
+        // Plain text is never longer than its ciphertext, so `buffer` is large enough.
         let mut bytes = &cipher[..count];
         let mut plain = 0;
         let mut ended = false;
@@ -147,7 +148,7 @@ impl Socket {
                 }
             }
         }
-        // An alert explains to the peer why it was refused, so it leaves before the error is acted on.
+        // A TLS alert tells the peer why it was refused, so it is sent before the error is returned.
         self.encrypt(&[])?;
         match refused {
             Some(error) => Err(error),
@@ -157,7 +158,7 @@ impl Socket {
         }
     }
 
-    /// Sends what can be sent, and keeps the rest.
+    /// Sends as much as possible, and queues the rest.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.tls.is_some() {
             return self.encrypt(bytes);
@@ -185,7 +186,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Writes what is pending.
+    /// Writes queued output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let Some(stash) = &mut self.stash else { return Ok(()) };
         stash.written += write_some(&self.stream, &stash.output[stash.written..])?;
@@ -202,24 +203,24 @@ impl Socket {
         Ok(())
     }
 
-    /// Bytes that wait for the peer to read.
+    /// Number of bytes queued until the peer reads.
     pub(crate) fn unsent(&self) -> usize {
         self.stash.as_ref().map_or(0, |stash| stash.output.len() - stash.written)
     }
 
-    /// Ends our side in good order. What is unsent by now is lost, as the peer has had its time to read it.
+    /// Closes this side properly. Queued bytes are lost, because the peer had time to read them.
     pub(crate) fn finish(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
         }
-        // A peer that is gone already shows itself at the next event.
+        // If the peer has closed, the next event reports it.
         let _ = self.encrypt(&[]);
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// Makes the coming close a RST instead of a FIN.
+    /// Makes the next close send RST instead of FIN.
     pub(crate) fn abort(&self) {
-        // A socket that is already gone cannot be reset, which is as good.
+        // Fails only if the socket is already closed.
         let _ = socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 }

@@ -1,6 +1,6 @@
-//! A client that sends bytes and reads bytes, so that a test sees what is on the wire.
+//! A client that sends and reads raw bytes, so that a test sees what is on the wire.
 
-#![allow(dead_code)] // Every test file uses another part of this.
+#![allow(dead_code)] // Each test file uses other parts of this module.
 
 pub(crate) mod trust;
 
@@ -12,7 +12,7 @@ use targets::{Config, Running, start};
 
 pub(crate) struct Client(pub(crate) TcpStream);
 
-/// The end of a read, with the text read.
+/// The end of a connection, with the text read before it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Fin(String),
@@ -25,12 +25,12 @@ pub(crate) fn target(name: &str, options: &[(&str, &str)]) -> Running {
     start(config).unwrap()
 }
 
-/// How the answer of a target begins to a request in plain text.
+/// Returns the beginning of a target's answer to a plain-text request.
 pub(crate) fn first_answer(name: &str) -> &'static str {
     match name {
-        // It speaks TLS only: an alert.
+        // This target accepts only TLS: it sends an alert.
         "tls-front" => "\u{15}\u{3}",
-        // A request is no command.
+        // An HTTP request is not a Redis command.
         "redis" => "-ERR ",
         _ => "HTTP/1.1 ",
     }
@@ -39,7 +39,7 @@ pub(crate) fn first_answer(name: &str) -> &'static str {
 impl Client {
     pub(crate) fn new(target: &Running) -> Self {
         let socket = TcpStream::connect(target.addr()).unwrap();
-        // Only a hanging test meets this limit.
+        // Only a hanging test reaches this timeout.
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(socket)
     }
@@ -64,7 +64,7 @@ impl Client {
         latin1(&bytes)
     }
 
-    /// Reads one answer that has a length: its head and its body.
+    /// Reads one answer that has a length; returns its head and its body.
     pub(crate) fn answer(&mut self) -> (String, String) {
         let head = self.until("\r\n\r\n");
         let length = head
@@ -76,12 +76,12 @@ impl Client {
         (head, latin1(&body))
     }
 
-    /// The body of the answer to a GET.
+    /// Sends a GET; returns the body of the answer.
     pub(crate) fn body(&mut self, target: &str) -> String {
         self.get(target).answer().1
     }
 
-    /// Reads until the peer ends the connection.
+    /// Reads until the peer closes the connection.
     pub(crate) fn rest(&mut self) -> End {
         let mut bytes = Vec::new();
         match self.0.read_to_end(&mut bytes) {

@@ -1,4 +1,4 @@
-//! A TLS client that trusts everybody.
+//! A TLS client that accepts every certificate.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Statistics of a chat, as numbers that processes send each other and that add up.
+//! Statistics of a chat: counters that processes send to their parent, which adds them up.
 
 use std::fs;
 
@@ -7,32 +7,32 @@ use serde_json::{Map, Value, json};
 use super::super::core::Core;
 use super::super::socket::CAUSES;
 
-/// The figures of one process, or of several added up.
+/// The counters of one process, or the sum of several.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) open: u64,
     pub(super) opened: u64,
     pub(super) closed: [u64; CAUSES.len()],
-    /// Connections that entered a room, each time counted.
+    /// Number of joins; a connection counts once for each room that it entered.
     pub(super) joined: u64,
     /// Messages received.
     pub(super) messages_in: u64,
-    /// Messages sent, broadcasts once for each receiver.
+    /// Messages sent; a broadcast counts once for each receiver.
     pub(super) messages_out: u64,
-    /// Broadcasts asked for.
+    /// Broadcasts requested by members.
     pub(super) said: u64,
-    /// Receivers of broadcasts, added up.
+    /// Sum of the receivers of all broadcasts.
     pub(super) receivers: u64,
-    /// Bytes that wait for slow readers.
+    /// Bytes queued for slow readers.
     pub(super) unsent: u64,
-    /// Bytes of memory that are this process's alone.
+    /// Bytes of memory that this process shares with no other.
     pub(super) private: u64,
 }
 
 const COUNT: usize = 9 + CAUSES.len();
 
 impl Figures {
-    /// Fills in what the loop knows.
+    /// Copies the counters of the event loop.
     pub(super) fn with(mut self, core: &Core) -> Self {
         let known = &core.figures;
         self.open = known.open;
@@ -84,7 +84,7 @@ impl Figures {
         figures
     }
 
-    /// `open`: WebSockets in each process.
+    /// Formats the counters as JSON. `open`: number of WebSockets in each process.
     pub(super) fn to_json(self, open: &[u64]) -> String {
         let closed: Map<String, Value> = CAUSES
             .iter()
@@ -104,7 +104,7 @@ impl Figures {
             "private_bytes": self.private,
             "processes": open.len(),
             "open_by_process": open,
-            // As the echo target has them.
+            // The same names as in the echo target.
             "ws": self.open,
             "ws_total": self.opened,
             "ws_msgs": self.messages_in,
@@ -113,7 +113,8 @@ impl Figures {
     }
 }
 
-/// Resident memory that is not shared with other processes: proc(5), statm, in pages of 4 KiB. What cannot be read is zero.
+/// Resident memory that is not shared with other processes: proc(5), statm, in pages of 4 KiB. Zero if it cannot be
+/// read.
 fn private_bytes() -> u64 {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut fields = statm.split(' ').skip(1).map(|field| field.parse::<u64>().unwrap_or(0));

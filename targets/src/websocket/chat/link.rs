@@ -1,6 +1,6 @@
-//! The wire between the processes of a chat: messages with a length, a kind and a body over a Unix socket.
+//! The connection between processes of a chat: messages with length, kind and body over a Unix socket.
 //!
-//! Never blocks: data that the other end does not take is queued here. All messages are small, except texts of members.
+//! It never blocks: unsent data is queued. All messages are small, except texts of members.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
@@ -8,33 +8,33 @@ use std::os::unix::net::UnixStream;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-/// From a process to its parent. Numbers are little-endian.
+/// Kinds of messages from a process to its parent. Numbers are little-endian.
 pub(super) mod up {
-    /// The process listens.
+    /// The process listens; no body.
     pub(crate) const READY: u8 = 1;
-    /// u64 token, room's name.
+    /// A connection joins a room: u64 token, room name.
     pub(crate) const JOIN: u8 = 2;
-    /// u32 room.
+    /// A member leaves: u32 room.
     pub(crate) const LEAVE: u8 = 3;
-    /// u32 room, text.
+    /// A member sends a message: u32 room, text.
     pub(crate) const SAY: u8 = 4;
-    /// u64 token: somebody wants statistics.
+    /// A client requests statistics: u64 token.
     pub(crate) const STATS: u8 = 5;
-    /// The figures of the process, u64 each.
+    /// The counters of the process, u64 each.
     pub(crate) const FIGURES: u8 = 6;
 }
 
-/// From the parent to a process.
+/// Kinds of messages from the parent to a process.
 pub(super) mod down {
-    /// u64 token, u32 room, u64 members, room's name.
+    /// A connection has joined: u64 token, u32 room, u64 members, room name.
     pub(crate) const JOINED: u8 = 11;
-    /// u64 token: there are too many rooms.
+    /// Joining failed because there are too many rooms: u64 token.
     pub(crate) const FULL: u8 = 12;
-    /// u32 room, the frame for its members.
+    /// A message for the members: u32 room, frame.
     pub(crate) const MESSAGE: u8 = 13;
-    /// Figures are wanted.
+    /// Request for the counters of the process; no body.
     pub(crate) const FIGURES: u8 = 14;
-    /// u64 token, statistics as JSON.
+    /// Statistics for a client: u64 token, JSON.
     pub(crate) const STATS: u8 = 15;
 }
 
@@ -59,7 +59,7 @@ impl Link {
         Ok(epoll::add(epoll, &self.stream, EventData::new_u64(data), EventFlags::IN)?)
     }
 
-    /// Adds a message to what leaves with the next [`Link::flush`].
+    /// Queues a message, which the next [`Link::flush`] sends.
     pub(super) fn push(&mut self, kind: u8, parts: &[&[u8]]) {
         let length = parts.iter().map(|part| part.len()).sum::<usize>() as u32;
         self.output.extend_from_slice(&length.to_le_bytes());
@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// Sends what can be sent, and waits for room for the rest.
+    /// Sends as much as possible, and lets epoll report when the rest can be sent.
     pub(super) fn flush(&mut self, epoll: impl AsFd, data: u64) -> io::Result<()> {
         while self.written < self.output.len() {
             match self.stream.write(&self.output[self.written..]) {
@@ -90,7 +90,7 @@ impl Link {
         Ok(())
     }
 
-    /// Reads once and hands over each whole message. False: the other end is gone.
+    /// Reads once and passes each complete message to `each`. False: the other end has closed.
     pub(super) fn receive(&mut self, mut each: impl FnMut(&mut Self, u8, &[u8])) -> bool {
         let mut input = std::mem::take(&mut self.input);
         let start = input.len();
@@ -120,7 +120,7 @@ impl Link {
     }
 }
 
-/// A number at the start of a body, and what follows it. A body that is too short, which no process of ours sends, is all zeros.
+/// Splits a number from the start of a body. A body that is too short, which no process sends, yields zero.
 pub(super) fn number(body: &[u8]) -> (u64, &[u8]) {
     body.split_first_chunk::<8>()
         .map_or((0, &[][..]), |(number, rest)| (u64::from_le_bytes(*number), rest))

@@ -1,8 +1,8 @@
-//! The parent of a chat with several processes: starts them, keeps the rooms, and relays.
+//! The parent of a chat with several processes: starts them, counts the rooms, and relays messages.
 //!
-//! Each process is the same program run again with the option `child`, its link as standard input, and listeners of its own. The parent
-//! holds no connections. A process that dies takes its members with it; the others go on. When the parent ends, the links close, and
-//! with them the processes.
+//! Each process is this program, started with the option `child`, its link as standard input, and its own listeners.
+//! The parent holds no connections. If a process dies, its members are lost and the others continue. When the parent
+//! ends, the links close, and the processes end too.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,11 +22,11 @@ const EVENTS: usize = 256;
 
 struct Process {
     child: Child,
-    /// `None`: the process is gone.
+    /// Link to the process; `None` if the process has ended.
     link: Option<Link>,
     ready: bool,
     figures: Figures,
-    /// Its figures were asked for.
+    /// The parent has requested the counters of this process.
     asked: bool,
 }
 
@@ -34,13 +34,15 @@ pub(crate) struct Parent {
     epoll: OwnedFd,
     processes: Vec<Process>,
     rooms: Rooms,
-    /// Requests that wait for the statistics being collected, and those that came too late for them: process and token.
+    /// Requests (process and token) that wait for the current collection of counters, and later ones that need the next
+    /// collection.
     waiting: Vec<(usize, u64)>,
     later: Vec<(usize, u64)>,
 }
 
 impl Parent {
-    /// Starts the processes and waits until all of them listen. Each gets `arguments` and then `child=NUMBER:PORT` as an option.
+    /// Starts the processes and waits until all of them listen. Each gets `arguments` and the option
+    /// `child=NUMBER:PORT`.
     pub(crate) fn start(
         arguments: &[OsString],
         processes: usize,
@@ -86,7 +88,7 @@ impl Parent {
         Ok(parent)
     }
 
-    /// Relays until a byte (or the end) comes through the wake pipe, or no process is left.
+    /// Relays until the wake pipe delivers a byte or closes, or no process is left.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         while self.processes.iter().any(|process| process.link.is_some()) && self.step()? {}
         Ok(())
@@ -118,7 +120,7 @@ impl Parent {
         let lives = link.receive(|link, kind, body| self.told(number, link, kind, body));
         if lives {
             self.processes[number].link = Some(link);
-            // What it told may be for itself as well; that waited until its link was back.
+            // A message may need a reply to the same process, whose link was in use until now.
             self.collect();
         } else {
             drop(link);
@@ -126,7 +128,7 @@ impl Parent {
         }
     }
 
-    /// A message from a process, whose link is out of the table meanwhile.
+    /// Handles a message from a process. The link is taken out of the table during the call.
     fn told(&mut self, number: usize, own: &mut Link, kind: u8, body: &[u8]) {
         match kind {
             up::READY => self.processes[number].ready = true,
@@ -170,7 +172,7 @@ impl Parent {
         }
     }
 
-    /// Answers those who wait for statistics when all figures are there, and asks for figures for those who came later.
+    /// Answers waiting statistics requests once all counters have arrived, then starts a collection for later requests.
     fn collect(&mut self) {
         if self.processes.iter().any(|process| process.asked) {
             return;
@@ -213,7 +215,7 @@ impl Drop for Parent {
             process.link = None;
         }
         for process in &mut self.processes {
-            // It ends because its link has; one that was killed has ended already.
+            // The process ends because its link closed; a killed process has already ended.
             let _ = process.child.wait();
         }
     }

@@ -1,18 +1,18 @@
-//! The rooms: the process that numbers a room's messages, and the members of each room by process.
+//! The rooms of a chat: they number messages, and count the members in each process.
 //!
-//! There is one of these for all processes of the target, so a room's messages have one order and consecutive numbers. Members are
-//! counted here, not listed; each process lists its own.
+//! One instance serves all processes of the target, so the messages of a room have one order and consecutive numbers.
+//! Members are only counted here; each process lists its own members.
 
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The number of a room, from 0 on.
+/// Number of a room, from 0.
 pub(super) type RoomId = u32;
 
 struct Room {
     name: String,
     sequence: u64,
-    /// Members in each process.
+    /// Number of members in each process.
     members: Vec<u32>,
 }
 
@@ -24,12 +24,13 @@ pub(super) struct Rooms {
 }
 
 impl Rooms {
-    /// `most`: how many rooms there may be.
+    /// Creates the table for at most `most` rooms.
     pub(super) fn new(processes: usize, most: usize) -> Self {
         Self { by_name: HashMap::new(), all: Vec::new(), processes, most }
     }
 
-    /// The room, made if there is none with this name, and how many are in it now. `None`: no more rooms.
+    /// Adds a member to a room, which is created if it does not exist. Returns the room and its number of members, or
+    /// `None` if there are too many rooms.
     pub(super) fn join(&mut self, process: usize, name: &str) -> Option<(RoomId, u64)> {
         let id = match self.by_name.get(name) {
             Some(&id) => id,
@@ -53,33 +54,33 @@ impl Rooms {
         }
     }
 
-    /// The process has ended.
+    /// Removes all members of a process that has ended.
     pub(super) fn forget(&mut self, process: usize) {
         for room in &mut self.all {
             room.members[process] = 0;
         }
     }
 
-    /// The message that all in the room get: `room NAME SEQUENCE MILLISECONDS TEXT`.
+    /// Formats the message that all members of a room get: `room NAME SEQUENCE MILLISECONDS TEXT`.
     pub(super) fn say(&mut self, id: RoomId, text: &str) -> Option<String> {
         let room = self.all.get_mut(id as usize)?;
         room.sequence += 1;
         let sent_us = sent_us(text).unwrap_or_else(|| {
-            // A clock before 1970 gives zero, which nobody takes for a time.
+            // A clock before 1970 yields zero, which cannot be mistaken for a real time.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             now.as_micros() as u64
         });
         Some(format!("room {} {} {} {text}", room.name, room.sequence, sent_us / 1000))
     }
 
-    /// The processes that have members of the room.
+    /// Iterates over the processes that have members of the room.
     pub(super) fn processes(&self, id: RoomId) -> impl Iterator<Item = usize> + '_ {
         let members = self.all.get(id as usize).map_or(&[][..], |room| &room.members);
         members.iter().enumerate().filter(|(_, count)| **count > 0).map(|(process, _)| process)
     }
 }
 
-/// The time that a text carries as one of its words, `t=MICROSECONDS` since 1970.
+/// Returns the time in the text's word `t=MICROSECONDS`, since 1970.
 fn sent_us(text: &str) -> Option<u64> {
     text.split(' ').find_map(|word| word.strip_prefix("t=")?.parse().ok())
 }
@@ -107,7 +108,7 @@ mod tests {
         rooms.forget(0);
         assert_eq!(rooms.join(1, "a"), Some((0, 1)));
         assert_eq!(rooms.say(9, "x"), None);
-        // Without a time of its own, the clock's.
+        // A text without a valid time gets the time of the clock.
         let said = rooms.say(0, "t=x").unwrap();
         let time: u64 = said.split(' ').nth(3).unwrap().parse().unwrap();
         assert!(time > 1_700_000_000_000);

@@ -1,13 +1,13 @@
-//! Frames that are wrong or unusual, and ends; each after a good upgrade.
+//! Invalid or unusual frames, and connection ends, each after a valid upgrade.
 //!
-//! The table is the single source for the list of paths and for what they send.
+//! The table is the single source for the list of paths and for the bytes that they send.
 
 use wire::websocket::{Opcode, close, push_frame, push_head};
 
 use super::{Asked, millis};
 use crate::answer::Answer;
 
-/// A path, what it is, the bytes after the upgrade.
+/// A path, its description, and the bytes after the upgrade.
 struct Odd(&'static str, &'static str, &'static [u8]);
 
 const TABLE: [Odd; 22] = [
@@ -55,7 +55,7 @@ pub(super) fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.iter().map(|odd| (odd.0, odd.1)).chain(OTHERS.iter().copied())
 }
 
-/// False: the path is none of these.
+/// Answers a path of this module; false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let name = asked.name.as_str();
     if let Some(odd) = TABLE.iter().find(|odd| odd.0 == name) {
@@ -107,7 +107,7 @@ fn send_odd_frame(asked: &Asked<'_>, answer: &mut Answer) {
     answer.send(&out);
 }
 
-/// Ends of the connection; false if the path asks for none.
+/// Answers paths that end the connection; false for any other path.
 fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let mut out = Vec::new();
     match asked.name.as_str() {
@@ -119,7 +119,7 @@ fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
         }
         "fin" => answer.close(),
         "rst" => {
-            // What was sent before would be lost with it.
+            // Without the pause, the reset would discard the bytes sent before.
             answer.pause(millis(20));
             answer.reset();
         }

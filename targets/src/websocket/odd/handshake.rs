@@ -1,4 +1,4 @@
-//! Upgrades that go wrong, come late, or do not come.
+//! Upgrades that fail, are late, or never arrive.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
 
 const GARBAGE: &[u8] = b"neither HTTP nor frames begin like this\r\n\xff\xfe\r\n";
 
-/// False: the path is none of these.
+/// Answers a path of this module; false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let good = asked.good_answer();
     let without = |name: &str| {
@@ -52,7 +52,7 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
             let pause = millis(asked.value("ms", 0));
             for piece in good.chunks(asked.value("size", 1).clamp(1, 1000) as usize) {
                 answer.send(piece);
-                // Without any pause the pieces would be joined.
+                // Without a pause, the pieces would arrive together.
                 answer.pause(pause.max(1));
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     true
 }
 
-/// Answers after which, or without which, the connection ends; false if the path is none of these.
+/// Answers paths that end the connection, with or without an answer before; false for any other path.
 fn end(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     match asked.name.as_str() {
         "status" => {

@@ -1,7 +1,7 @@
-//! Floods: messages or pings at a rate, for as long as the client stays or up to a count.
+//! Floods: messages or pings at a rate, without end or up to a count.
 //!
-//! The remaining work is in the tag of the next step, so nothing is kept here for a client that goes away. A client that does not read
-//! slows its flood down; what it missed is not made up for.
+//! The remaining work is in the tag of the next step, so a client that closes leaves no state. A client that does not
+//! read slows its flood down, and missed messages are not sent later.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,19 +19,19 @@ pub(super) const PATHS: &[(&str, &str)] = &[
     ("pings?rate=1&size=0&count=0", "pings, the same way"),
 ];
 
-/// The shortest time between two steps.
+/// Minimum time between two steps, in nanoseconds.
 const STEP: Nanos = 2_000_000;
 const SECOND: Nanos = 1_000_000_000;
 
-/// The remaining part of a flood, packed into a tag.
+/// The remaining part of a flood, packed into a step's tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Flood {
     pings: bool,
     /// Messages per second, below 2^20.
     rate: u64,
-    /// Bytes of payload, below 2^17.
+    /// Payload length in bytes, below 2^17.
     size: u64,
-    /// Messages left, below 2^26; 0: no end.
+    /// Number of messages left, below 2^26; 0 for no end.
     left: u64,
 }
 
@@ -50,7 +50,7 @@ impl Flood {
     }
 }
 
-/// False: the path is none of these.
+/// Answers a path of this module; false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool {
     let pings = match asked.name.as_str() {
         "flood" => false,
@@ -71,13 +71,13 @@ pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool
     true
 }
 
-/// Sends messages that are due, and returns when the next one is.
+/// Sends the messages that are due, and schedules the next step.
 pub(super) fn due(tag: u64, now: Nanos, answer: &mut Answer) {
     let flood = Flood::unpack(tag);
     let due = (flood.rate * STEP).div_ceil(SECOND).max(1);
     let count = if flood.left == 0 { due } else { due.min(flood.left) };
     let opcode = if flood.pings { Opcode::PING } else { Opcode::TEXT };
-    // A clock before 1970 gives zero, which nobody takes for a time.
+    // A clock before 1970 yields zero, which cannot be mistaken for a real time.
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let mut payload = format!("t={time} ").into_bytes();
     payload.resize(flood.size as usize, b'x');
