@@ -1,6 +1,6 @@
-//! Challenges of any servers: no panic, and no header that ends early or holds a second one.
+//! Fuzzes authentication challenges: no panic, and no header that ends early or contains a second header.
 //!
-//! Input: a byte that picks method and asker, then heads of answers, separated by empty lines.
+//! Input: a byte that selects method and asker, then response heads separated by empty lines.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! Answers of any servers to a cache: no panic, never more entries than allowed, and nothing fresh that was not to be.
+//! Fuzzes responses passed to the HTTP cache: no panic, never too many entries, and no fresh entry if expiry is
+//! disabled.
 //!
-//! Input: a byte that picks the rules, then heads of answers, separated by empty lines.
+//! Input: a byte that selects the rules, then response heads separated by empty lines.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Compressed bodies and charsets: no panic, no more output than allowed, a used state is as good as a new one.
+//! Fuzzes compressed bodies and charsets: no panic, no output above the limit, and reused states behave like new ones.
 //!
-//! Input: the coding, the limit, then the body; the body's first line is also tried as a `Content-Type`.
+//! Input: the coding, the limit, then the body. The first line of the body is also parsed as a `Content-Type`.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Cookies of any servers: no panic, no header that ends early, no two cookies of one identity.
+//! Fuzzes cookies: no panic, no header that ends early, and no two cookies with the same name, domain and path.
 //!
-//! Input: a byte that picks policy and rules, then `Set-Cookie` values, one a line.
+//! Input: a byte that selects policy and rules, then one `Set-Cookie` value per line.
 
 #![no_main]
 

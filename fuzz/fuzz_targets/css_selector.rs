@@ -1,4 +1,4 @@
-//! CSS selectors over any page: no panic, and as many variables as the last one tells.
+//! Fuzzes CSS selectors on pages: no panic, and the number of variables equals the reported number of matches.
 //!
 //! Input: the selector up to a line end, then the page.
 

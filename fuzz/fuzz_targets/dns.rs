@@ -1,6 +1,6 @@
-//! Answers of any name servers: no panic, no endless loop, and nothing found that is not of the name.
+//! Fuzzes responses of name servers: no panic, no endless loop, and no result for another name.
 //!
-//! Input: a byte that says how it came, and a message.
+//! Input: a byte that selects UDP or TCP, and a message.
 
 #![no_main]
 

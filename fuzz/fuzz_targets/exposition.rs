@@ -1,4 +1,5 @@
-//! The text of an exporter, and the line of a PerfMon agent: nothing panics, figures are numbers, and their count is bounded.
+//! Fuzzes the text of Prometheus exporters and the lines of PerfMon agents: no panic, figures are numbers, and their
+//! count is bounded.
 
 #![no_main]
 

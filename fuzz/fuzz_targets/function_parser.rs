@@ -1,4 +1,4 @@
-//! Texts with variables and functions: any text compiles, and keeps its source. Nothing is evaluated.
+//! Fuzzes texts with variables and functions: every text compiles and keeps its source. Nothing is evaluated.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! The bundled mobile gateway answers whatever it is sent: one well-formed answer, with a result code and no panic, and nothing that has
-//! to be decrypted passes without its key.
+//! Fuzzes the bundled mobile gateway: every request gets one well-formed answer with a result code, without a panic. A
+//! request that needs decryption is never accepted without its key.
 //!
-//! Input: a byte of flags (the gateway's settings; whether a whole request or the body of one follows), the request.
+//! Input: a byte of flags (the gateway's settings; whole request or body only), then the request.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ use targets::Config;
 
 type Gateway = Box<dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync>;
 
-/// Time of the requests that targets/tests/mgs/record makes.
+/// Time of the requests that targets/tests/mgs/record creates, in milliseconds since 1970.
 const CLOCK: u64 = 1_662_430_824_846;
 
 static GATEWAYS: LazyLock<[Gateway; 4]> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
-//! A response reads the same whole, in pieces, byte by byte, and with its head remembered; nothing panics, and no piece of
-//! it is invented.
+//! Fuzzes HTTP responses. The result is the same for the whole input, pieces, single bytes, and a cached head. No
+//! panic, and the output contains only bytes of the input.
 //!
-//! Input: a byte of flags, two positions to cut at, the response.
+//! Input: a byte of flags, two split positions, the response.
 
 #![no_main]
 

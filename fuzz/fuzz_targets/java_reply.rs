@@ -1,6 +1,7 @@
-//! Replies of a Java machine: whatever it sends is read or refused, in words, without more memory than it sent.
+//! Fuzzes replies of a Java machine: each reply is parsed or rejected with a message, and uses no more memory than its
+//! length.
 //!
-//! Input: the number of the act, the reply.
+//! Input: the number of the operation, then the reply.
 
 #![no_main]
 

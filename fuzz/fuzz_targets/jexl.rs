@@ -1,6 +1,7 @@
-//! Scripts of `__jexl3`: no panic and no endless loop on any, read before a run or made up in it, and the same value each time.
+//! Fuzzes scripts of `__jexl3`: no panic, no endless loop, and the same value each time, compiled before a run or
+//! during it.
 //!
-//! Input: the script. Variables `a` (a number), `b` (a text) and `c` (empty) are there for it.
+//! Input: the script. It can use the variables `a` (a number), `b` (a text) and `c` (empty).
 
 #![no_main]
 
@@ -41,7 +42,7 @@ fuzz_target!(|script: &str| {
             }
             world.sample(0).0.text
         });
-        // What draws lots or looks at the clock may differ.
+        // Random numbers and times may differ between evaluations.
         let varies = ["andom", "ime", "ate", "hash", "vars", "props"]
             .iter()
             .any(|word| script.contains(word));

@@ -1,4 +1,5 @@
-//! JSONPath over any document: no panic; what a path can see of a document gives what the whole gives.
+//! Fuzzes JSONPath on documents: no panic, and the part of a document that a path can reach yields the same result as
+//! the whole.
 //!
 //! Input: the path up to a line end, then the document.
 
@@ -15,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let mut projection = Projection::default();
     path.project(&mut projection);
     let part = read_for(document, &projection).expect("it was read whole");
-    // As text, for numbers that are none are not equal to themselves.
+    // Results are compared as text, because NaN is not equal to itself.
     let found = |of: &Value<'_>| format!("{:?} {:?}", path.value(of).ok(), path.list(of).ok());
     assert_eq!(found(&part), found(&whole));
 });

@@ -1,6 +1,6 @@
-//! Links of pages and style sheets: what comes out is an address that can be read again, and HTML gives each once.
+//! Fuzzes links in pages and style sheets: each link can be parsed as an address, and HTML yields no duplicates.
 //!
-//! Input: a byte that chooses the parser and the browser, then the page.
+//! Input: a byte that selects parser and browser, then the page.
 
 #![no_main]
 

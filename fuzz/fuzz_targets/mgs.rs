@@ -1,5 +1,5 @@
-//! Envelopes and encrypted answers of a mobile gateway: nothing panics, no more comes out than may, and an envelope that
-//! is read is made of the same bytes again.
+//! Fuzzes envelopes and encrypted responses of a mobile gateway: no panic, no output above the limit, and a parsed
+//! envelope encodes to the same bytes.
 //!
 //! Input: a byte of flags, then the bytes as received.
 
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     let (mut text, mut out) = (bytes.to_vec(), Vec::new());
     let opened = sealer::open(&session, &mut gzip, &mut text, 300, &mut out);
     assert!(out.len() <= 300 && (opened.is_ok() || !session.gzip || out.len() <= 300));
-    // As a gateway would encrypt it.
+    // Encrypts the bytes as a gateway would.
     out.clear();
     let mut sealed = Vec::new();
     if session.sends_vector {

@@ -1,6 +1,6 @@
-//! Forms of any names, types and values: the body has a part for each of them and its true length, and no header line is broken.
+//! Fuzzes multipart forms: the body has a part for each field and the announced length, and no header line is broken.
 //!
-//! Input: a byte that picks mode and character set, then name, content type, value and file type in lines.
+//! Input: a byte that selects mode and character set, then name, content type, value and file type, one per line.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ use world::{World, http_sampler, plan_of};
 
 const CHARSETS: [&str; 4] = ["UTF-8", "ISO-8859-1", "UTF-16", ""];
 
-/// A request with a parameter and a file, all of whose texts are variables.
+/// Returns a sampler with a parameter and a file whose texts are all variables.
 fn sampler(compatible: bool) -> String {
     let text =
         |name: &str, value: &str| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);

@@ -1,7 +1,7 @@
-//! Operations of a NATS server read the same whole, in pieces and byte by byte; nothing panics, and nothing is kept beyond
-//! the bounds.
+//! Fuzzes operations of a NATS server. The result is the same for the whole input, pieces and single bytes. No panic,
+//! and nothing beyond the limits is buffered.
 //!
-//! Input: two positions to cut at, the operations.
+//! Input: two split positions, then the operations.
 
 #![no_main]
 

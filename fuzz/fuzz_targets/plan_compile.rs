@@ -1,4 +1,4 @@
-//! Plans: whatever is read is compiled, without a panic.
+//! Fuzzes the compiler of plans: every plan that can be parsed compiles without a panic.
 
 #![no_main]
 

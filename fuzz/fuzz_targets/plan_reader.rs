@@ -1,4 +1,4 @@
-//! Plan files: any bytes are read or refused, without a panic.
+//! Fuzzes the parser of plan files: any bytes are parsed or rejected without a panic.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! The file of a record and result files of any content are read without harm, and what is read holds together.
+//! Fuzzes record files and result files: any content is read without a panic, and the figures read are consistent.
 //!
-//! Input: a byte that says which it is, and the content; with a flag, the content is the inside of a frame with a right
-//! checksum.
+//! Input: a byte that selects the kind of file, and the content. With a flag, the content is put into a frame with a
+//! correct checksum.
 
 #![no_main]
 

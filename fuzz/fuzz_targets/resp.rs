@@ -1,7 +1,7 @@
-//! Answers of Redis read the same whole, in pieces and byte by byte; nothing panics, no answer is invented, and none comes
-//! before the greeting is answered.
+//! Fuzzes replies of Redis. The result is the same for the whole input, pieces and single bytes. No panic, no reply
+//! that is not in the input, and none before the greeting is answered.
 //!
-//! Input: a byte of flags, two positions to cut at, the answers.
+//! Input: a byte of flags, two split positions, the replies.
 
 #![no_main]
 

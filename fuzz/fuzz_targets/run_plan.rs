@@ -1,5 +1,5 @@
-//! Whole runs: trees of controllers, loops, stops and failing samplers, by a stepped clock and without sockets. Each run ends, its rows, samples and sums
-//! are the same, and no user is lost.
+//! Fuzzes whole runs: trees of controllers, loops, stops and failing samplers, with a simulated clock and without
+//! sockets. Each run ends, its rows, samples and sums agree, and no user is lost.
 
 #![no_main]
 

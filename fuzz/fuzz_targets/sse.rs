@@ -1,7 +1,7 @@
-//! Responses with events read the same whole, in pieces and byte by byte; nothing panics, and no piece of an event is
-//! invented.
+//! Fuzzes responses with server-sent events. The result is the same for the whole input, pieces and single bytes. No
+//! panic, and events contain only bytes of the input.
 //!
-//! Input: a byte of flags, two positions to cut at, the response; with a flag, the body of one alone.
+//! Input: a byte of flags, two split positions, the response; with a flag, only a response body.
 
 #![no_main]
 

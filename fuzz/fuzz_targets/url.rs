@@ -1,6 +1,6 @@
-//! Addresses: splitting loses nothing, and what a redirect leads to has no blanks.
+//! Fuzzes addresses: splitting an address loses nothing, and the target of a redirect contains no blanks.
 //!
-//! Input: a base and a reference, each on a line.
+//! Input: a base address and a reference, one per line.
 
 #![no_main]
 

@@ -1,6 +1,8 @@
-//! Compressed messages: no panic, no more output than allowed, used states as good as new ones, and what we compress comes back.
+//! Fuzzes compressed WebSocket messages: no panic, no output above the limit, reused states behave like new ones, and
+//! compressed messages decompress to the original.
 //!
-//! Input: flags and window bits, the limit, then messages divided by 0xff 0xff: as compressed bytes, and as what to compress.
+//! Input: flags and window bits, the limit, then messages separated by 0xff 0xff, used both as compressed and as plain
+//! bytes.
 
 #![no_main]
 
@@ -19,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     }
     messages.push(rest);
 
-    // Whatever the bytes are.
+    // Decompresses arbitrary bytes.
     let mut used = Inflater::new();
     let mut window = Window::default();
     for message in &messages {
@@ -33,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!((fresh, again), (verdict, out));
     }
 
-    // There and back.
+    // Compresses and decompresses each message.
     let mut deflater = Deflater::new(u32::from(flags & 7), 9 + (flags >> 3) % 7);
     let (mut sent, mut received) = (Window::default(), Window::default());
     for message in &messages {

@@ -1,6 +1,7 @@
-//! Frames: what is read is written the same, a message reads the same whole and in pieces, and no piece of it is invented.
+//! Fuzzes WebSocket frames: a parsed frame encodes to the same bytes, a message is the same whole and in pieces, and it
+//! contains only bytes of the input.
 //!
-//! Input: a byte of flags, two positions to cut at, the frames.
+//! Input: a byte of flags, two split positions, the frames.
 
 #![no_main]
 
@@ -92,7 +93,7 @@ fuzz_target!(|data: &[u8]| {
     if frames.len() <= 1024 {
         assert_eq!(feed(frames.chunks(1), rules), whole);
     }
-    // The input as a payload: out and back.
+    // The input as a payload, encoded and parsed.
     let key = [*flags, *a, *b, 0x5a];
     let mut out = Vec::new();
     push_frame(&mut out, Opcode::BINARY, frames, Some(key));

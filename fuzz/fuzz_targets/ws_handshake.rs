@@ -1,6 +1,7 @@
-//! The opening handshake, both sides: no panic, a verdict that more bytes do not change, and what we answer is accepted.
+//! Fuzzes both sides of the opening handshake: no panic, more bytes never change a result, and the client accepts
+//! Throng's answer.
 //!
-//! Input: a position to cut at, then the head, in which `%ACCEPT%` stands for the right accept value.
+//! Input: a split position, then the head, in which `%ACCEPT%` stands for the correct accept value.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! A WebSocket reads the same whole, in pieces and byte by byte, from its upgrade on; nothing panics, and what is answered by itself
-//! are frames of a client.
+//! Fuzzes WebSocket sessions from the upgrade on. The result is the same for the whole input, pieces and single bytes.
+//! No panic, and automatic replies are valid client frames.
 //!
-//! Input: a byte of flags, two positions to cut at, what the server sends.
+//! Input: a byte of flags, two split positions, the bytes from the server.
 
 #![no_main]
 

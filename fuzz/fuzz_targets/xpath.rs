@@ -1,6 +1,6 @@
-//! XML documents and XPath expressions: whatever is asked of whatever, there is an answer or a message.
+//! Fuzzes XML documents and XPath expressions: every expression yields a result or an error message.
 //!
-//! Input: a byte that chooses the options, the expression up to a line end, then the document.
+//! Input: a byte that selects the options, the expression up to a line end, then the document.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let document = rest.get(end + 1..).unwrap_or(b"");
     let (namespaces, fragment, tolerant) = (choice & 1 != 0, choice & 2 != 0, choice & 4 != 0);
     let found = lang::xpath::extract(document, &query, namespaces, fragment, tolerant);
-    // What a fragment is written as can be read again.
+    // The text of a fragment can be parsed as XML.
     if let (Ok(found), true, false) = (found, fragment, tolerant) {
         for text in found.into_iter().flatten().filter(|text| text.starts_with('<')) {
             let _ = lang::xpath::extract(text.as_bytes(), "/*", namespaces, true, false);
