@@ -1,11 +1,13 @@
-//! Lists the folders of cases, so that no list can forget one: a macro for those that run without Java, and one for the others.
+//! Generates test macros from the case folders, so that no case can be forgotten: one macro for native cases, one for
+//! cases that need Java.
 //!
-//! Each macro makes a test of every case: `parity::native_cases!(check)` is `#[test] fn csv_basic() { check("csv_basic") }` and so on.
+//! Each macro creates a test for every case: `parity::native_cases!(check)` is `#[test] fn csv_basic() {
+//! check("csv_basic") }` and so on.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Prefix of the names of cases that need a JVM; `case.rs` has it as well.
+/// Prefix of the names of cases that need a JVM; `case.rs` has the same constant.
 const JVM: &str = "jvm_";
 
 fn main() {

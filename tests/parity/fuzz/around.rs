@@ -1,4 +1,5 @@
-//! Elements around samplers: config elements, timers, processors, assertions and listeners, with each of their properties.
+//! Elements around samplers: config elements, timers, processors, assertions and listeners, with each of their
+//! properties.
 
 use crate::controllers::Make;
 use crate::grammar::Maker;
@@ -44,7 +45,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
             spread(maker, "PoissonRandomTimer", "PoissonRandomTimerGui")
         }),
     ),
-    // Before samples.
+    // Pre-processors.
     (7, ("UserParameters", user_parameters)),
     (
         1,
@@ -72,7 +73,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
             Element::new("AnchorModifier", "AnchorModifierGui", maker.name("Links"))
         }),
     ),
-    // After samples.
+    // Post-processors.
     (10, ("RegexExtractor", regex)),
     (6, ("JSONPostProcessor", json)),
     (6, ("BoundaryExtractor", boundary)),
@@ -81,7 +82,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
         ("DebugPostProcessor", |maker| {
             Element::new("DebugPostProcessor", "TestBeanGUI", maker.name("Shown"))
                 .flag("displaySamplerProperties", false)
-                // An object among them has a number that differs in length from run to run.
+                // One of the listed objects has a number whose length differs from run to run.
                 .flag("displayJMeterVariables", false)
                 .flag("displayJMeterProperties", false)
                 .flag("displaySystemProperties", false)
@@ -117,7 +118,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
                 Element::new("DurationAssertion", "DurationAssertionGui", maker.name("Quick"))
                     .string(
                         "DurationAssertion.duration",
-                        // None that a slow run could exceed.
+                        // No limit that a slow run could exceed.
                         *maker.dice.pick(&[
                             "30000",
                             "${__P(none,30000)}",
@@ -208,7 +209,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
     ),
 ];
 
-/// Native ones that no plan here has, and why.
+/// Native elements that the grammar does not generate, each with the reason.
 pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("TestPlan", "each plan has one"),
     ("ThreadGroup", "each plan has one or two"),
@@ -279,7 +280,7 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("BackendListener", "it needs a collector"),
 ];
 
-/// Which of a sample's results an element looks at, or which variable.
+/// Sets the results of a sample, or the variable, that an element examines.
 fn scope(maker: &mut Maker, element: Element, name: &str) -> Element {
     match maker.dice.below(10) {
         0 => element.string(name, "children"),
@@ -455,7 +456,7 @@ fn counter(maker: &mut Maker) -> Element {
 }
 
 fn random(maker: &mut Maker) -> Element {
-    // What is drawn is certain: one value, or a seed.
+    // The value drawn is always the same: there is only one, or the seed is fixed.
     let one = maker.dice.chance(50);
     Element::new("RandomVariableConfig", "TestBeanGUI", maker.name("Drawn"))
         .string(
@@ -704,7 +705,7 @@ fn response(maker: &mut Maker) -> Element {
         );
         strings.push(Property::string("0", text));
     }
-    // Contains 2, matches 1, equals 8, substring 16; not 4, or 32.
+    // Contains 2, matches 1, equals 8, substring 16; plus the modifiers "not" 4 or "or" 32.
     let kind = *maker.dice.pick(&[2, 2, 16, 16, 1, 8]) + *maker.dice.pick(&[0, 0, 4, 32, 36]);
     let element = Element::new("ResponseAssertion", "AssertionGui", maker.name("Assert"))
         .with(Property::list("Asserion.test_strings", strings))

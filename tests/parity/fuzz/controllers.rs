@@ -4,7 +4,7 @@ use crate::grammar::Maker;
 use crate::tree::{Element, Property};
 use crate::values::{number, text};
 
-/// The makers of controllers without children.
+/// Function that creates a controller without children.
 pub(crate) type Make = fn(&mut Maker) -> Element;
 
 pub(crate) const CONTROLLERS: &[(usize, (&str, Make))] = &[
@@ -84,7 +84,7 @@ fn when(maker: &mut Maker) -> Element {
 }
 
 fn during(maker: &mut Maker) -> Element {
-    // One that surely ends: nothing in a plan waits for ever.
+    // A condition that certainly ends the loop, so that no plan runs forever.
     let condition = *maker.dice.pick(&[
         "false",
         "FALSE",
@@ -96,7 +96,7 @@ fn during(maker: &mut Maker) -> Element {
         "${__javaScript(${__jm__W1__idx} < 2)}",
     ]);
     if condition == "LAST!" {
-        // Ends with the first sampler that fails; one does, at its end.
+        // This loop ends with the first failing sampler, so its last child is a sampler that fails.
         let mut element = Element::new("WhileController", "WhileControllerGui", "W1")
             .string("WhileController.condition", *maker.dice.pick(&["LAST", ""]));
         element.children.push(maker.failing());
@@ -200,7 +200,8 @@ fn critical(maker: &mut Maker) -> Element {
         .string("CriticalSectionController.lockName", lock)
 }
 
-/// In turn, not by chance; the names of its children are not known here, and weights go by place, too.
+/// A Weighted Switch Controller in order, not random. Its children are not known yet, and weights also apply by
+/// position.
 fn weighted(maker: &mut Maker) -> Element {
     Element::new(
         "com.blazemeter.jmeter.control.WeightedSwitchController",

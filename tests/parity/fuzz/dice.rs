@@ -1,13 +1,13 @@
 //! Random numbers from a seed, the same on every machine: SplitMix64 (Steele, Lea and Flood, 2014).
 //!
-//! Each plan has a seed of its own, so that any plan of a run can be made again without those before it.
+//! Each plan has its own seed, so that any plan of a run can be generated without the plans before it.
 
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// The dice for plan `number` of a run with `seed`.
+    /// Creates the generator for plan `number` of a run with `seed`.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
-        // Neighbours shall have nothing in common: one that began a step further would go on as the other does.
+        // Mixes the seed, because neighbouring seeds would yield overlapping sequences.
         let seed = Self(seed).next();
         Self(Self(seed ^ number).next())
     }
@@ -20,22 +20,22 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `n` - 1; `n` is at least 1.
+    /// Draws a number from 0 to `n` - 1; `n` is at least 1.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent`.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of these, each as often as the others.
+    /// Draws an item; all items are equally likely.
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 
-    /// One of these by weight.
+    /// Draws an item with the given weights.
     pub(crate) fn weighted<'a, T>(&mut self, of: &'a [(usize, T)]) -> &'a T {
         let mut left = self.below(of.iter().map(|(weight, _)| weight).sum());
         for (weight, thing) in of {

@@ -1,4 +1,4 @@
-//! The difference between two outcomes of a plan, and of which kind that is.
+//! The difference between the outcomes of a plan in JMeter and Throng, and its kind.
 
 use crate::engines::{END, Outcome};
 use parity::diff;
@@ -6,25 +6,26 @@ use std::fmt::Write as _;
 
 /// A difference between JMeter's outcome and Throng's.
 pub(crate) struct Difference {
-    /// A few words: which file differs, and in which columns.
+    /// Kind in a few words: the files that differ, and their differing columns.
     pub(crate) kind: String,
-    /// Lines that differ, JMeter's with `-` and Throng's with `+`.
+    /// The differing lines, JMeter's with `-` and Throng's with `+`.
     pub(crate) text: String,
-    /// How Throng ended, if not well.
+    /// Description of an abnormal end of Throng; `None` for a normal end.
     pub(crate) ended: Option<String>,
-    /// A sample failed in both because a file could not be read.
+    /// True if a sample failed in both programs because a file could not be read.
     pub(crate) files_missing: bool,
 }
 
 impl Difference {
-    /// The difference, if there is one.
+    /// Compares two outcomes; `None` if they do not differ.
     pub(crate) fn between(jmeter: &Outcome, throng: &Outcome) -> Option<Self> {
         if jmeter == throng {
             return None;
         }
         let ended = throng.get(END).cloned();
         if let (Some(jmeter), Some(ended)) = (jmeter.get(END), &ended) {
-            // Neither ran it; what they say about it is their own. That one of them never ended is a difference.
+            // Both programs refused the plan, so their messages are not compared. It is a difference if only one of
+            // them never ended.
             let refused = |text: &str| !text.starts_with("did not end");
             if refused(jmeter) == refused(ended)
                 && !ended.starts_with("exit a signal")
@@ -36,7 +37,7 @@ impl Difference {
         let nothing_written =
             jmeter.get("result.jtl").is_some_and(|rows| rows.starts_with("not written"));
         if nothing_written && ended.as_deref().is_some_and(|ended| ended.starts_with("exit 3\n")) {
-            // What JMeter cannot compile it does not run; it says so in its log alone.
+            // JMeter does not run a plan that it cannot compile, and says so only in its log.
             return None;
         }
         let mut text = String::new();
@@ -67,13 +68,13 @@ impl Difference {
         Some(Self { kind: kinds.join(", "), text, ended, files_missing })
     }
 
-    /// Nothing differs that does not in a difference of this kind.
+    /// True if every part of this difference also occurs in a difference of kind `kind`.
     pub(crate) fn is_part_of(&self, kind: &str) -> bool {
         let words = |kind| str::split(kind, [' ', ',', '+']);
         words(&self.kind).all(|word| words(kind).any(|other| other == word))
     }
 
-    /// Throng refuses the plan in words.
+    /// Returns Throng's message if it refused the plan.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.ended.as_deref().filter(|text| text.starts_with("exit 3\n"))
     }
@@ -84,7 +85,7 @@ fn first_words(theirs: &str, ours: &str) -> String {
     format!("({} / {})", first(theirs), first(ours))
 }
 
-/// Which columns of rows differ, or that their number does.
+/// Names the columns in which rows differ, or says that the number of rows differs.
 fn columns(theirs: &str, ours: &str) -> String {
     let (theirs, ours): (Vec<&str>, Vec<&str>) = (theirs.lines().collect(), ours.lines().collect());
     if theirs.len() != ours.len() {

@@ -1,7 +1,8 @@
-//! The two programs that run a plan: JMeter, warm in one Java machine (`WarmJMeter.java`), and Throng, a process per plan.
+//! The two programs that run a plan: JMeter, kept warm in one Java machine (`WarmJMeter.java`), and Throng, one process
+//! per plan.
 //!
-//! Both have a folder with the plan and its files, a target of their own, and at most ten seconds and `MOST_ROWS` of results. What
-//! they leave is made comparable as the parity cases are.
+//! Each has a folder with the plan and its files, its own target, and limits of ten seconds and `MOST_ROWS` of results.
+//! Their output is normalised like that of the parity cases.
 
 use parity::closed::Closed;
 use parity::normal::{self, Rules};
@@ -15,22 +16,22 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of results; a plan that has written more goes on for ever. JMeter's side has the same in `WarmJMeter.java`.
+/// Maximum bytes of results; a plan that writes more runs endlessly. `WarmJMeter.java` has the same limit.
 const MOST_ROWS: u64 = 256 * 1024;
-/// Of the answer of a Java machine that has stopped a plan.
+/// Timeout for the answer of a Java machine that is stopping a plan.
 const STOPPING: Duration = Duration::from_secs(5);
-/// Of the Java machine's own start.
+/// Timeout for the start of the Java machine.
 const START: Duration = Duration::from_secs(120);
 
-/// The files that a run left behind, by name, normalised. A run that did not come to its end has `end` alone.
+/// The files that a run wrote, by name, normalised. A run that did not end has only the entry `end`.
 pub(crate) type Outcome = BTreeMap<String, String>;
 
-/// The entry of an outcome that says how a run ended.
+/// The entry of an outcome that describes the end of the run.
 pub(crate) const END: &str = "end";
 
-/// Files that plans find beside them, and what the target answers.
+/// The environment of plans: files next to the plan, and the target's answers.
 pub(crate) struct Bench {
-    /// The folder with the files: all of `tests/parity/fuzz/beside`.
+    /// The folder with the files: a copy of `tests/parity/fuzz/beside`.
     beside: PathBuf,
     work: PathBuf,
     closed: Closed,
@@ -78,7 +79,7 @@ impl Bench {
         fs::write(folder.join("plan.jmx"), plan).expect("the plan");
     }
 
-    /// Runs the plan in both, at the same time.
+    /// Runs the plan in both programs at the same time.
     pub(crate) fn both(&mut self, plan: &str, rules: &Rules) -> (Outcome, Outcome) {
         let throng = self.throng_of(plan);
         let jmeter = self.jmeter(plan, rules);
@@ -109,12 +110,12 @@ impl Bench {
             .args(["-n", "-t", "plan.jmx", "-l", "result.jtl"])
             .arg(format!("-Jport={}", server.port()))
             .arg(format!("-Jclosed={}", self.closed.port))
-            // Both clients of JMeter say which Java they run in.
+            // JMeter's HTTP clients send the Java version in a header.
             .arg(format!("-Jthrong.http.java_version={}", self.jmeter.java))
             .arg("-Jjmeter.save.saveservice.sample_count=true")
             .current_dir(&folder)
             .env("TZ", "UTC")
-            // Whether this machine has JMeter's jars must not matter.
+            // The result must not depend on JMeter's jars on this machine.
             .env_remove("JMETER_HOME")
             .env("THRONG_CACHE", folder.join("no-cache"))
             .stdin(Stdio::null())
@@ -131,7 +132,7 @@ impl Bench {
     }
 }
 
-/// A running Throng.
+/// A running Throng process.
 struct Running {
     child: Child,
     since: Instant,
@@ -188,7 +189,7 @@ struct JMeter {
     cwd: PathBuf,
     log: PathBuf,
     warm: Option<Warm>,
-    /// The version of its Java.
+    /// Version of the Java that runs JMeter.
     java: String,
 }
 
@@ -220,7 +221,7 @@ impl JMeter {
         let asked = warm.questions.write_all(line.as_bytes()).and_then(|()| warm.questions.flush());
         let answer = asked.ok().and_then(|()| warm.answers.recv_timeout(PATIENCE + STOPPING).ok());
         answer.unwrap_or_else(|| {
-            // A machine with a plan that cannot be stopped is of no use any more.
+            // The Java machine runs a plan that cannot be stopped, so it is replaced.
             self.warm = None;
             "did not end".to_owned()
         })
@@ -232,7 +233,7 @@ impl JMeter {
         let config = self.classes.join("log4j2.xml");
         let mut child = Command::new("java")
             .args(["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
-            // JMeter collects garbage before each test; that it does changes nothing but the time.
+            // JMeter collects garbage before each test, which costs time and changes no result.
             .args(["-XX:+DisableExplicitGC", "-Djava.awt.headless=true"])
             .args(["-Duser.language=en", "-Duser.region=EN"])
             .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED"])

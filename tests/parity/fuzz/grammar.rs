@@ -1,4 +1,5 @@
-//! Random small plans: a Test Plan with one or two groups, one to eight elements of any kind at any place, one to three iterations.
+//! Random small plans: a Test Plan with one or two groups, one to eight elements of any kind at any position, one to
+//! three iterations.
 
 use crate::around::AROUND;
 use crate::controllers::CONTROLLERS;
@@ -7,24 +8,24 @@ use crate::samplers::{SAMPLERS, failing};
 use crate::tree::{Element, Property};
 use crate::values::{expression, number};
 
-/// Adds a property.
+/// Function that adds a property.
 pub(crate) type Extra = fn(&mut Maker, Element) -> Element;
 
-/// Makes one plan.
+/// Generator of one plan.
 pub(crate) struct Maker<'a> {
     pub(crate) dice: &'a mut Dice,
     named: usize,
-    /// A Module Controller points into the Test Fragment.
+    /// True if the plan needs a Test Fragment, because a Module Controller refers to it.
     pub(crate) wants_fragment: bool,
 }
 
-/// The plan for these dice.
+/// Generates the plan for this random generator.
 pub(crate) fn plan(dice: &mut Dice) -> Element {
     Maker { dice, named: 0, wants_fragment: false }.plan()
 }
 
 impl Maker<'_> {
-    /// A name of its own; at times with an expression in it.
+    /// Generates a unique name, sometimes with an expression in it.
     pub(crate) fn name(&mut self, kind: &str) -> String {
         self.named += 1;
         let mut name = format!("{kind}{}", self.named);
@@ -34,12 +35,12 @@ impl Maker<'_> {
         name
     }
 
-    /// A request that fails.
+    /// Creates a request that fails.
     pub(crate) fn failing(&mut self) -> Element {
         failing(self.name("Fails"))
     }
 
-    /// The element with those of these properties that the dice want, each by its percentage.
+    /// Adds each of these properties to an element with its probability in percent.
     pub(crate) fn some(&mut self, element: Element, options: &[(usize, Extra)]) -> Element {
         options.iter().fold(element, |element, (percent, add)| {
             if self.dice.chance(*percent) { add(self, element) } else { element }
@@ -93,7 +94,7 @@ impl Maker<'_> {
             .holding(below)
     }
 
-    /// Where requests go, unless they say otherwise.
+    /// Creates the HTTP defaults with the address of the target.
     fn target() -> Element {
         let list = Property::list("Arguments.arguments", Vec::new());
         Element::new("ConfigTestElement", "HttpDefaultsGui", "Target")
@@ -144,7 +145,7 @@ impl Maker<'_> {
         group.holding(children)
     }
 
-    /// Elements below a group or a controller, `budget` at most.
+    /// Generates the elements below a group or a controller, at most `budget`.
     fn fill(&mut self, budget: usize, depth: usize) -> Vec<Element> {
         let mut left = budget;
         let mut children = Vec::new();
@@ -152,11 +153,11 @@ impl Maker<'_> {
             let kind = self.dice.below(100);
             let child = if kind < 30 && depth < 4 && left > 1 {
                 let mut child = (self.dice.weighted(CONTROLLERS).1)(self);
-                // A Module or Include Controller has nothing below it.
+                // A Module or Include Controller has no children.
                 if !matches!(child.class.as_str(), "ModuleController" | "IncludeController") {
                     let most = 1 + self.dice.below(left - 1);
                     let mut inner = self.fill(most, depth + 1);
-                    // The sampler that ends a loop stays its last.
+                    // The sampler that ends a loop stays the last child.
                     inner.append(&mut child.children);
                     child.children = inner;
                 }
@@ -172,7 +173,7 @@ impl Maker<'_> {
         children
     }
 
-    /// Gives a Weighted Switch Controller a table that names its children.
+    /// Gives a Weighted Switch Controller a table with the names of its children.
     fn weights(&mut self, child: Element) -> Element {
         if !child.class.ends_with("WeightedSwitchController") {
             return child;
@@ -189,7 +190,7 @@ impl Maker<'_> {
         child.with(Property::list("Weights", rows))
     }
 
-    /// A sampler with `most` elements around it.
+    /// Generates a sampler with at most `most` elements around it.
     fn sampler(&mut self, most: usize) -> Element {
         let mut sampler = (self.dice.weighted(SAMPLERS).1)(self);
         for _ in 0..self.dice.below(3).min(most) {

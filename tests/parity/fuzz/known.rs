@@ -1,16 +1,17 @@
-//! Causes of differences that are known, each with the place that documents it.
+//! Known causes of differences, each with the place that documents it.
 //!
-//! A rule looks at the smallest plan and at its difference. It is as narrow as its cause: a plan with the same elements that differs in
-//! another way is not meant. Plans that Throng refuses in words, before it sends anything, are told apart before they are made smaller.
+//! A rule examines the smallest plan and its difference. It is as narrow as its cause: it does not match a plan with
+//! the same elements that differs in another way. Plans that Throng refuses before it sends anything are sorted out
+//! before shrinking.
 
 use crate::difference::Difference;
 use crate::tree::{Element, Property};
 
-/// One cause.
+/// A known cause of differences.
 pub(crate) struct Known {
-    /// A few words for tables.
+    /// Name of the cause in a few words, for tables.
     pub(crate) name: &'static str,
-    /// Where it is documented.
+    /// Document and section that describe the cause.
     pub(crate) documented: &'static str,
     fits: fn(&Element, &Difference) -> bool,
 }
@@ -22,7 +23,7 @@ const KNOWN: &[Known] = &[
         fits: |plan, difference| {
             let nameless = |element: &Element| {
                 let name = element.value("BoundaryExtractor.refname");
-                // What an expression makes of it may be empty, too.
+                // An expression may evaluate to an empty name too.
                 let name = name.unwrap_or_default();
                 element.class == "BoundaryExtractor" && (name.is_empty() || name.contains("${__"))
             };
@@ -57,7 +58,7 @@ const KNOWN: &[Known] = &[
             let others = ["responseCode", "rows missing", "rows too many"];
             has(plan, reads)
                 && unanswered.iter().any(|text| difference.text.contains(text))
-                // Lines of a trace inside of a message change how many lines there are.
+                // Stack trace lines inside a message change the number of rows.
                 && (["\\u0009at ", "\tat java.", "\tat%20", "%09at%20", "Test failed: text"].iter().any(|text| difference.text.contains(text))
                     || !others.iter().any(|kind| difference.kind.contains(kind)))
         },
@@ -69,11 +70,11 @@ const KNOWN: &[Known] = &[
             let has = |mark: char, text: &str| {
                 difference.text.lines().any(|line| line.starts_with(mark) && line.contains(text))
             };
-            // JMeter has found something else that is wrong, or has sent a head without a body.
+            // JMeter found another error first, or sent a head without a body.
             let other = has('+', "FileNotFoundException") && !has('-', "FileNotFoundException");
             let sent =
                 difference.kind == "requests" && has('-', " HTTP/1.1") && !has('+', " HTTP/1.1");
-            // What it had sent of the request, nothing perhaps, costs it the connection.
+            // A request that JMeter sent only in part, or not at all, closes its connection.
             let lines = || difference.text.lines().filter(|line| line.starts_with(['-', '+']));
             let reconnects = difference.kind == "requests"
                 && lines()
@@ -89,7 +90,7 @@ const KNOWN: &[Known] = &[
                 element.class == "DebugSampler"
                     && element.value("displayJMeterVariables") == Some("true")
             };
-            // What an assertion finds in numbers of objects: digits that it looks for, or a digest.
+            // Assertions on object numbers in the listing: digits that they search for, or a digest.
             let found = [
                 "JMeterVariables:",
                 "JMeterThread.pack=",
@@ -147,7 +148,7 @@ const KNOWN: &[Known] = &[
                     || element.value("XPath.tolerant") == Some("true")
             };
             let said = difference.text.contains("Index -1 out of bounds for length 128");
-            // An extractor of all matches throws, and the sample is lost.
+            // An extractor of all matches throws, and JMeter loses the sample.
             let lost =
                 difference.kind.contains("rows too many") && difference.text.contains("/items");
             has(plan, tolerant) && (said || lost)
@@ -192,7 +193,7 @@ const KNOWN: &[Known] = &[
         name: "the MIME type of a file that a body without multipart goes with: JMeter evaluates it several times",
         documented: "differences.md, Load",
         fits: |plan, difference| {
-            // The value of before is there only once: the second time it is the one that was set.
+            // The first evaluation returns the property's old value, the second one the value just set.
             let sets = |element: &Element| {
                 let mut jmx = String::new();
                 element.properties.iter().for_each(|property| property.write(&mut jmx));
@@ -256,7 +257,7 @@ const KNOWN: &[Known] = &[
             let across = |element: &Element| {
                 element.value("InterleaveControl.accrossThreads") == Some("true")
             };
-            // Messages of several lines make it look like another column.
+            // With multi-line messages, the difference appears in another column.
             let rows = difference.kind.starts_with("rows ");
             let moved = ["too many", "missing"].iter().any(|word| difference.kind.contains(word));
             has(plan, across) && rows && !moved && difference.text.contains(",1,0,")
@@ -302,7 +303,7 @@ fn has(plan: &Element, is: impl Fn(&Element) -> bool) -> bool {
     found
 }
 
-/// The known cause of a difference, if it has one.
+/// Returns the known cause of a difference, if it has one.
 pub(crate) fn cause(plan: &Element, difference: &Difference) -> Option<&'static Known> {
     KNOWN.iter().find(|known| (known.fits)(plan, difference))
 }

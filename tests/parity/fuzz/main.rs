@@ -1,7 +1,8 @@
-//! Compares Throng with JMeter 5.6.3 on random small plans; `README.md` beside it says how to use it.
+//! Compares Throng with JMeter 5.6.3 on random small plans; its `README.md` describes the usage.
 //!
-//! Plans are made from a seed (`grammar.rs`), run by both programs against the target of the parity cases (`engines.rs`), compared as
-//! these are, and made smaller where they differ (`shrink.rs`). What differs for a known cause is counted by it (`known.rs`).
+//! Plans are generated from a seed (`grammar.rs`) and run by both programs against the target of the parity cases
+//! (`engines.rs`). They are compared like the parity cases, and shrunk if they differ (`shrink.rs`). Differences with a
+//! known cause are counted by cause (`known.rs`).
 
 mod around;
 mod controllers;
@@ -26,12 +27,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How often a difference must show.
+/// Number of runs in which a difference must occur.
 const SHOWS: usize = 3;
-/// How long a plan is made smaller.
+/// Maximum time for shrinking one plan.
 const SHRINKING: Duration = Duration::from_secs(20);
 
-/// The options of the command line.
+/// The command-line options.
 struct Options {
     seed: u64,
     first: u64,
@@ -122,7 +123,7 @@ fn absolute(path: &str) -> Result<PathBuf, String> {
     fs::canonicalize(path).map_err(|problem| format!("{path}: {problem}"))
 }
 
-/// Where runs write: in memory, where there is such a folder, for they write many files and none is kept.
+/// Folder for the runs' files, in memory if possible, because runs write many files and none is kept.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -141,7 +142,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A class that the support table calls native is in the grammar, or is left out in words.
+/// Every class that the support table calls native is in the grammar or in the list of exceptions.
 fn every_native_class_has_its_place() {
     let made = |name: &str| {
         let tables =
@@ -157,8 +158,8 @@ fn every_native_class_has_its_place() {
     assert!(lost.is_empty(), "neither in the grammar nor left out of it: {lost:?}");
 }
 
-/// Whether what a plan does is a matter of chance: of JMeter's dice, or of who comes first: among several users where something ends the run or
-/// is shared, or between the end of a run and the start of its next group.
+/// True if a plan's result is random. Causes are JMeter's random numbers, and races: between users if something ends
+/// the run or is shared, or between the end of a run and the start of its next group.
 fn is_chance(plan: &Element) -> bool {
     let (mut several, mut ends, mut ends_run, mut shares, mut dice) =
         (false, false, false, false, false);
@@ -195,7 +196,7 @@ fn is_chance(plan: &Element) -> bool {
     several && (ends || shares) || groups > 1 && ends_run || dice
 }
 
-/// How a plan is compared.
+/// Returns the comparison rules for a plan.
 fn rules(plan: &Element) -> Rules {
     let mut rules = Rules::default();
     let mut groups = 0;
@@ -220,30 +221,31 @@ fn rules(plan: &Element) -> Rules {
     });
     rules.users |= groups > 1 && plan.value("TestPlan.serialize_threadgroups") != Some("true");
     let text = plan.jmx();
-    // A variable's object has a number that differs in length, and an echoed boundary is random: transactions add them up.
+    // An object's number in the listed variables varies in length, and an echoed boundary is random; transactions sum
+    // up these sizes.
     rules.sizes = !rules.varies.is_empty() && text.contains("<TransactionController");
     rules.boundaries = text.contains("DO_MULTIPART_POST") || text.contains("HTTPFileArg");
     rules.sizes |= rules.boundaries && text.contains("/echo");
     rules
 }
 
-/// The difference that a plan shows now.
+/// Runs a plan and returns the difference, if there is one.
 fn compare(bench: &mut Bench, plan: &Element) -> Option<Difference> {
     let (jmeter, throng) = bench.both(&plan.jmx(), &rules(plan));
     Difference::between(&jmeter, &throng)
 }
 
-/// The counts of a run of comparisons.
+/// The counts of a series of comparisons.
 #[derive(Default)]
 struct Counts {
     equal: u64,
-    /// Not run, for what happens is a matter of chance.
+    /// Plans that were not run because their result is random.
     chance: u64,
     unstable: u64,
     refused: BTreeMap<String, u64>,
     known: BTreeMap<&'static str, (u64, &'static str)>,
     new: BTreeMap<String, (u64, PathBuf)>,
-    /// How often the elements of a smallest plan were met.
+    /// Number of shrunk plans per combination of element classes.
     shapes: BTreeMap<String, u64>,
 }
 
@@ -288,7 +290,7 @@ fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, coun
         counts.known.entry(known.name).or_insert((0, known.documented)).0 += 1;
         return;
     }
-    // What does not end takes long to look at.
+    // Runs that do not end take long, so they are repeated less often.
     let slow = difference.text.contains("did not end");
     let shows = if slow { 2 } else { SHOWS };
     if !(1..shows).all(|_| compare(bench, plan).is_some()) {
@@ -298,7 +300,7 @@ fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, coun
     let begin = Instant::now();
     let first = difference.kind.clone();
     let mut last = difference;
-    // Of those that look alike two are made as small as they get.
+    // At most two plans with the same classes are shrunk completely.
     let enough = |plan: &Element| {
         begin.elapsed() > SHRINKING
             || counts.shapes.get(&classes(plan)).is_some_and(|seen| *seen >= 2)
@@ -326,7 +328,7 @@ fn judge(bench: &mut Bench, options: &Options, number: u64, plan: &Element, coun
     write("difference.txt", &format!("{signature}\n{}", last.text));
 }
 
-/// Which elements a plan has.
+/// Lists the element classes of a plan.
 fn classes(plan: &Element) -> String {
     let mut classes = Vec::new();
     plan.each(&mut |element| {
@@ -339,7 +341,7 @@ fn classes(plan: &Element) -> String {
     classes.join(" ")
 }
 
-/// A refusal without what is the plan's own in it: the expression that cannot be read.
+/// Returns the reason of a refusal without the expression that cannot be parsed, which differs between plans.
 fn reason_of(line: &str) -> String {
     let line = line.trim();
     let reason = line.split_once("cannot be read: ").map_or(line, |(_, reason)| reason);
@@ -370,7 +372,7 @@ fn print(counts: &Counts, plans: u64, begin: Instant) {
     }
 }
 
-/// Whether JMeter, warm, does the same twice.
+/// Checks that a warm JMeter yields the same outcome twice.
 fn twice(bench: &mut Bench, options: &Options) -> bool {
     let mut differing = 0;
     for number in options.first..options.first + options.plans {
@@ -387,7 +389,7 @@ fn twice(bench: &mut Bench, options: &Options) -> bool {
     differing == 0
 }
 
-/// Compares plans from files, and shows how they differ.
+/// Compares plans from files and shows their differences.
 fn files(bench: &mut Bench, files: &[PathBuf]) -> bool {
     let mut good = true;
     for file in files {

@@ -15,7 +15,7 @@ pub(crate) const SAMPLERS: &[(usize, (&str, Make))] = &[
     (3, ("kg.apc.jmeter.samplers.HTTPRawSampler", raw)),
 ];
 
-/// The target's answers: see `beside/replies`.
+/// Paths of the target; `beside/replies` has its answers.
 pub(crate) const PATHS: &[&str] = &[
     "/ok",
     "/ok",
@@ -88,7 +88,7 @@ pub(crate) fn arguments(maker: &mut Maker, class: &'static str) -> Property {
     )
 }
 
-/// A request that surely fails.
+/// Creates a request that certainly fails.
 pub(crate) fn failing(name: String) -> Element {
     let list = Property::list("Arguments.arguments", Vec::new());
     Element::new("HTTPSamplerProxy", "HttpTestSampleGui", name)
@@ -142,7 +142,7 @@ fn with_body(maker: &mut Maker, element: Element) -> Element {
     ))
 }
 
-/// The server that a request goes to.
+/// Properties for the server of a request.
 const WHERE: &[(usize, Extra)] = &[
     (6, |_, e| e.string("HTTPSampler.port", "${__P(closed)}")),
     (2, |maker, e| {
@@ -162,7 +162,7 @@ const WHERE: &[(usize, Extra)] = &[
     }),
 ];
 
-/// The content that a request sends.
+/// Properties for the content of a request.
 const CONTENT: &[(usize, Extra)] = &[
     (6, |maker, e| {
         e.string(
@@ -189,7 +189,7 @@ const CONTENT: &[(usize, Extra)] = &[
     }),
 ];
 
-/// Downloads that come with a page.
+/// Properties for embedded resources of a page.
 const EMBEDDED: &[(usize, Extra)] = &[
     (10, |maker, e| {
         let e = e.flag("HTTPSampler.image_parser", true);
@@ -207,7 +207,7 @@ const EMBEDDED: &[(usize, Extra)] = &[
     }),
 ];
 
-/// Client, digest and time limits of a request.
+/// Properties for client, digest and timeouts of a request.
 const MANNER: &[(usize, Extra)] = &[
     (5, |_, e| e.flag("HTTPSampler.md5", true)),
     (10, |maker, e| {
@@ -217,7 +217,7 @@ const MANNER: &[(usize, Extra)] = &[
         )
     }),
     (4, |maker, e| {
-        // None that a slow run could exceed.
+        // No timeout that a slow run could exceed.
         let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
         e.string("HTTPSampler.connect_timeout", limit)
     }),
@@ -230,7 +230,8 @@ const MANNER: &[(usize, Extra)] = &[
 fn debug(maker: &mut Maker) -> Element {
     let shows = maker.dice.chance(40);
     let name = maker.name("D");
-    // An object among the variables has a number that differs in length from run to run: that sample's size is masked, by its name.
+    // An object among the variables has a number whose length differs between runs. The sample's size is therefore
+    // masked, by its name.
     let name = if shows { name.split(' ').next().unwrap_or_default().to_owned() } else { name };
     Element::new("DebugSampler", "TestBeanGUI", name)
         .flag("displayJMeterProperties", false)
@@ -239,7 +240,7 @@ fn debug(maker: &mut Maker) -> Element {
 }
 
 fn action(maker: &mut Maker) -> Element {
-    // Stop, pause, stop at once, and the loops; pauses are short.
+    // Stop, pause, stop now, and the loop actions; pauses are short.
     let action = *maker.dice.pick(&[0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6]);
     let target = *maker.dice.pick(&[0, 0, 0, 2]);
     Element::new("TestAction", "TestActionGui", maker.name("F"))

@@ -1,12 +1,13 @@
-//! Makes a plan smaller for as long as it still differs.
+//! Shrinks a plan while it still differs.
 //!
-//! Elements go first, from the largest; then each is replaced by what stands below it; then properties, their values, and names go.
-//! A smaller plan is taken if it differs for no known cause, as the plan did that was found.
+//! First, elements are removed, the largest first. Then elements are replaced by their children. Then properties,
+//! values and names are simplified. A smaller plan is kept if its difference has no known cause, like that of the
+//! original plan.
 
 use crate::tree::{Element, Property};
 
-/// The smallest plan found for which `differs` holds, with so many `tries`. `enough` is asked when no element can go any more: whether
-/// what is left need not be made smaller.
+/// Returns the smallest plan found for which `differs` holds, after at most `tries` attempts. `enough` is called when
+/// no further element can be removed; if it returns true, properties are not shrunk.
 pub(crate) fn smallest(
     plan: &Element,
     tries: usize,
@@ -46,10 +47,10 @@ pub(crate) fn smallest(
     plan
 }
 
-/// The plan of a number that is smaller in a certain way; `None` when there are no more.
+/// Function that returns the n-th smaller variant of a plan; `None` if there are no more.
 type Stage = fn(&Element, usize) -> Option<Element>;
 
-/// Places of all elements but the root, as steps from it.
+/// Paths of all elements except the root, as child indexes from the root.
 fn places(plan: &Element) -> Vec<Vec<usize>> {
     fn walk(element: &Element, here: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
         for (at, child) in element.children.iter().enumerate() {
@@ -68,12 +69,12 @@ fn at<'a>(plan: &'a mut Element, place: &[usize]) -> &'a mut Element {
     place.iter().fold(plan, |element, step| &mut element.children[*step])
 }
 
-/// The plan without the element of this number; large ones come first.
+/// Removes the n-th element, counted from the largest.
 fn without_elements(plan: &Element, number: usize) -> Option<Element> {
     let mut places = places(plan);
     let mut smaller = plan.clone();
     places.sort_by_key(|place| std::cmp::Reverse(at(&mut smaller, place).count()));
-    // Without the target's address all requests fail, each in its own way.
+    // The target's address stays, because without it all requests fail, each in its own way.
     places.retain(|place| at(&mut smaller, place).name != "Target");
     let place = places.get(number)?;
     let (last, above) = place.split_last()?;
@@ -81,7 +82,7 @@ fn without_elements(plan: &Element, number: usize) -> Option<Element> {
     Some(smaller)
 }
 
-/// The plan with what is below the element of this number in its place.
+/// Replaces the n-th element by its children.
 fn with_children_only(plan: &Element, number: usize) -> Option<Element> {
     let place = places(plan).into_iter().filter(|place| place.len() > 1).nth(number)?;
     let (last, above) = place.split_last()?;
@@ -94,15 +95,15 @@ fn with_children_only(plan: &Element, number: usize) -> Option<Element> {
     Some(smaller)
 }
 
-/// Places of elements, the root's first.
+/// Paths of all elements, the root first.
 fn all_places(plan: &Element) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     all.extend(places(plan));
     all
 }
 
-/// Properties that go, by what their names begin with: those that JMeter leaves out of a plan where they have their usual values.
-/// Without others elements do what no plan asks for.
+/// Prefixes of removable properties: JMeter omits these from a plan if they have their default values. Elements without
+/// other properties would not occur in real plans.
 const LEFT_OUT: &[&str] = &[
     "HTTPSampler.",
     "HTTPsampler.Files",
@@ -113,7 +114,7 @@ const LEFT_OUT: &[&str] = &[
     "Assertion.scope",
 ];
 
-/// Those among them that stay.
+/// Properties with such a prefix that are not removed.
 const ALWAYS: &[&str] = &[
     "ThreadGroup.main_controller",
     "ThreadGroup.num_threads",
@@ -126,7 +127,7 @@ const ALWAYS: &[&str] = &[
     "HTTPSampler.port",
 ];
 
-/// Properties whose values stay.
+/// Properties whose values are not simplified.
 const KEPT: &[&str] = &[
     "HTTPSampler.method",
     "HTTPSampler.domain",
@@ -140,7 +141,7 @@ const KEPT: &[&str] = &[
     "Header.name",
 ];
 
-/// Takes away all properties of an element that it can do without.
+/// Removes all removable properties of an element.
 fn without_any_property(plan: &Element, number: usize) -> Option<Element> {
     let place = all_places(plan).into_iter().nth(number)?;
     let mut smaller = plan.clone();
@@ -148,7 +149,7 @@ fn without_any_property(plan: &Element, number: usize) -> Option<Element> {
     Some(smaller)
 }
 
-/// Takes away the property of this number, at any depth.
+/// Removes the n-th removable property, at any depth.
 fn without_properties(plan: &Element, number: usize) -> Option<Element> {
     fn remove(properties: &mut Vec<Property>, number: &mut usize) -> bool {
         let mut at = 0;
@@ -181,12 +182,12 @@ fn always(property: &Property) -> bool {
     }
 }
 
-/// Makes the value of this number plain: names lose what varies in them, texts become short.
+/// Simplifies the n-th value: names lose their variable parts, texts become short.
 fn with_plain_values(plan: &Element, number: usize) -> Option<Element> {
     fn simplify(properties: &mut [Property], number: &mut usize) -> bool {
         for property in properties {
             match property {
-                // A method, host or client that is none is a cause of its own.
+                // An invalid method, host or client would be another cause.
                 Property::Leaf { name, .. } if KEPT.contains(&name.as_str()) => {}
                 Property::Leaf { tag, value, .. } => {
                     let plainer = plainer(tag, value);

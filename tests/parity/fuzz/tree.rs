@@ -1,19 +1,19 @@
-//! A plan as a tree that can be written as JMX and made smaller: elements with properties, and elements below them.
+//! A plan as a tree that can be shrunk and written as JMX: elements with properties and child elements.
 //!
-//! Nothing here knows what an element means.
+//! This module does not interpret elements.
 
 use std::fmt::Write as _;
 
 use lang::xml::escaped;
 
-/// A property as JMX has it.
+/// A property in JMX.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Property {
-    /// `<stringProp name="…">…</stringProp>` and its likes.
+    /// `<stringProp name="…">…</stringProp>` and other scalar properties.
     Leaf { tag: &'static str, name: String, value: String },
     /// `elementProp` and `collectionProp`; `class` is the type of an `elementProp`.
     Group { tag: &'static str, name: String, class: String, items: Vec<Property> },
-    /// A piece of JMX that is never taken apart.
+    /// A piece of JMX that is not modified.
     Verbatim(String),
 }
 
@@ -45,7 +45,7 @@ impl Property {
         Self::Group { tag: "elementProp", name: name.to_owned(), class: class.to_owned(), items }
     }
 
-    /// The value, if it is a leaf of that name.
+    /// Returns the value if this is a scalar property with this name.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self {
             Self::Leaf { name: own, value, .. } if own == name => Some(value),
@@ -135,30 +135,30 @@ impl Element {
         self
     }
 
-    /// Whether a text stands in a value of its properties.
+    /// True if a property value of the element contains a text.
     pub(crate) fn mentions(&self, text: &str) -> bool {
         self.properties.iter().any(|property| property.mentions(text))
     }
 
-    /// The properties of all objects of a class in it, without those of elements below it.
+    /// Finds the properties of all objects of a class within the element, without its child elements.
     pub(crate) fn objects<'a>(&'a self, class: &str, found: &mut Vec<&'a [Property]>) {
         for property in &self.properties {
             property.objects(class, found);
         }
     }
 
-    /// How many elements there are, itself among them.
+    /// Number of elements in this subtree, including the root.
     pub(crate) fn count(&self) -> usize {
         1 + self.children.iter().map(Self::count).sum::<usize>()
     }
 
-    /// Calls `see` for it and all below it.
+    /// Calls `see` for the element and all elements below it.
     pub(crate) fn each<'a>(&'a self, see: &mut dyn FnMut(&'a Element)) {
         see(self);
         self.children.iter().for_each(|child| child.each(see));
     }
 
-    /// The text of a property of its own.
+    /// Returns the text of a direct property of the element.
     pub(crate) fn value(&self, wanted: &str) -> Option<&str> {
         self.properties.iter().find_map(|property| match property {
             Property::Leaf { name, value, .. } if name == wanted => Some(value.as_str()),
@@ -181,7 +181,7 @@ impl Element {
         out.push_str("</hashTree>\n");
     }
 
-    /// The plan as JMeter saves it, but for the indentation.
+    /// Writes the plan as JMeter saves it, except for the indentation.
     pub(crate) fn jmx(&self) -> String {
         let mut out = String::from(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

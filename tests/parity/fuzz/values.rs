@@ -1,8 +1,8 @@
-//! Texts that properties may have: usual ones, edges, variables and functions.
+//! Texts for properties: common values, edge cases, variables and functions.
 
 use crate::dice::Dice;
 
-/// Variables of the plan, of its files and of what its elements make; `u` is never defined.
+/// Variables that the plan, its files or its elements define; `u` is never defined.
 const VARIABLES: &[&str] = &[
     "${v}",
     "${v}",
@@ -29,7 +29,7 @@ const VARIABLES: &[&str] = &[
     "${w}",
 ];
 
-/// Functions whose values are the same in two runs. With `%` in the place of a text.
+/// Functions with the same values in two runs. `%` stands for a text.
 const FUNCTIONS: &[&str] = &[
     "${__counter(FALSE,)}",
     "${__counter(TRUE,)}",
@@ -106,12 +106,12 @@ const LITERALS: &[&str] = &[
     "\\,", "\\", " ", "a;b", "100", "\"q\"", "'", "null", "%41", "/", "a\nb",
 ];
 
-/// A literal.
+/// Draws a literal.
 pub(crate) fn literal(dice: &mut Dice) -> String {
     (*dice.pick(LITERALS)).to_owned()
 }
 
-/// A variable or a function call.
+/// Draws a variable or a function call.
 pub(crate) fn expression(dice: &mut Dice) -> String {
     if dice.chance(45) {
         return (*dice.pick(VARIABLES)).to_owned();
@@ -122,7 +122,7 @@ pub(crate) fn expression(dice: &mut Dice) -> String {
     call.replace('%', inner)
 }
 
-/// Any text: mostly one of the usual ones, at times a literal or an expression in its place or behind it.
+/// Draws a text: mostly a usual value, sometimes replaced or followed by a literal or an expression.
 pub(crate) fn text(dice: &mut Dice, usual: &[&str]) -> String {
     let usual = (*dice.pick(usual)).to_owned();
     match dice.below(20) {
@@ -133,7 +133,7 @@ pub(crate) fn text(dice: &mut Dice, usual: &[&str]) -> String {
     }
 }
 
-/// A number as text: mostly one of the usual ones.
+/// Draws a number as text: mostly a usual value.
 pub(crate) fn number(dice: &mut Dice, usual: &[&str]) -> String {
     match dice.below(24) {
         0 => (*dice.pick(&["", "x", "1.5", " 1", "-2", "99999999999"])).to_owned(),

@@ -1,6 +1,6 @@
-//! One parity case: a folder with a plan, what the target answers, and what JMeter 5.6.3 did with it.
+//! A parity case: a folder with a plan, the target's answers, and the results of JMeter 5.6.3.
 //!
-//! A case is run in a copy of its folder, so that what a plan writes stays out of the tree.
+//! A case runs in a copy of its folder, so that the plan's output stays out of the repository.
 
 use crate::golden::{Outcome, REFUSAL};
 use crate::normal::{self, Rules};
@@ -14,16 +14,16 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// The exit code of a plan that Throng does not run.
+/// Exit code of Throng for a plan that it refuses to run.
 const REFUSED: i32 = 3;
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The elements that short plans name.
+/// The elements that short plans refer to.
 static ELEMENTS: LazyLock<Elements> =
     LazyLock::new(|| Elements::read(&crate::folder().join("../elements")));
 
-/// A case as its folder has it.
+/// A case as defined by its folder.
 pub(crate) struct Case {
     name: String,
     pub(crate) folder: PathBuf,
@@ -41,12 +41,12 @@ impl Case {
         self.name.starts_with(JVM)
     }
 
-    /// Whether it has classes of its own, which are compiled against JMeter's.
+    /// True if the case has Java classes, which are compiled against JMeter's jars.
     pub(crate) fn has_classes(&self) -> bool {
         self.folder.join("java").is_dir() || !self.rules.classes.is_empty()
     }
 
-    /// Whether this machine has what the case needs.
+    /// Checks that this machine has everything the case needs; the error says what is missing.
     pub(crate) fn may_run(&self, home: Option<&Path>) -> Result<(), Skipped> {
         if self.rules.server.is_some() && std::env::var_os("PARITY_SERVERS").is_none() {
             return Err("it starts a database and PARITY_SERVERS is not set".to_owned());
@@ -66,14 +66,14 @@ impl Case {
         Ok(())
     }
 
-    /// The path of a file of the case: in its own folder, or in that of the case whose file it is.
+    /// Returns the path of a file of the case, which may be shared from another case.
     fn file(&self, name: &str) -> PathBuf {
         let others = &self.rules.from;
         let other = others.iter().find(|path| file_of(path) == name);
         other.map_or_else(|| self.folder.join(name), |path| crate::folder().join(path))
     }
 
-    /// The golden files that are those of another case, by their names.
+    /// Returns the golden files shared from other cases, by name.
     pub(crate) fn shared_golden(&self) -> Outcome {
         let golden = |path: &String| {
             let name = file_of(path).strip_prefix("golden/")?.to_owned();
@@ -83,7 +83,7 @@ impl Case {
         self.rules.from.iter().filter_map(golden).collect()
     }
 
-    /// The whole plan, made of the short one if that is what the case has.
+    /// Returns the whole plan, expanded if the case has a short one.
     pub(crate) fn plan(&self) -> String {
         let short = self.file("plan.xml");
         let Ok(text) = fs::read_to_string(&short) else {
@@ -92,7 +92,7 @@ impl Case {
         ELEMENTS.whole(&text).unwrap_or_else(|problem| panic!("{}: {problem}", short.display()))
     }
 
-    /// A copy of the case to run in, with its classes compiled, if it has some.
+    /// Copies the case to a folder to run in, and compiles its classes if it has some.
     pub(crate) fn prepared(&self, scratch: &Path, home: Option<&Path>) -> PathBuf {
         let work = scratch.join(format!("parity-{}-{}", self.name, std::process::id()));
         let _ = fs::remove_dir_all(&work);
@@ -118,7 +118,7 @@ impl Case {
         work
     }
 
-    /// Runs the case in that folder, and collects what was sent and written.
+    /// Runs the case in a folder, and collects its requests and files.
     pub(crate) fn run(&self, mut engine: Engine, work: &Path, programs: &Programs) -> Outcome {
         let rules = &self.rules;
         let services = Services::start(rules, work, programs, engine.is_jmeter);
@@ -141,7 +141,8 @@ impl Case {
         let output = fs::read_to_string(work.join("output.txt")).unwrap_or_default();
         if status.is_some_and(|s| s.code() == Some(REFUSED)) && !rules.refused {
             let named = refusal(&output);
-            // Nothing else is compared then: a refusal for another cause would pass.
+            // For a refused plan, only the named elements are compared. Without them, a refusal for another reason
+            // would pass.
             assert!(
                 !named.is_empty(),
                 "the engine refused the plan and named no element:\n{output}"
@@ -166,18 +167,18 @@ impl Case {
     }
 }
 
-/// The file that `CASE/FILE` names.
+/// Returns the file name in `CASE/FILE`.
 pub(crate) fn file_of(path: &str) -> &str {
     path.split_once('/').map_or(path, |(_, file)| file)
 }
 
-/// The elements that the engine named, with their lines in the plan.
+/// Returns the lines in which the engine named elements, with their line numbers in the plan.
 fn refusal(output: &str) -> String {
     let named = output.lines().filter(|line| line.starts_with("  plan.jmx:"));
     named.fold(String::new(), |all, line| all + line + "\n")
 }
 
-/// The end of the engine; `None` if it had to be killed.
+/// Waits for the engine to end; `None` if it had to be killed.
 fn patiently(child: &mut Child) -> Option<ExitStatus> {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -193,7 +194,7 @@ fn patiently(child: &mut Child) -> Option<ExitStatus> {
     }
 }
 
-/// The result files, and those that the case names.
+/// Returns the result file, and the files that the case names.
 fn files(work: &Path, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
     let mut outcome = Outcome::new();
     for name in std::iter::once(&"result.jtl".to_owned()).chain(&rules.files) {

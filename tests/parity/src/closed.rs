@@ -1,8 +1,8 @@
-//! A port at which connections are refused.
+//! A port that refuses connections.
 
 use std::net::{TcpListener, TcpStream};
 
-/// A port without a listener that no other program can get: it is the local port of an open connection.
+/// A port without a listener. No other program can get it, because it is the local port of an open connection.
 pub struct Closed {
     pub port: u16,
     _held: (TcpListener, TcpStream, TcpStream),

@@ -1,7 +1,8 @@
-//! A target for datagrams: answers them as a case's file `datagrams` says, and writes down what it sees.
+//! A target for datagrams: answers as the case's file `datagrams` defines, and records what it receives.
 //!
-//! A line of the file is `PAYLOAD -> ANSWER | ANSWER …`: so many datagrams come back, in that order. An answer is text, `(empty)`, or
-//! `(5000 x)` for so many bytes of a letter; none at all is silence. A payload that is not listed comes back as it is.
+//! A line of the file is `PAYLOAD -> ANSWER | ANSWER …`; each answer is a datagram, sent in this order. An answer is
+//! text, `(empty)`, or `(5000 x)` for a letter repeated so often; no answer means silence. A payload that is not listed
+//! is echoed.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Payloads by where they came from.
+/// Received payloads with their source addresses.
 type Seen = Vec<(SocketAddr, Vec<u8>)>;
 
 pub(crate) struct Datagrams {
@@ -18,7 +19,7 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Starts the target if the case has such a file.
+    /// Starts the target if the case has the file `datagrams`.
     pub(crate) fn start(case: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(case.join("datagrams")).ok()?;
         let answers: HashMap<String, Vec<Vec<u8>>> = text.lines().filter_map(line).collect();
@@ -46,9 +47,9 @@ impl Datagrams {
         self.port
     }
 
-    /// The datagrams that came, by sending socket in the order of the sockets.
+    /// Returns the received datagrams, grouped by source port in the order of first use.
     pub(crate) fn seen(&self) -> String {
-        // Datagrams that no sampler waited for may still be in flight.
+        // Datagrams whose sampler did not wait for an answer may still be in flight.
         std::thread::sleep(Duration::from_millis(50));
         let mut ports = Vec::new();
         let mut text = String::new();

@@ -1,8 +1,8 @@
-//! A line difference short enough to read in a test's output. Quadratic; goldens are small.
+//! A line diff short enough for a test's output. The algorithm is quadratic, which suffices for small golden files.
 
 use std::fmt::Write as _;
 
-/// The lines that differ, with two lines of context, or `None` when both are equal.
+/// Returns the differing lines with two lines of context, or `None` if the texts are equal.
 pub fn between(expected: &str, got: &str) -> Option<String> {
     if expected == got {
         return None;

@@ -1,12 +1,12 @@
-//! Makes two XML result files comparable, by the same rules as rows: attributes of samples are masked, the rest is kept
-//! as it was written, blanks and line ends included.
+//! Makes two XML result files comparable by the same rules as CSV rows: attributes of samples are masked. The rest is
+//! kept as written, including blanks and line ends.
 //!
-//! Where a sample has no answer, JMeter's response data is a Java stack trace: of it the lines stay that say what went
-//! wrong, not those that say where.
+//! If a sample has no answer, JMeter's response data is a Java stack trace. Its messages are kept, and its code
+//! positions are removed.
 
 use crate::normal::{Rules, digits_masked};
 
-/// The file, masked.
+/// Returns the file with its variable parts masked.
 pub(crate) fn normal(text: &str, rules: &Rules) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -22,7 +22,7 @@ pub(crate) fn normal(text: &str, rules: &Rules) -> String {
     if rules.users { by_thread(&out) } else { out }
 }
 
-/// A start tag without its end, masked.
+/// Masks a start tag, given without its end.
 fn tag(text: &str, rules: &Rules) -> String {
     let value = |name: &str| {
         let from = text.find(&format!(" {name}=\""))? + name.len() + 3;
@@ -62,7 +62,7 @@ fn tag(text: &str, rules: &Rules) -> String {
     masked
 }
 
-/// Lines of a stack trace that name places in the code are left out.
+/// Removes the lines of a stack trace that name positions in the code.
 fn without_frames(text: &str) -> String {
     let frame = |line: &str| {
         let known = ["\tat ", "\t... ", "Caused by: "];
@@ -71,7 +71,7 @@ fn without_frames(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !frame(line)).collect()
 }
 
-/// Orders the outermost samples by the name of their user.
+/// Sorts the outermost samples by thread name.
 fn by_thread(text: &str) -> String {
     let mut pieces: Vec<String> = vec![String::new()];
     for line in text.split_inclusive('\n') {

@@ -1,7 +1,7 @@
-//! The metrics of Backend Listeners: collected by HTTP, TCP and UDP, and made comparable.
+//! The metrics of Backend Listeners: collected over HTTP, TCP and UDP, and made comparable.
 //!
-//! How an interval falls differs from run to run. So what is compared is, by series, the sum of what counts (`count`, `hit`,
-//! bytes) over all messages, and which other figures there are; and the heads of HTTP requests.
+//! Interval boundaries differ from run to run. Therefore, for each series, the sums of counters (`count`, `hit`, bytes)
+//! over all messages are compared, and the names of the other figures. The heads of HTTP requests are compared too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Takes everything that is sent to its port, by TCP and UDP.
+/// A collector that receives everything sent to its port over TCP and UDP.
 pub(crate) struct Collector {
     port: u16,
     taken: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -40,9 +40,9 @@ impl Collector {
         self.port
     }
 
-    /// The collected metrics, made comparable.
+    /// Returns the collected metrics in comparable form.
     pub(crate) fn figures(&self) -> String {
-        // The last message may not have passed through the collecting thread yet.
+        // The last message may not have reached the collector yet.
         std::thread::sleep(Duration::from_millis(100));
         let mut sums = Sums::default();
         for message in self.taken.lock().expect("no panic").iter() {
@@ -59,7 +59,7 @@ fn accept(listener: &TcpListener, taken: &Arc<Mutex<Vec<Vec<u8>>>>) {
     }
 }
 
-/// HTTP requests are answered; anything else is read to its end.
+/// Answers HTTP requests; reads any other stream to its end.
 fn receive(mut stream: TcpStream, taken: &Mutex<Vec<Vec<u8>>>) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16_384];
@@ -103,7 +103,7 @@ impl Sums {
             let mut lines = head.split("\r\n");
             let first = lines.next().unwrap_or_default().to_owned();
             let mut fields: Vec<String> = lines.map(str::to_lowercase).collect();
-            // How a client keeps its connections and what it would accept is its own affair.
+            // Headers about connection handling and accepted types may differ between clients.
             let own = ["content-length", "connection", "accept", "host"];
             fields.retain(|field| !own.iter().any(|name| field.starts_with(name)));
             fields.sort();
@@ -124,7 +124,7 @@ impl Sums {
         }
     }
 
-    /// A line of InfluxDB has tags, one of Graphite has none.
+    /// Adds a line of metrics. Lines for InfluxDB have tags; lines for Graphite have none.
     fn line(&mut self, line: &str) {
         let mut blank = None;
         let bytes = line.as_bytes();

@@ -1,22 +1,22 @@
-//! The golden files of a case: what JMeter did, in `golden/`, and what Throng does instead on purpose, in `throng/`.
+//! The golden files of a case: JMeter's results in `golden/`, and Throng's deliberate differences in `throng/`.
 //!
-//! Where Throng differs, `differs.md` says why. A file that is not there is an empty one, so that what says nothing need
-//! not be written down; a file that is there and that no run makes is a difference.
+//! If Throng differs, `differs.md` says why. A missing file counts as empty, so empty files need not be stored. A file
+//! that exists but that a run does not write is a difference.
 
 use crate::diff;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Files that a run left behind, by name, normalised.
+/// The files that a run wrote, by name, normalised.
 pub(crate) type Outcome = BTreeMap<String, String>;
 
-/// The outcome of a plan that Throng does not run: the elements that it names. Nothing else is compared then.
+/// Entry of the outcome for a plan that Throng refuses: the named elements. Nothing else is compared then.
 pub(crate) const REFUSAL: &str = "refusal.txt";
 
 const REASONS: &str = "differs.md";
 
-/// The differences between a run and its golden files, as text that is empty if there are none.
+/// Returns the differences between a run and its golden files as text; empty if there are none.
 pub(crate) fn compare(case: &Path, shared: Outcome, outcome: &Outcome) -> String {
     let (golden, own) = (golden(case, shared), files(&case.join("throng")));
     let mut names: BTreeSet<&String> = outcome.keys().chain(own.keys()).collect();
@@ -45,7 +45,7 @@ pub(crate) fn compare(case: &Path, shared: Outcome, outcome: &Outcome) -> String
     complaints
 }
 
-/// Makes what Throng did its own side of the case.
+/// Stores Throng's results as its deliberate differences in the case.
 pub(crate) fn accept(case: &Path, shared: Outcome, outcome: &Outcome) {
     assert!(case.join(REASONS).exists(), "write the reason into {REASONS} first");
     let golden = golden(case, shared);
@@ -53,14 +53,15 @@ pub(crate) fn accept(case: &Path, shared: Outcome, outcome: &Outcome) {
     replace(&case.join("throng"), &differing.map(owned).collect());
 }
 
-/// Makes what JMeter did the golden side of the case. Of files that are those of another case nothing is written, unless they differ.
+/// Stores JMeter's results as the golden files of the case. A file that equals one shared from another case is not
+/// stored.
 pub(crate) fn record(case: &Path, shared: &Outcome, outcome: &Outcome) {
     let says = outcome.iter().filter(|(_, text)| !text.is_empty());
     let says = says.filter(|(name, text)| shared.get(*name) != Some(text));
     replace(&case.join("golden"), &says.map(owned).collect());
 }
 
-/// The files of JMeter's side: those of the case, and those of other cases that it names.
+/// Returns JMeter's golden files: those of the case, and those shared from other cases.
 fn golden(case: &Path, shared: Outcome) -> Outcome {
     let mut golden = shared;
     golden.extend(files(&case.join("golden")));
@@ -71,7 +72,7 @@ fn owned((name, text): (&String, &String)) -> (String, String) {
     (name.clone(), text.clone())
 }
 
-/// Files below a folder, by their paths from it.
+/// Returns the files below a folder, by relative path.
 fn files(folder: &Path) -> Outcome {
     let mut found = Outcome::new();
     let mut open = vec![folder.to_owned()];
@@ -90,7 +91,7 @@ fn files(folder: &Path) -> Outcome {
     found
 }
 
-/// Makes those the only files of a folder.
+/// Replaces the content of a folder with these files.
 fn replace(folder: &Path, files: &Outcome) {
     let _ = fs::remove_dir_all(folder);
     for (name, text) in files {
@@ -105,7 +106,7 @@ mod tests {
     use super::{Outcome, REASONS, REFUSAL, accept, compare, record};
     use std::path::PathBuf;
 
-    /// A case in a folder of its own.
+    /// A temporary folder for a case.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -1,12 +1,12 @@
-//! Markup as a tree, with texts and values of attributes as they are written: nothing is unescaped, so nothing can change.
+//! Markup as a tree. Texts and attribute values stay as written: nothing is unescaped, so nothing can change.
 
-/// An element, or a property of one.
+/// A tag: an element or a property.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) tag: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Node>,
-    /// The text of a node without children.
+    /// Text of a node without children.
     pub(crate) text: String,
 }
 
@@ -22,7 +22,7 @@ impl Node {
         }
     }
 
-    /// Writes the node and what is in it, a tag a line.
+    /// Writes the node and its children, one tag per line.
     pub(crate) fn write(&self, depth: usize, out: &mut String) {
         self.write_start(depth, out);
         if self.children.is_empty() {
@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// The root of a text with nothing but tags and text in it.
+/// Parses a text that contains only tags and text; returns its root.
 pub(crate) fn parse(text: &str) -> Result<Node, String> {
     let mut open: Vec<Node> = Vec::new();
     let mut rest = text;
@@ -86,7 +86,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, String> {
     Err("the text ends within a tag".to_owned())
 }
 
-/// The end of a tag: `>` outside values.
+/// Returns the position of the `>` that ends a tag, outside attribute values.
 fn end_of_tag(text: &str) -> Option<usize> {
     let mut quoted = false;
     text.bytes().position(|byte| {

@@ -1,8 +1,8 @@
-//! A name server: answers as a case's file `names` says, and writes down what it is asked.
+//! A name server: answers as the case's file `names` defines, and records the queried names.
 //!
-//! A line of the file is `NAME ANSWER…`: addresses, or `-> ALIAS`, or one of `failing`, `empty`, `garbage` and `truncated` (which is whole by TCP:
-//! addresses follow). There is nothing of other names. JMeter asks at port 53 only, so recording needs the right to listen there; Throng is told the
-//! port.
+//! A line of the file is `NAME ANSWER…`: addresses, `-> ALIAS`, or one of `failing`, `empty`, `garbage` and `truncated`
+//! (followed by the addresses to return over TCP). Other names do not exist. JMeter queries only port 53, so recording
+//! needs the right to listen there; Throng gets the port as a property.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,7 @@ pub(crate) struct Names {
 type Zone = HashMap<String, Vec<String>>;
 
 impl Names {
-    /// Starts the server if the case has such a file.
+    /// Starts the server if the case has the file `names`.
     pub(crate) fn start(case: &Path, recording: bool) -> Option<Self> {
         let text = std::fs::read_to_string(case.join("names")).ok()?;
         let zone: Zone = text
@@ -70,7 +70,7 @@ impl Names {
         self.port
     }
 
-    /// The names of the file that were asked for, in their order. What a machine's own search path adds is left out.
+    /// Returns the queried names that are in the file, in order. Names from the machine's search path are omitted.
     pub(crate) fn asked(&self) -> String {
         let asked = self.asked.lock().expect("no panic");
         asked.iter().fold(String::new(), |all, name| all + name + "\n")

@@ -1,57 +1,59 @@
-//! Makes two runs comparable: what cannot be equal is masked, everything else is kept as it was written.
+//! Makes two runs comparable: parts that cannot be equal are masked, everything else is kept as written.
 //!
-//! Masked are times (`timeStamp`, `elapsed`, `Latency`, `IdleTime`, `Connect`), port numbers, the time in a Duration
-//! Assertion's message, and `bytes` of samples that failed without an answer: there JMeter counts the letters of a
-//! Java stack trace. A case may ask for times rounded to a multiple instead, or, with several users, for an order
-//! that does not depend on the clock.
+//! Masked are times (`timeStamp`, `elapsed`, `Latency`, `IdleTime`, `Connect`), port numbers, and the time in a
+//! Duration Assertion's message. Also masked is `bytes` of samples that failed without an answer, for which JMeter
+//! counts the letters of a Java stack trace. A case may demand times rounded to a multiple instead, or, with several
+//! users, an order that does not depend on the clock.
 
 use crate::document;
 use crate::server::Seen;
 use std::fmt::Write as _;
 
-/// Requests to a path with this in it carry what no two runs share; a case checks them with an assertion instead.
+/// Requests whose path contains this differ in every run; the case checks them with an assertion instead.
 pub const VARIES: &str = "/varies";
 
-/// Settings of a case's comparison, one word per line in its `case` file.
+/// Rules for comparing a case, one word per line in its file `case`.
 #[derive(Default)]
 pub struct Rules {
-    /// Several users: rows are ordered by thread name, connections by content, and user counts are masked.
+    /// The case has several users: rows are sorted by thread name, connections by content, and user counts are masked.
     pub users: bool,
     /// Times are rounded to a multiple of this many milliseconds and compared, instead of being masked.
     pub round: Option<u64>,
-    /// The order of rows comes of timers that are a tenth of a second apart: what a busy machine delays has another try.
+    /// The order of rows depends on timers that differ by a tenth of a second, so a busy machine may need further
+    /// attempts.
     pub timed: bool,
-    /// `bytes` of every failed row is masked: parents add up the stack traces of their children.
+    /// `bytes` of every failed row is masked, because parents sum up the stack traces of their children.
     pub traces: bool,
-    /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
+    /// Samples whose size depends on the machine; their `bytes` and `sentBytes` are masked.
     pub varies: Vec<String>,
     /// `bytes` of every row is masked.
     pub sizes: bool,
-    /// Samplers claim times that they did not take: the rest of a transaction's time may be negative.
+    /// Samplers report longer times than they took, so the rest of a transaction's time may be negative.
     pub claims: bool,
-    /// Recorded once, with a plug-in that is in no repository of artefacts.
+    /// Recorded only once, with a plug-in that is in no public repository.
     pub by_hand: bool,
-    /// Requests of a user are in flight at the same time: they are compared without their order and their connections.
+    /// A user has several requests in flight, so requests are compared without their order and connections.
     pub side_by_side: bool,
-    /// Both refuse to run the plan at all; nothing but the absence of requests is compared.
+    /// Both programs refuse to run the plan; only the absence of requests is compared.
     pub refused: bool,
-    /// Boundaries of multipart bodies are random, and so is their length: `sentBytes` is masked.
+    /// Boundaries of multipart bodies have random content and length, so `sentBytes` is masked.
     pub boundaries: bool,
     /// The metrics that Backend Listeners send to `${__P(collector)}` are compared.
     pub figures: bool,
-    /// A database of `tests/servers` that the plan finds at `${__P(dbport)}`; left out unless `PARITY_SERVERS` is set.
+    /// Database server of `tests/servers`, which the plan reaches at `${__P(dbport)}`. Without `PARITY_SERVERS`, the
+    /// case is skipped.
     pub server: Option<String>,
-    /// Prefix of the name of a library that the JMeter home must have; the case is skipped without it.
+    /// Name prefix of a library that the JMeter home must have; otherwise the case is skipped.
     pub jar: Option<String>,
-    /// Classes that several cases use: files in `tests/parity/java`, without their ending.
+    /// Classes shared by several cases: files in `tests/parity/java`, without extension.
     pub classes: Vec<String>,
-    /// Further arguments for both programs; `${port}` is the target's.
+    /// Additional arguments for both programs; `${port}` is the target's port.
     pub arguments: Vec<String>,
-    /// TLS before the target, with these options of `throng target tls-front`.
+    /// Options of `throng target tls-front`, which provides TLS in front of the target.
     pub tls: Option<Vec<String>>,
-    /// Files that are those of another case: `CASE/FILE`.
+    /// Files shared from other cases, as `CASE/FILE`.
     pub from: Vec<String>,
-    /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
+    /// Files that the plan writes. CSV files with a header are compared like rows, other files as text.
     pub files: Vec<String>,
 }
 
@@ -89,7 +91,7 @@ impl Rules {
     }
 }
 
-/// The requests as text, connection by connection in the order in which they were opened.
+/// Formats the requests as text, grouped by connection in the order of opening.
 pub fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> String {
     let count = seen.iter().map(|s| s.connection).max().unwrap_or(0);
     let count = if rules.side_by_side { seen.len() } else { count };
@@ -127,7 +129,7 @@ pub fn requests(seen: &[Seen], rules: &Rules, ports: &[(&str, u16)]) -> String {
     without_keys(&without_ports(&all, ports))
 }
 
-/// Puts `BOUNDARY` in the place of a multipart body's random one; the length is then that of the body shown.
+/// Replaces the random boundary of a multipart body by `BOUNDARY`; `Content-Length` is adjusted to the shown body.
 fn without_boundary(head: String, body: &[u8]) -> (String, Vec<u8>) {
     let marked = head.split_once("; boundary=").map(|(_, rest)| rest);
     let Some(boundary) = marked.and_then(|rest| rest.split([';', '\r']).next()) else {
@@ -135,7 +137,7 @@ fn without_boundary(head: String, body: &[u8]) -> (String, Vec<u8>) {
     };
     let mut shown = replaced(body, boundary.as_bytes());
     if shown == body {
-        // The body is in an encoding of two bytes a letter.
+        // The body has an encoding with two bytes per letter.
         let wide: Vec<u8> = boundary.bytes().flat_map(|byte| [0, byte]).collect();
         shown = replaced(body, &wide);
     }
@@ -166,10 +168,10 @@ fn visible(line: &str) -> String {
         .collect()
 }
 
-/// Rows of a CSV file with a header, masked by column name. Quoting and line ends inside fields stay.
+/// Masks the rows of a CSV file with a header, by column name. Quotes and line ends inside fields are kept.
 pub fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     let text = without_keys(&without_durations(&without_ports(text, ports)));
-    // Groovy numbers the classes it makes of scripts in the order it meets them, and MariaDB its connections.
+    // Groovy numbers its script classes in the order of compilation, and MariaDB its connections.
     let text = without_numbers("(conn=", &without_numbers("Script", &text));
     if text.starts_with("<?xml") {
         return document::normal(&text, rules);
@@ -223,7 +225,7 @@ pub fn rows(text: &str, rules: &Rules, ports: &[(&str, u16)]) -> String {
     records.iter().fold(String::new(), |all, record| all + &record.join(",") + "\n")
 }
 
-/// A time in milliseconds: masked, or rounded where the case compares times.
+/// Masks a time in milliseconds, or rounds it if the case compares times.
 fn time(field: &str, rules: &Rules) -> String {
     let field = field.strip_prefix('-').filter(|_| rules.claims).unwrap_or(field);
     match (rules.round, field.parse::<i64>()) {
@@ -235,7 +237,7 @@ fn time(field: &str, rules: &Rules) -> String {
     }
 }
 
-/// A number becomes `_`; anything else is a finding and stays.
+/// Masks a number as `_`; other text is kept, because it is a finding.
 pub fn digits_masked(field: &str) -> String {
     if !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit()) {
         "_".to_owned()
@@ -265,7 +267,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// `It took 1,003 milliseconds` becomes `It took _ milliseconds`.
+/// Replaces `It took 1,003 milliseconds` by `It took _ milliseconds`.
 fn without_durations(text: &str) -> String {
     let mut pieces = text.split("It took ");
     let mut masked = pieces.next().unwrap_or_default().to_owned();
@@ -276,7 +278,7 @@ fn without_durations(text: &str) -> String {
     masked
 }
 
-/// Numbers right behind a word: `Script7.groovy` becomes `Script_.groovy`.
+/// Masks numbers directly after a word: `Script7.groovy` becomes `Script_.groovy`.
 fn without_numbers(word: &str, text: &str) -> String {
     let mut pieces = text.split(word);
     let mut masked = pieces.next().unwrap_or_default().to_owned();
@@ -289,7 +291,7 @@ fn without_numbers(word: &str, text: &str) -> String {
     masked
 }
 
-/// Masks the random parts of an answer to a Digest challenge: the client's nonce, and the response that is made with it.
+/// Masks the random parts of a Digest authentication header: the client nonce, and the response computed from it.
 fn without_nonces(line: &str) -> String {
     const NONCE: &str = "cnonce=\"";
     let masked = |text: &str, name: &str| match text.split_once(name) {
@@ -302,7 +304,7 @@ fn without_nonces(line: &str) -> String {
     if line.contains(NONCE) { masked(&masked(line, NONCE), "response=\"") } else { line.to_owned() }
 }
 
-/// The values of the WebSocket handshake, which are random.
+/// Masks the random values of the WebSocket handshake.
 fn without_keys(text: &str) -> String {
     let mut text = text.to_owned();
     for name in ["Sec-WebSocket-Key: ", "Sec-WebSocket-Accept: "] {

@@ -1,7 +1,7 @@
-//! Plans in the short form of the cases: `plan.xml` without what goes without saying, which makes a whole `plan.jmx`.
+//! Short plans of the cases: expands `plan.xml`, which omits default values, to a whole `plan.jmx`.
 //!
-//! `elements/*.xml` have each element as JMeter's own GUI writes it. A plan names such an element, and only those of its
-//! values that are others. `README.md` has the rules; nothing is guessed: a name that is not known is a panic.
+//! `elements/*.xml` contain each element as JMeter's GUI writes it. A short plan names an element and only the values
+//! that differ. `README.md` has the rules. Nothing is guessed: an unknown name is a panic.
 
 use crate::markup::{self, Node};
 use std::collections::BTreeMap;
@@ -11,19 +11,20 @@ use std::path::Path;
 /// Attributes that any element may have.
 const GENERAL: &[&str] = &["guiclass", "testclass", "testname", "enabled", "name", "elementType"];
 
-/// Marks in `elements/*.xml`: the name that plans use, a property that is there if a plan names it, and the one that is the text.
+/// Marks in `elements/*.xml`: the name that plans use, a property that exists only if a plan names it, and the property
+/// that gets the element's text.
 const AS: &str = "as";
 const OPTIONAL: &str = "optional";
 const MAIN: &str = "main";
-/// The attribute that lists properties, or attributes, which an element does not have.
+/// Attribute that lists properties or attributes to remove from an element.
 const WITHOUT: &str = "without";
-/// The attribute of a value that says how often its text stands there.
+/// Attribute of a value with the number of repetitions of its text.
 const TIMES: &str = "times";
 
 /// Elements as JMeter's GUI writes them, by the names that plans use.
 pub(crate) struct Elements(BTreeMap<String, Node>);
 
-/// The way to a property: its place among the children, then among the children of that one, and so on.
+/// Path to a property: its index among the children, then the index within that child, and so on.
 type Way = Vec<usize>;
 
 impl Elements {
@@ -49,7 +50,7 @@ impl Elements {
         self.0.keys()
     }
 
-    /// The whole plan of a short one.
+    /// Expands a short plan to the whole plan.
     pub(crate) fn whole(&self, text: &str) -> Result<String, String> {
         let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
         out +=
@@ -59,7 +60,7 @@ impl Elements {
         Ok(out)
     }
 
-    /// Writes an element and, in its `hashTree`, those in it.
+    /// Writes an element, and its child elements in its `hashTree`.
     fn write(&self, short: &Node, depth: usize, out: &mut String) {
         let (element, inner) = self.element(short);
         element.write(depth, out);
@@ -75,7 +76,7 @@ impl Elements {
         *out += &format!("{indent}</hashTree>\n");
     }
 
-    /// The whole element, and the elements in it.
+    /// Expands an element; returns it with its child elements.
     fn element<'a>(&self, short: &'a Node) -> (Node, Vec<&'a Node>) {
         match self.0.get(&short.tag) {
             Some(known) => self.filled(short, known),
@@ -89,7 +90,7 @@ impl Elements {
         }
     }
 
-    /// A property as it is written, but for the entries of its lists.
+    /// Returns a property as written, with the entries of its lists expanded.
     fn property(&self, short: &Node) -> Node {
         let child = |child: &Node| match self.entry(child) {
             Some(entry) if short.tag == "collectionProp" => entry,
@@ -98,13 +99,13 @@ impl Elements {
         Node { children: short.children.iter().map(child).collect(), ..short.clone() }
     }
 
-    /// The whole entry of a list, such as an `Argument`.
+    /// Expands an entry of a list, such as an `Argument`.
     fn entry(&self, short: &Node) -> Option<Node> {
         let known = self.0.get(&short.tag).filter(|known| known.tag == "elementProp")?;
         Some(self.filled(short, known).0)
     }
 
-    /// A known element with the values of a plan.
+    /// Returns a known element with the values of a plan.
     fn filled<'a>(&self, short: &'a Node, known: &Node) -> (Node, Vec<&'a Node>) {
         let mut whole = known.clone();
         let mut inner = Vec::new();
@@ -148,7 +149,7 @@ impl Elements {
                 inner.push(child);
             }
         }
-        // Ways lead by places: nothing may be taken out before.
+        // Paths consist of indexes, so removals must come last.
         for name in short.attribute(WITHOUT).iter().flat_map(|names| names.split(' ')) {
             let before = whole.children.len() + whole.attributes.len();
             whole.attributes.retain(|(known, _)| known != name);
@@ -171,14 +172,14 @@ fn is_property(node: &Node) -> bool {
     node.tag.ends_with("Prop") || node.tag == "FloatProperty"
 }
 
-/// The name of a property: an attribute, or in some a tag of its own.
+/// Returns the name of a property, which is an attribute or, in some properties, a child tag.
 fn key(property: &Node) -> &str {
     let inside = || property.children.iter().find(|child| child.tag == "name");
     let inside = || inside().map(|name| name.text.as_str());
     property.attribute("name").or_else(inside).unwrap_or(&property.tag)
 }
 
-/// The last part of a property's name, by which plans set it.
+/// Returns the last part of a property's name, which plans use to set it.
 fn short_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -187,7 +188,7 @@ fn is_group(property: &Node) -> bool {
     matches!(property.tag.as_str(), "collectionProp" | "elementProp" | "objProp")
 }
 
-/// The ways to properties that can be set by a short name: those of which there is one.
+/// Returns the paths to properties that a short name identifies uniquely.
 fn properties(known: &Node) -> BTreeMap<&str, Way> {
     let mut found: BTreeMap<&str, Vec<Way>> = BTreeMap::new();
     walk(known, &mut Vec::new(), &mut |property, way| {
@@ -199,7 +200,7 @@ fn properties(known: &Node) -> BTreeMap<&str, Way> {
     single.filter_map(|(name, mut ways)| Some((name, ways.pop()?))).collect()
 }
 
-/// The way to the only list of an element.
+/// Returns the path to the only list of an element.
 fn the_list(known: &Node) -> Option<Way> {
     let mut found = Vec::new();
     walk(known, &mut Vec::new(), &mut |property, way| {
@@ -210,7 +211,7 @@ fn the_list(known: &Node) -> Option<Way> {
     found.pop().filter(|_| found.is_empty())
 }
 
-/// Visits the properties of an element, and those of elements that are properties.
+/// Visits the properties of an element, and those of elements inside properties.
 fn walk<'a>(node: &'a Node, way: &mut Way, visit: &mut impl FnMut(&'a Node, &[usize])) {
     for (place, child) in node.children.iter().enumerate() {
         way.push(place);
@@ -236,7 +237,7 @@ fn set(whole: &mut Node, way: &[usize], value: &str) {
     property.attributes.retain(|(name, _)| name != OPTIONAL);
 }
 
-/// Puts the values of others in the place of attributes that begin with `@`.
+/// Replaces attribute values that begin with `@` by the value of the property they name.
 fn follow(whole: &mut Node) {
     for place in 0..whole.attributes.len() {
         let mut value = whole.attributes[place].1.clone();

@@ -1,4 +1,4 @@
-//! The two programs that run a plan, and what both need of Java.
+//! The two programs that run a plan, and the Java parts that both need.
 
 use crate::case::Case;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Throng, and the JMeter home that it has for what runs in Java.
+/// Throng, and the JMeter home for plans that need Java.
 pub(crate) struct Programs {
     throng: PathBuf,
     home: OnceLock<Option<PathBuf>>,
@@ -17,7 +17,8 @@ impl Programs {
         Self { throng, home: OnceLock::new() }
     }
 
-    /// The JMeter home for plans that need a JVM: the one named, or the set that `throng jvm install` has made.
+    /// Returns the JMeter home for plans that need a JVM: the configured one, or the one that `throng jvm install`
+    /// created.
     pub(crate) fn home(&self) -> Option<&Path> {
         let installed = || {
             let status = Command::new(&self.throng).args(["jvm", "status"]).output().ok()?;
@@ -29,23 +30,23 @@ impl Programs {
         self.home.get_or_init(|| named().or_else(installed)).as_deref()
     }
 
-    /// Throng as it runs that case in that folder.
+    /// Returns the command that runs Throng for a case in a folder.
     pub(crate) fn throng(&self, case: &Case, work: &Path) -> Engine {
         let mut throng = Command::new(&self.throng);
         throng.arg("-n");
         if !case.needs_jvm() {
-            // Whether this machine has JMeter's jars must not matter.
+            // The result must not depend on JMeter's jars on this machine.
             throng.env_remove("JMETER_HOME").env("THRONG_CACHE", work.join("no-cache"));
         } else if let Some(home) = self.home() {
             throng.env("JMETER_HOME", home);
-            // Such as -Jthrong.scripts.native=false: no script is compiled, each is run by Java.
+            // For example `-Jthrong.scripts.native=false`, with which Java runs every script.
             let further = std::env::var("PARITY_JVM_ARGS").unwrap_or_default();
             throng.args(further.split_whitespace());
         }
         Engine { command: throng, is_jmeter: false }
     }
 
-    /// A target of the program under test, which listens at a free port.
+    /// Returns the command for a target of the program under test, which listens on a free port.
     pub(crate) fn target(&self, name: &str, options: &[String]) -> Command {
         let mut command = Command::new(&self.throng);
         command.args(["target", name, "--port", "0"]);
@@ -60,12 +61,12 @@ pub(crate) struct Engine {
     pub(crate) is_jmeter: bool,
 }
 
-/// JMeter from that home.
+/// Returns the command that runs JMeter from a JMeter home.
 pub(crate) fn jmeter(home: &Path) -> Engine {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"])
         .args(["-Duser.language=en", "-Duser.region=EN"])
-        // As JMeter's own script does; the Parallel Controller needs it.
+        // As in JMeter's start script; the Parallel Controller needs it.
         .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED"])
         .arg("-jar")
         .arg(home.join("bin/ApacheJMeter.jar"))
@@ -74,7 +75,7 @@ pub(crate) fn jmeter(home: &Path) -> Engine {
     Engine { command: java, is_jmeter: true }
 }
 
-/// Whether a home has a library, or a plug-in, whose name begins so.
+/// True if a JMeter home has a library or plug-in whose name begins with `jar`.
 pub(crate) fn has(home: &Path, jar: &str) -> bool {
     let folders = ["lib", "lib/ext"].into_iter();
     let jars =
@@ -82,7 +83,7 @@ pub(crate) fn has(home: &Path, jar: &str) -> bool {
     jars.flatten().any(|file| file.file_name().to_string_lossy().starts_with(jar))
 }
 
-/// Whether there is a compiler for Java: a machine that only runs Java has none.
+/// True if a Java compiler is installed; a plain Java runtime has none.
 pub(crate) fn has_javac() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -92,7 +93,7 @@ pub(crate) fn has_javac() -> bool {
     })
 }
 
-/// Makes `classes.jar` of the classes in `java`, with the jars of the JMeter home to compile against.
+/// Compiles the classes in `java` against the jars of the JMeter home into `classes.jar`.
 pub(crate) fn compile(work: &Path, home: &Path) {
     let home = home.display();
     let sources = std::fs::read_dir(work.join("java")).expect("sources").flatten();

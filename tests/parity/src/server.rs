@@ -1,19 +1,22 @@
-//! The system under test of the parity cases: a scripted HTTP/1.1 server that writes down what it sees.
+//! The system under test of the parity cases: a scripted HTTP/1.1 server that records what it receives.
 //!
-//! Every answer comes from the case's `replies` file, byte for byte, because what JMeter and Throng make of an
-//! odd answer is the point. Nothing is added that could vary (no `Date`), so goldens stay equal between runs.
-//! One blocking thread per connection: a case opens a handful.
+//! Every answer comes from the case's file `replies`, byte for byte, because the cases test how JMeter and Throng
+//! handle odd answers. The server adds nothing that varies (no `Date`), so golden files stay equal between runs. Each
+//! connection has a blocking thread, because a case opens only a few.
 //!
-//! `replies` holds blocks. A block starts with `== TARGET FLAGS…`, followed by the head, an empty line and the
-//! body. TARGET is a path, or a path with its query. Several blocks for one target are used in turn and the last
-//! one stays. `Content-Length` is added unless the head has it or `Transfer-Encoding`, or a flag says otherwise.
-//! Flags: `close` after the answer; `raw` adds no length; `chunked` sends pieces of seven bytes; `delay=MS`;
-//! `file=NAME` takes the body from a file of the case; `drop` closes without an answer; `reset` the same with a
-//! TCP reset; `stall` sends the head and half of the body and waits for the client to go; `continue` sends `100 Continue`
-//! before it reads the body.
-//! With the flag `ws` the block holds the script of a WebSocket conversation (`socket.rs`).
-//! To a TLS handshake it answers the body of `/tls`, bytes as hexadecimal digits or, with `raw`, as they are; then it closes or resets.
-//! A target that is not listed answers `ok`; below `/echo` the body repeats method, target and body.
+//! `replies` consists of blocks. A block starts with `== TARGET FLAGS…`, followed by the head, an empty line and the
+//! body. TARGET is a path, or a path with its query. Several blocks for one target are used in sequence, and the last
+//! one repeats. `Content-Length` is added unless the head has it or `Transfer-Encoding`, or a flag prevents it.
+//!
+//! Flags: `close` closes after the answer; `raw` adds no length; `chunked` sends chunks of seven bytes; `delay=MS`
+//! delays the answer; `file=NAME` takes the body from a file of the case; `drop` closes without an answer; `reset` does
+//! so with a TCP reset; `stall` sends the head and half of the body and waits until the client closes; `continue` sends
+//! `100 Continue` before it reads the body. With the flag `ws`, the block is the script of a WebSocket conversation
+//! (`socket.rs`).
+//!
+//! A TLS handshake is answered with the body of `/tls`: bytes as hexadecimal digits or, with `raw`, unchanged. Then the
+//! connection is closed or reset. A target that is not listed is answered with `ok`; below `/echo` the body repeats
+//! method, target and body.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -26,7 +29,7 @@ use std::time::Duration;
 
 use crate::socket;
 
-/// One request as it arrived.
+/// A request as it arrived.
 pub struct Seen {
     pub connection: usize,
     pub head: Vec<u8>,
@@ -52,9 +55,9 @@ struct Reply {
 struct Shared {
     replies: Mutex<HashMap<String, VecDeque<Reply>>>,
     seen: Mutex<Vec<Seen>>,
-    /// Open WebSocket conversations.
+    /// Number of open WebSocket conversations.
     conversing: AtomicUsize,
-    /// The server stops accepting.
+    /// True once the server stops accepting connections.
     ended: AtomicBool,
 }
 
@@ -64,8 +67,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers as the `replies` file in `folder` says, if there is one.
-    /// `names` are the `${name}` texts replaced in it, beside `${port}`.
+    /// Starts a server that answers as the file `replies` in `folder` defines, if it exists. `names` are replacements
+    /// for `${name}` in that file, in addition to `${port}`.
     pub fn start(folder: &Path, names: &[(&str, String)]) -> Self {
         let (listener, address) = bind();
         let mut text = std::fs::read_to_string(folder.join("replies")).unwrap_or_default();
@@ -96,7 +99,8 @@ impl Server {
         self.address.port()
     }
 
-    /// Takes what was seen so far. Conversations whose client has gone are seen to their end.
+    /// Takes the requests seen so far. Waits, for a limited time, until conversations have ended whose client has
+    /// closed.
     pub fn seen(&self) -> Vec<Seen> {
         for _ in 0..500 {
             if self.shared.conversing.load(Ordering::SeqCst) == 0 {
@@ -106,8 +110,8 @@ impl Server {
         }
         let mut seen =
             std::mem::take(&mut *self.shared.seen.lock().expect("no panic in a connection"));
-        // In the order in which they were opened, those that sent nothing not counted: a client need not wait for an answer
-        // before it opens the next.
+        // Connections are renumbered in the order of opening, without those that sent nothing. A client may open the
+        // next connection before it gets an answer.
         let mut opened: Vec<_> = seen.iter().map(|request| request.connection).collect();
         opened.sort_unstable();
         opened.dedup();
@@ -121,12 +125,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::SeqCst);
-        // The thread that accepts hears of it with one more connection.
+        // A further connection wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// Listens on a port of five digits, for sizes in the goldens count them.
+/// Listens on a five-digit port, because sizes in the golden files include the port's length.
 pub fn bind() -> (TcpListener, SocketAddr) {
     let mut shorter = Vec::new();
     loop {
@@ -178,7 +182,7 @@ fn body_file(path: &PathBuf) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The answer to a client that begins a TLS handshake.
+/// Answers a client that begins a TLS handshake.
 fn answer_tls(shared: &Shared, stream: &mut TcpStream) {
     let Some(reply) = reply_to(shared, "/tls") else { return };
     if !reply.reset {
@@ -187,7 +191,7 @@ fn answer_tls(shared: &Shared, stream: &mut TcpStream) {
     let bytes = if reply.raw { reply.body } else { hexadecimal(&reply.body) };
     let _ = stream.write_all(&bytes);
     if reply.reset {
-        // As for a request: what was not read makes the end a reset.
+        // As with requests, closing with unread bytes sends a reset.
         return;
     }
     close(stream);
@@ -263,7 +267,8 @@ fn serve(shared: &Shared, mut stream: TcpStream, number: usize) {
     }
 }
 
-/// As a proxy it has the answer of `/connect`; through its own tunnel it is the server as well.
+/// Returns the path of a target. As a proxy, the server answers CONNECT with `/connect`, and also serves requests
+/// through its tunnel.
 fn path_of<'a>(target: &'a str, method: &str) -> &'a str {
     let path = target.strip_prefix("http://").and_then(|rest| rest.find('/').map(|at| &rest[at..]));
     match path {
@@ -273,7 +278,7 @@ fn path_of<'a>(target: &'a str, method: &str) -> &'a str {
     }
 }
 
-/// Waits for the client's end, so that no reset overtakes the answer.
+/// Waits until the client closes, so that no reset overtakes the answer.
 fn close(stream: &mut TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
@@ -292,7 +297,7 @@ fn reply_to(shared: &Shared, target: &str) -> Option<Reply> {
     if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
 }
 
-/// Waits for a whole head without taking it from the socket.
+/// Waits for a complete head without consuming it from the socket.
 fn peek_head(stream: &TcpStream) -> Option<Vec<u8>> {
     let mut buffer = vec![0; 256 * 1024];
     loop {

@@ -1,4 +1,5 @@
-//! The scripted target of a case, and what it may have beside it: TLS, databases, targets for datagrams and metrics, names.
+//! The scripted target of a case, and its optional services: TLS, databases, targets for datagrams and metrics, a name
+//! server.
 
 use crate::closed::Closed;
 use crate::datagrams::Datagrams;
@@ -12,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// All that a case finds at ports, from its start to its end.
+/// All services of a case that listen on ports, from its start to its end.
 pub(crate) struct Services {
     server: Server,
     closed: Closed,
@@ -24,9 +25,9 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Starts what the files in `work` and the rules ask for.
+    /// Starts the services that the files in `work` and the rules demand.
     pub(crate) fn start(rules: &Rules, work: &Path, programs: &Programs, recording: bool) -> Self {
-        // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
+        // A port without a listener, for refused connections. It stays held until the case ends.
         let closed = Closed::hold();
         let server = Server::start(work, &[("closed", closed.port.to_string())]);
         let front = rules.tls.as_deref();
@@ -42,12 +43,12 @@ impl Services {
         }
     }
 
-    /// The port of the scripted target.
+    /// Port of the scripted target.
     pub(crate) fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// The properties by which a plan finds what listens.
+    /// Returns the properties with the ports of the services, for the plan.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let secure = self.front.as_ref().map_or(0, |front| front.port);
         let optional = [
@@ -63,7 +64,7 @@ impl Services {
             .collect()
     }
 
-    /// The names of ports in golden files.
+    /// Returns the names that replace port numbers in golden files.
     pub(crate) fn ports(&self) -> Vec<(&'static str, u16)> {
         let mut ports = vec![("PORT", self.port()), ("CLOSED", self.closed.port)];
         ports.extend(self.front.as_ref().map(|front| ("SECURE", front.port)));
@@ -71,12 +72,12 @@ impl Services {
         ports
     }
 
-    /// How many requests came so far.
+    /// Number of requests received so far.
     pub(crate) fn seen(&self) -> usize {
         self.server.seen().len()
     }
 
-    /// All that was seen, once the engine has ended.
+    /// Ends the services after the engine has ended; returns everything that they received.
     pub(crate) fn end(self, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
         drop(self.front);
         let select = "SELECT item, amount FROM moves ORDER BY item, amount";
@@ -91,14 +92,14 @@ impl Services {
     }
 }
 
-/// TLS before the scripted target: a target of the program under test.
+/// TLS in front of the scripted target, provided by a target of the program under test.
 pub(crate) struct Front {
     process: Child,
     pub(crate) port: u16,
 }
 
 impl Front {
-    /// Starts it in that folder, in front of the port `to`, with those options.
+    /// Starts the TLS front in a folder, for the port `to`, with these options.
     pub(crate) fn start(programs: &Programs, work: &Path, to: u16, options: &[String]) -> Self {
         let mut all = vec![format!("to={to}")];
         all.extend_from_slice(options);
@@ -120,7 +121,7 @@ impl Drop for Front {
     }
 }
 
-/// A database server in a folder of its own, ended with the case.
+/// A database server in its own folder, which ends with the case.
 pub(crate) struct Database {
     script: PathBuf,
     folder: PathBuf,
@@ -128,10 +129,10 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Starts the server that `tests/servers` has by that name.
+    /// Starts the server with this name in `tests/servers`.
     pub(crate) fn start(name: &str) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers").join(name);
-        // Not among the case's files: the server has a user of its own.
+        // The folder is outside the case's files, because the server runs as another system user.
         let folder = std::env::temp_dir().join(format!(
             "parity-{name}-{}-{}",
             std::process::id(),

@@ -1,34 +1,34 @@
-//! WebSocket conversations of the scripted server: byte for byte as a case's `replies` has them.
+//! WebSocket conversations of the scripted server, byte for byte as a case's `replies` define them.
 //!
-//! A block with the flag `ws` holds a script instead of an answer, one step a line, run once the head of the upgrade request has
-//! come:
+//! A block with the flag `ws` contains a script instead of an answer, one step per line. The script runs after the head
+//! of the upgrade request was received.
 //!
-//! | step | what |
+//! | step | action |
 //! |---|---|
-//! | `accept [LINE \| LINE …]` | the right answer to the upgrade, with further header lines |
-//! | `answer TEXT` | an answer of one's own; `${accept}` is the right value, escapes as below |
-//! | `frame XX TEXT` | a frame whose first byte is `XX` (hexadecimal), not masked |
-//! | `hex XX XX …` | bytes |
-//! | `read` | one frame of the client |
-//! | `echo N` | N frames of the client, each sent back; a ping gets a pong, a close a close |
-//! | `wait MS` | nothing for a while |
-//! | `end` | waits for the client to go, and writes down that it did |
-//! | `close` | an end without a close frame; `reset` the same with a TCP reset |
+//! | `accept [LINE \| LINE …]` | accepts the upgrade, with additional header lines |
+//! | `answer TEXT` | sends a custom answer; `${accept}` is the correct accept value, escapes as below |
+//! | `frame XX TEXT` | sends an unmasked frame whose first byte is `XX` (hexadecimal) |
+//! | `hex XX XX …` | sends bytes |
+//! | `read` | reads one frame of the client |
+//! | `echo N` | echoes N frames of the client; a ping gets a pong, a close frame a close frame |
+//! | `wait MS` | waits this many milliseconds |
+//! | `end` | waits until the client closes, and records it |
+//! | `close` | closes without a close frame; `reset` does so with a TCP reset |
 //!
-//! TEXT may hold `\r`, `\n`, `\\`, `\xNN`, and `\{70000 x}` for so many times `x`. Whatever the
-//! client sends besides is read and written down, until it goes.
+//! TEXT may contain `\r`, `\n`, `\\`, `\xNN`, and `\{70000 x}` for a repeated `x`. All other data from the client is
+//! read and recorded until the client closes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// The key in the head of an upgrade request.
+/// Returns the key in the head of an upgrade request.
 pub(crate) fn key_of(head: &str) -> &str {
     let mut lines = head.lines();
     lines.find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap_or("no key").trim_end()
 }
 
-/// Runs a script on a connection whose upgrade request with `key` has been read. `note` writes down what is seen.
+/// Runs a script on a connection whose upgrade request with `key` was read. `note` records what is received.
 pub(crate) fn converse(
     mut stream: TcpStream,
     key: &str,
@@ -93,7 +93,7 @@ pub(crate) fn converse(
     while read(&mut stream, &mut note).is_some() {}
 }
 
-/// The head of an answer that upgrades, with further header lines between ` | `.
+/// Formats the head of an answer that accepts the upgrade, with additional header lines separated by ` | `.
 fn upgraded(accept: &str, further: &str) -> String {
     let mut head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -105,7 +105,7 @@ fn upgraded(accept: &str, further: &str) -> String {
     head + "\r\n"
 }
 
-/// A frame as a server sends it.
+/// Encodes a frame as a server sends it.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = vec![first];
     match payload.len() {
@@ -123,7 +123,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads a frame of the client and writes it down: first byte, whether it was masked, payload.
+/// Reads a frame of the client and records it: first byte, masked or not, payload.
 fn read(stream: &mut TcpStream, note: &mut impl FnMut(String)) -> Option<(u8, Vec<u8>)> {
     let mut head = [0; 2];
     stream.read_exact(&mut head).ok()?;
@@ -151,7 +151,7 @@ fn read(stream: &mut TcpStream, note: &mut impl FnMut(String)) -> Option<(u8, Ve
         *byte ^= key[at % 4];
     }
     let mask = if masked { "masked" } else { "not masked" };
-    // Long payloads are shown by their ends.
+    // Long payloads are shown by their first and last bytes.
     let shown = if payload.len() > 200 {
         let (start, end) = (&payload[..20], &payload[payload.len() - 20..]);
         format!("{} … {}", start.escape_ascii(), end.escape_ascii())
@@ -189,13 +189,13 @@ fn unescaped(text: &str) -> Vec<u8> {
     out
 }
 
-/// The value of `Sec-WebSocket-Accept` for a key: RFC 6455, section 4.2.2.
+/// Computes `Sec-WebSocket-Accept` for a key: RFC 6455, section 4.2.2.
 fn accept_of(key: &str) -> String {
     let text = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
     base64(&sha1(text.as_bytes()))
 }
 
-/// SHA-1 by FIPS 180-4, so that the target depends on nothing that is tested with it.
+/// SHA-1 by FIPS 180-4, so that the target uses no code of the program under test.
 fn sha1(message: &[u8]) -> [u8; 20] {
     let mut state = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     let mut padded = message.to_vec();

@@ -1,6 +1,6 @@
-//! Writes plans of cases as both programs read them: `tests/parity/plan` builds and calls this.
+//! Writes the plans of cases in the form that both programs read; `tests/parity/plan` builds and calls this program.
 //!
-//! `parity-plan NAME` prints one, `parity-plan --all FOLDER` writes each to `FOLDER/NAME.jmx`.
+//! `parity-plan NAME` prints one plan; `parity-plan --all FOLDER` writes each plan to `FOLDER/NAME.jmx`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
-//! Records JMeter's side of the cases anew: `tests/parity/record` builds and calls this.
+//! Records JMeter's results of the cases; `tests/parity/record` builds and calls this program.
 //!
-//! `parity-record THRONG JMETER_HOME [NAME…]`: without names, all cases, one after the other.
+//! `parity-record THRONG JMETER_HOME [NAME…]`: without names, records all cases in sequence.
 
 use parity::Suite;
 use std::path::Path;
