@@ -17,7 +17,7 @@ pub use digest::Digest;
 pub struct Credentials {
     /// User name, prefixed with the domain (`DOMAIN\name`) if a domain is set.
     pub user: String,
-    /// Password in plain text.
+    /// Password for HTTP authentication, in plain text.
     pub password: String,
 }
 
@@ -70,11 +70,11 @@ impl Asker {
 /// The parts of a request that an authentication header is computed from.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// HTTP method.
+    /// HTTP method of the request.
     pub method: &'a str,
-    /// Request target as in the request line.
+    /// Target of the request as in its request line.
     pub uri: &'a str,
-    /// Request body; `None` for methods that never have a body.
+    /// Body of the request; `None` for methods that never have a body.
     pub body: Option<&'a [u8]>,
     /// Eight random bytes, the source of Digest's client nonce.
     pub random: [u8; 8],
@@ -83,16 +83,16 @@ pub struct Message<'a> {
 /// State of an authentication dialogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
-    /// No challenge was received.
+    /// The server has sent no authentication challenge.
     #[default]
     Unchallenged,
     /// The next request tries an authentication scheme.
     Challenged,
-    /// The next request retries the same scheme with the new challenge.
+    /// The next request retries the same authentication scheme with the new challenge.
     Handshake,
     /// The server rejected the credentials.
     Failed,
-    /// The server accepted the scheme and the credentials.
+    /// The server accepted the authentication scheme and the credentials.
     Accepted,
 }
 
@@ -120,7 +120,7 @@ impl Scheme {
 pub struct Dialogue {
     progress: Progress,
     scheme: Option<(Scheme, Credentials)>,
-    /// Schemes to try, in descending order of preference.
+    /// Authentication schemes to try, in descending order of preference.
     options: Option<Vec<(Scheme, Credentials)>>,
 }
 
@@ -134,7 +134,7 @@ impl Dialogue {
         }
     }
 
-    /// True if a scheme was agreed on or is about to be tried.
+    /// True if an authentication scheme was agreed on or is about to be tried.
     pub fn has_begun(&self) -> bool {
         self.scheme.is_some()
     }
@@ -147,7 +147,7 @@ impl Dialogue {
         if self.progress == Progress::Challenged
             && let Some(options) = self.options.take()
         {
-            // A scheme that cannot be answered is skipped.
+            // An authentication scheme whose challenge cannot be answered is skipped.
             for option in options {
                 let (scheme, credentials) = self.scheme.insert(option);
                 if write(scheme, asker, credentials, message, out) {

@@ -18,9 +18,9 @@ const EIGHTH: usize = 8;
 #[derive(Debug, Default)]
 pub struct Cache {
     entries: HashMap<Box<str>, Entry>,
-    /// Maximum number of entries.
+    /// Maximum number of entries in the user's HTTP cache.
     most: usize,
-    /// Counter of uses, from which each entry gets the rank of its last use.
+    /// Counter of cache uses, from which each entry gets the rank of its last use.
     uses: u64,
 }
 
@@ -40,9 +40,9 @@ struct Entry {
 /// Conditional headers of a request for a cached URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// Value of `If-Modified-Since`.
+    /// Value of the conditional header `If-Modified-Since`.
     pub modified_since: Option<Box<str>>,
-    /// Value of `If-None-Match`.
+    /// Value of the conditional header `If-None-Match`.
     pub none_match: Option<Box<str>>,
 }
 
@@ -56,18 +56,18 @@ impl Conditions {
 /// A response header that cannot be parsed, for which JMeter throws an exception.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// `max-age` is not a number.
+    /// `max-age` in `Cache-Control` is not a number.
     MaxAge(String),
-    /// `max-age` has no value.
+    /// `max-age` in `Cache-Control` has no value.
     NoMaxAge,
-    /// `Date` is not a date, and the expiry is computed from it.
+    /// The header `Date` is not a date, and the expiry is computed from it.
     Date,
-    /// `Last-Modified` is not a date, and the expiry is computed from it.
+    /// The header `Last-Modified` is not a date, and the expiry is computed from it.
     LastModified,
 }
 
 impl Cache {
-    /// Creates an empty cache of at most `most` entries.
+    /// Creates an empty HTTP cache of at most `most` entries.
     pub fn new(most: usize) -> Self {
         Self { most, ..Self::default() }
     }
@@ -169,7 +169,7 @@ impl Cache {
         self.entries.insert(key.into(), Entry { used: self.uses, ..entry });
     }
 
-    /// Evicts the least recently used entries.
+    /// Evicts the least recently used entries of the cache.
     fn make_room(&mut self) {
         let mut uses: Vec<u64> = self.entries.values().map(|entry| entry.used).collect();
         let goes = (uses.len() / EIGHTH).max(1) - 1;
@@ -219,7 +219,7 @@ impl Seen {
             .any(|text| !text.trim().is_empty())
     }
 
-    /// True if `Cache-Control` contains this text anywhere.
+    /// True if the header `Cache-Control` contains this text anywhere.
     fn directive(&self, name: &str) -> bool {
         self.cache_control.as_deref().is_some_and(|control| control.contains(name))
     }

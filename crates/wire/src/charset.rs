@@ -25,7 +25,7 @@ pub fn charset_of(content_type: &[u8]) -> Option<&str> {
 pub fn charset_in_html(body: &[u8]) -> Option<&str> {
     const TAG: &[u8] = b"<meta http-equiv=\"content-type\" content=\"";
     let start = &body[..body.len().min(2000)];
-    // The first letter excludes most other tags.
+    // The letter after `<` excludes most other tags.
     let is_tag = |at: &usize| {
         matches!(start.get(at + 1), Some(b'm' | b'M'))
             && start.get(*at..at + TAG.len()).is_some_and(|text| text.eq_ignore_ascii_case(TAG))

@@ -98,7 +98,7 @@ impl Inflater {
         done
     }
 
-    /// Decodes gzip (RFC 1952).
+    /// Decodes a gzip body (RFC 1952).
     fn gzip(
         &mut self,
         mut input: &[u8],
@@ -178,7 +178,7 @@ impl Inflater {
     }
 }
 
-/// Decodes Brotli (RFC 7932).
+/// Decodes a Brotli body (RFC 7932).
 fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingError> {
     let mut state = BrotliState::new(
         StandardAlloc::default(),
@@ -189,7 +189,7 @@ fn brotli(input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<(), CodingErr
     while out.len() <= limit {
         room(input.len(), out, limit);
         let start = out.len();
-        // The decoder can write only to initialised memory.
+        // The Brotli decoder can write only to initialised memory.
         out.resize(out.capacity(), 0);
         let (mut space, mut written) = (out.len() - start, 0);
         let result = BrotliDecompressStream(
@@ -255,17 +255,17 @@ fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
 /// The reason why a body could not be decoded. The output keeps the part decoded before the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodingError {
-    /// The input ended before the end of the compressed data.
+    /// The compressed body ended too early.
     Truncated,
-    /// The input ended within the header of a gzip member.
+    /// The compressed body ended within the header of a gzip member.
     TruncatedFrame,
-    /// The input ended within the trailer of a gzip member.
+    /// The compressed body ended within the trailer of a gzip member.
     TruncatedTrailer,
-    /// The input has no gzip header.
+    /// The compressed body has no gzip header.
     NotGzip,
     /// The length or checksum in the trailer of a gzip member is wrong.
     BadTrailer,
-    /// The input is not valid data of this coding.
+    /// The compressed body is not valid data of its content coding.
     Corrupt,
     /// The decoded body is larger than `max` bytes.
     TooLarge { max: usize },

@@ -25,7 +25,7 @@ pub struct Origin<'a> {
     pub host: &'a str,
     /// Path of the URL without the query.
     pub path: &'a str,
-    /// The connection is encrypted.
+    /// True if the request's connection is encrypted.
     pub secure: bool,
 }
 
@@ -38,19 +38,19 @@ impl Origin<'_> {
 /// A cookie policy: the rules by which `Set-Cookie` is parsed and checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// RFC 6265; date parts may be in any order, and an unreadable `Max-Age` is ignored.
+    /// Cookie policy by RFC 6265; date parts may be in any order, and an unreadable `Max-Age` is ignored.
     #[default]
     Standard,
-    /// RFC 6265, but an unreadable or negative `Max-Age` rejects the cookie.
+    /// Cookie policy by RFC 6265, but an unreadable or negative `Max-Age` rejects the cookie.
     Strict,
-    /// No cookie is stored or sent.
+    /// Cookie policy that neither stores nor sends cookies.
     Ignore,
-    /// Netscape's original draft: no `Max-Age`, domains need two or three parts, no quotes.
+    /// Cookie policy by Netscape's original draft: no `Max-Age`, domains need two or three parts, no quotes.
     Netscape,
     /// Netscape's draft with the domain rules of RFC 6265, and RFC 2109 for cookies with a version. HttpClient's list
     /// of public suffixes is not used.
     Compatibility,
-    /// RFC 2109: several cookies in a line, no dates, `$Version` in requests.
+    /// Cookie policy by RFC 2109: several cookies in a line, no dates, `$Version` in requests.
     Rfc2109,
     /// RFC 2965 as JMeter uses it: `Set-Cookie` is ignored, and the cookies of the plan are sent by RFC 2109.
     Rfc2965,
@@ -82,11 +82,11 @@ pub struct Cookie {
     pub secure: bool,
     /// Sent only to the host `domain` itself, because `Set-Cookie` had no `Domain` attribute.
     pub host_only: bool,
-    /// `Set-Cookie` had a `Path` attribute.
+    /// True if `Set-Cookie` had a `Path` attribute.
     pub path_given: bool,
-    /// Value of the `Version` attribute.
+    /// Value of the cookie's `Version` attribute.
     pub version: i32,
-    /// Expiry in milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
+    /// Expiry of the cookie in milliseconds since 1970, a multiple of 1000; `None` for a session cookie.
     pub expires_ms: Option<i64>,
 }
 
@@ -95,11 +95,11 @@ pub struct Cookie {
 pub struct Rules {
     /// Policy for parsing `Set-Cookie` and writing `Cookie`.
     pub policy: Policy,
-    /// Check that a cookie's domain matches its origin before the cookie is stored.
+    /// If true, a cookie's domain must match its origin before the cookie is stored.
     pub check: bool,
-    /// `Set-Cookie` with an empty value deletes the cookie.
+    /// If true, `Set-Cookie` with an empty value deletes the cookie.
     pub delete_empty: bool,
-    /// Do not send cookies that expired after they were stored. JMeter sends them.
+    /// If true, cookies that expired after they were stored are not sent. JMeter sends them.
     pub drop_expired: bool,
 }
 
@@ -465,19 +465,19 @@ fn lower(host: &str) -> std::borrow::Cow<'_, str> {
 /// The reason why a cookie was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejected {
-    /// The name is not followed by `=`.
+    /// The cookie's name is not followed by `=`.
     NoValue,
-    /// The `Domain` attribute is blank.
+    /// The cookie's `Domain` attribute is blank.
     BlankDomain,
-    /// The `Domain` attribute does not cover the host that set the cookie.
+    /// The cookie's `Domain` attribute does not cover the host that set the cookie.
     Domain,
-    /// The `Expires` attribute is not a date.
+    /// The cookie's `Expires` attribute is not a date.
     Expires,
-    /// The `Max-Age` attribute is not a number.
+    /// The cookie's `Max-Age` attribute is not a number.
     MaxAge,
-    /// The `Version` attribute is negative or not a number.
+    /// The cookie's `Version` attribute is negative or not a number.
     Version,
-    /// The name contains a blank or begins with `$`.
+    /// The cookie's name contains a blank or begins with `$`.
     Name,
 }
 

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 /// Length of the DNS header in bytes.
 const HEADER: usize = 12;
-/// Maximum length of a name in wire format, in bytes.
+/// Maximum length of a DNS name in wire format, in bytes.
 const LONGEST: usize = 255;
 const A: u16 = 1;
 const CNAME: u16 = 5;
@@ -21,15 +21,15 @@ pub struct Name(Vec<u8>);
 /// Content of a DNS response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The addresses of the name, without duplicates, in the order of the response.
+    /// The IPv4 addresses of the name, without duplicates, in the order of the response.
     Addresses(Vec<Ipv4Addr>),
-    /// The name is an alias (CNAME) of another name.
+    /// The DNS name is an alias (CNAME) of another name.
     Alias(Name),
-    /// The name does not exist or has no address, or the server failed.
+    /// The DNS name does not exist or has no address, or the server failed.
     Nothing,
-    /// The response is truncated: the query must be resent over TCP.
+    /// The DNS response is truncated: the query must be resent over TCP.
     Truncated,
-    /// The response belongs to another query.
+    /// The DNS response belongs to another query.
     NotOurs,
 }
 
@@ -46,12 +46,12 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Name {
-    /// Returns the root name.
+    /// Returns the root of all DNS names.
     pub fn root() -> Self {
         Self(vec![0])
     }
 
-    /// Encodes a name with or without its final dot; `None` if it is not a valid name.
+    /// Encodes a DNS name with or without its final dot; `None` if it is not a valid name.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.strip_suffix('.').unwrap_or(text);
         let mut wire = Vec::with_capacity(text.len() + 2);
@@ -66,14 +66,14 @@ impl Name {
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// Appends another name as the parent of this name; `None` if the result is too long.
+    /// Appends another DNS name as the parent of this one; `None` if the result is too long.
     pub fn below(&self, other: &Self) -> Option<Self> {
         let mut wire = self.0[..self.0.len() - 1].to_vec();
         wire.extend_from_slice(&other.0);
         (wire.len() <= LONGEST).then_some(Self(wire))
     }
 
-    /// Number of labels of the name.
+    /// Number of labels of the DNS name.
     pub fn labels(&self) -> usize {
         let (mut at, mut count) = (0, 0);
         while let Some(length) = self.0.get(at).filter(|length| **length > 0) {
@@ -85,7 +85,7 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// Writes the name in text form with the final dot.
+    /// Writes the DNS name in text form with the final dot.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = &self.0[..];
         if self.0.len() == 1 {
@@ -106,7 +106,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Appends a recursive query for the addresses of a name.
+/// Appends a recursive DNS query for the addresses of a name.
 pub fn ask(id: u16, name: &Name, out: &mut Vec<u8>) {
     out.extend_from_slice(&id.to_be_bytes());
     out.extend_from_slice(&[1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -134,11 +134,11 @@ pub fn read(id: u16, name: &Name, message: &[u8], whole: bool) -> Result<Answer,
     }
     let (asked, found) = match records {
         Ok(records) => records,
-        // A truncated message is used as far as it can be parsed.
+        // A truncated DNS message is used as far as it can be parsed.
         Err(Malformed) if truncated => return Ok(Answer::Nothing),
         Err(Malformed) => return Err(Malformed),
     };
-    // The response codes 0 (no error) and 3 (no such name) are the valid ones.
+    // The DNS response codes 0 (no error) and 3 (no such name) are the valid ones.
     if !asked || !matches!(flags & 15, 0 | 3) {
         return Ok(Answer::Nothing);
     }
@@ -163,7 +163,7 @@ impl Reader<'_> {
         for n in 0..counts[1..].iter().map(|count| u32::from(*count)).sum() {
             let owner = self.name()?;
             let (kind, class) = (self.number()?, self.number()?);
-            // The time to live of a record is ignored.
+            // The time to live of a DNS record is ignored.
             self.take(4)?;
             let length = usize::from(self.number()?);
             let end = self.at + length;
@@ -237,7 +237,7 @@ impl Reader<'_> {
                     let low = usize::from(*self.message.get(at + 1).ok_or(Malformed)?);
                     let to = (length & 63) << 8 | low;
                     end = end.or(Some(at + 2));
-                    // A pointer may only point backwards, which excludes endless loops.
+                    // A compression pointer may only point backwards, which excludes endless loops.
                     if to >= at || to < HEADER {
                         return Err(Malformed);
                     }
@@ -257,7 +257,7 @@ mod tests {
         Name::new(text).expect("a name")
     }
 
-    /// Builds a response to `ask(7, www.test)`.
+    /// Builds a DNS response to `ask(7, www.test)`.
     fn answer(flags: u16, records: &[(&[u8], u16, &[u8])]) -> Vec<u8> {
         let mut message = Vec::new();
         ask(7, &name("www.test"), &mut message);

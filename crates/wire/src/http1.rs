@@ -28,7 +28,7 @@ pub struct Limits {
     /// Maximum bytes of status line and headers. Also limits garbage before the status line, a chunk-size line, and
     /// trailers.
     pub head: usize,
-    /// Maximum number of headers, and of trailers.
+    /// Maximum number of headers of a response, and of trailers.
     pub headers: usize,
 }
 
@@ -38,12 +38,12 @@ impl Default for Limits {
     }
 }
 
-/// State of parsing one response.
+/// State of parsing one HTTP response.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
     /// Length of the body or of the current chunk in bytes.
     expected: u64,
-    /// Bytes of `expected` that were not received yet.
+    /// Bytes of the body or chunk (`expected`) that were not received yet.
     left: u64,
     limit_head: u32,
     limit_headers: u32,
@@ -51,7 +51,7 @@ pub struct Decoder {
     scanned: u32,
     /// Bytes already consumed of garbage before the head, or of trailers; they count against `limit_head`.
     spent: u32,
-    /// Number of trailers read.
+    /// Number of trailers read so far.
     lines: u32,
     state: State,
     request_is_head: bool,
@@ -60,9 +60,9 @@ pub struct Decoder {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The status line is not complete.
+    /// The status line of the response is incomplete.
     StatusLine,
-    /// The status line is complete; the headers are not.
+    /// The status line of the response is complete; the headers are not.
     Headers,
     Length,
     ChunkSize,
@@ -181,7 +181,7 @@ impl Decoder {
         self.started
     }
 
-    /// True if the body ends only when the connection closes.
+    /// True if the body of the response ends only when the connection closes.
     pub fn ends_at_close(&self) -> bool {
         self.state == State::UntilClose
     }

@@ -17,7 +17,7 @@ use memchr::memchr;
 pub struct Limits {
     /// Maximum bytes of a line without its line end. `INFO` names all servers of a cluster.
     pub line: usize,
-    /// Maximum bytes of a payload.
+    /// Maximum bytes of a message's payload.
     pub payload: usize,
 }
 
@@ -53,7 +53,7 @@ pub enum Broken {
     LongLine,
     LongPayload,
     Unknown,
-    /// A payload is not followed by `\r\n`.
+    /// The payload of a NATS message is not followed by `\r\n`.
     NoEnd,
 }
 
@@ -99,7 +99,7 @@ pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(Told<'_>, usize)>, B
     Ok(Some((told, end + 1)))
 }
 
-/// Parses `subject subscription [reply] length` and the payload after the line.
+/// Parses the rest of a NATS message, `subject subscription [reply] length`, and the payload after the line.
 fn message<'a>(
     line: &'a [u8],
     behind: &'a [u8],
@@ -144,7 +144,7 @@ pub fn push_connect(options: &str, out: &mut Vec<u8>) {
     push(out, format_args!("CONNECT {options}\r\n"));
 }
 
-/// Appends a message for a subject, which must satisfy [`is_subject`].
+/// Appends a NATS message for a subject, which must satisfy [`is_subject`].
 pub fn push_publish(subject: &str, payload: &[u8], out: &mut Vec<u8>) {
     push(out, format_args!("PUB {subject} {}\r\n", payload.len()));
     out.extend_from_slice(payload);

@@ -15,27 +15,27 @@ use memchr::memchr;
 
 use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
-/// Maximum nesting depth of arrays.
+/// Maximum nesting depth of arrays in a reply.
 pub const DEPTH: usize = 8;
 
 /// Type bytes of replies, used as the status of a reply's head.
 pub mod kind {
-    /// Simple string, such as `+OK`.
+    /// Redis reply of type simple string, such as `+OK`.
     pub const SIMPLE: u16 = b'+' as u16;
-    /// Error, such as `-ERR unknown command`.
+    /// Redis reply of type error, such as `-ERR unknown command`.
     pub const ERROR: u16 = b'-' as u16;
-    /// Integer, such as `:1`.
+    /// Redis reply of type integer, such as `:1`.
     pub const INTEGER: u16 = b':' as u16;
-    /// Bulk string, such as `$5` followed by five bytes; `$-1` is nil.
+    /// Redis reply of type bulk string, such as `$5` followed by five bytes; `$-1` is nil.
     pub const BULK: u16 = b'$' as u16;
-    /// Array, such as `*2` followed by two replies; `*-1` is nil.
+    /// Redis reply of type array, such as `*2` followed by two replies; `*-1` is nil.
     pub const ARRAY: u16 = b'*' as u16;
 }
 
 /// Length in the first line of a nil reply.
 pub const NIL: &[u8] = b"-1";
 
-/// Limits on a reply.
+/// Limits on a reply of Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum bytes of a line without its line end.
@@ -46,7 +46,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The same limit as in Redis (proto-max-bulk-len).
+        // The same limit on strings as in Redis (proto-max-bulk-len).
         Self { line: 1 << 16, content: 512 << 20 }
     }
 }
@@ -54,11 +54,11 @@ impl Default for Limits {
 /// Commands sent before the first request: user and password for `AUTH`, database for `SELECT`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Login<'a> {
-    /// User name; empty for Redis's default user.
+    /// User name for `AUTH`; empty for Redis's default user.
     pub user: &'a str,
-    /// Password; if empty, no `AUTH` is sent.
+    /// Password for `AUTH`; if empty, no `AUTH` is sent.
     pub password: &'a str,
-    /// Database number; 0 needs no `SELECT`.
+    /// Number of the Redis database; 0 needs no `SELECT`.
     pub database: u32,
 }
 
@@ -73,11 +73,11 @@ enum Awaited {
 /// The part of a reply that is parsed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The first line of a reply or of an array element.
+    /// Next is the first line of a reply or of an array element.
     Line,
-    /// Content of a bulk string, with the number of bytes left.
+    /// Next is the content of a bulk string, with this number of bytes left.
     Bulk(u64),
-    /// The line end after a bulk string, with the number of its bytes already read.
+    /// Next is the line end after a bulk string, of which this number of bytes was read.
     BulkEnd(u8),
 }
 
@@ -100,7 +100,7 @@ pub struct Redis {
     scanned: usize,
 }
 
-/// Appends a command in wire format.
+/// Appends a Redis command in wire format.
 pub fn push_command(arguments: &[&[u8]], out: &mut Vec<u8>) {
     // Writing to a vector cannot fail.
     let _ = write!(out, "*{}\r\n", arguments.len());
@@ -157,7 +157,7 @@ impl Redis {
         let limit = self.limits.line as usize;
         let from = self.scanned.min(input.len());
         let Some(end) = memchr(b'\n', &input[from..]).map(|at| from + at) else {
-            // The last byte may be the CR of the line end.
+            // The last byte may be the CR of a line end that is incomplete.
             if input.len() > limit + 1 {
                 return Err(too_long(limit));
             }
@@ -196,7 +196,7 @@ impl Redis {
                     Err(broken(&format!("arrays are nested more than {DEPTH} deep")))
                 }
                 Some(elements) => {
-                    // An array element has at least three bytes.
+                    // An array element in wire format has at least three bytes.
                     if elements > self.limits.content / 3 {
                         return Err(self.too_large());
                     }
@@ -212,7 +212,7 @@ impl Redis {
         }
     }
 
-    /// Counts content bytes, received or announced, against the limit.
+    /// Counts content bytes of a reply, received or announced, against the limit.
     fn count(&mut self, bytes: u64) -> Result<(), Broken> {
         self.content = self.content.saturating_add(bytes);
         if self.content > self.limits.content { Err(self.too_large()) } else { Ok(()) }
@@ -332,7 +332,7 @@ impl Redis {
 }
 
 impl Session for Redis {
-    /// A command: its name, followed by its arguments.
+    /// A Redis command: its name, followed by its arguments.
     type Call<'a> = &'a [&'a [u8]];
     type Head<'b> = Status<'b>;
     type Shared = ();

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 pub struct Ticket {
     /// Index in the caller's table of exchanges.
     pub index: u32,
-    /// Distinguishes this exchange from earlier ones with the same index.
+    /// Number that distinguishes this exchange from earlier ones with the same index.
     pub generation: NonZeroU32,
 }
 
@@ -33,13 +33,13 @@ pub type Nanos = i64;
 /// Capacity of a session for further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The greeting is not finished, so no exchange can begin.
+    /// The session's greeting is not finished, so no exchange can begin.
     Greeting,
-    /// Number of further exchanges that can begin now.
+    /// Number of further exchanges that can begin now on the session.
     Free(u32),
-    /// The maximum number of exchanges is in flight.
+    /// The maximum number of exchanges of the session is in flight.
     Full,
-    /// Exchanges in flight continue, but no further exchange can begin.
+    /// Exchanges in flight continue, but no further exchange can begin on the session.
     Draining,
 }
 
@@ -75,7 +75,7 @@ pub enum Fate {
 /// Head of an answer in protocols where an answer is only a status and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status<'b> {
-    /// Type of the answer, in the numbers of the protocol.
+    /// Type of the answer, in the numbers of its protocol.
     pub status: u16,
     pub bytes: &'b [u8],
 }
@@ -83,9 +83,9 @@ pub struct Status<'b> {
 /// An event that a session reports; `H` is the protocol's type for the head of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<'b, H = Status<'b>> {
-    /// The greeting is finished.
+    /// The session's greeting is finished.
     Ready,
-    /// Another exchange can begin.
+    /// Another exchange can begin on the session.
     Room,
     /// The head of an answer was received.
     Head { to: Ticket, head: H },
@@ -116,7 +116,7 @@ impl std::error::Error for Broken {}
 
 /// A protocol on one connection.
 pub trait Session {
-    /// A rendered request.
+    /// A rendered request of the protocol.
     type Call<'a>;
     /// The head of an answer.
     type Head<'b>;
@@ -125,15 +125,15 @@ pub trait Session {
     /// Error for a violation of the protocol by the peer.
     type Broken;
 
-    /// Writes the greeting, before the first exchange.
+    /// Writes the protocol's greeting, before the first exchange.
     fn greet(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
 
-    /// Returns the capacity for further exchanges.
+    /// Returns the session's capacity for further exchanges.
     fn room(&self) -> Room;
 
-    /// Begins an exchange. Only allowed while there is capacity.
+    /// Begins an exchange. Only allowed while the session has capacity.
     fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> Begun;
 
     /// Parses received bytes and reports events; returns the number of bytes consumed. The caller passes unconsumed
@@ -174,7 +174,7 @@ pub trait Session {
         tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
     ) -> Result<(), Self::Broken>;
 
-    /// Cancels an exchange.
+    /// Cancels an exchange in flight.
     fn cancel(&mut self, to: Ticket, out: &mut Vec<u8>) -> Cancelled {
         let _ = (to, out);
         Cancelled::MustClose

@@ -23,13 +23,13 @@ pub struct Sse {
     in_flight: Option<Ticket>,
     decoder: Decoder,
     events: Events,
-    /// The body is an event stream.
+    /// True if the body of the response is an event stream.
     streams: bool,
     keeps: bool,
 }
 
 impl Sse {
-    /// Creates a connection with limits on its events.
+    /// Creates a connection for server-sent events, with limits on its events.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Sse {
         }
     }
 
-    /// The id of the last event that had an id; empty if no event had one.
+    /// Id of the last server-sent event that had an id; empty if no event had one.
     #[must_use]
     pub fn last_event_id(&self) -> &[u8] {
         self.events.last_id()

@@ -11,18 +11,18 @@ const PIECE: usize = 4096;
 /// The condition that ends an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The end of the stream.
+    /// The answer ends with the stream.
     Stream,
-    /// A piece of at most 4096 bytes whose last byte is this one.
+    /// The answer ends with a piece of at most 4096 bytes whose last byte is this one.
     Byte(u8),
     /// A length prefix of this many bytes, in big-endian order, gives the length of the answer.
     Length(usize),
 }
 
-/// A request as raw bytes.
+/// A request of raw bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Bytes to send unchanged.
+    /// Bytes of the request, sent unchanged.
     pub bytes: &'a [u8],
     /// The condition that ends the answer.
     pub end: End,

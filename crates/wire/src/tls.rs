@@ -29,7 +29,7 @@ use std::fmt;
 use std::sync::Arc;
 use traffic::Traffic;
 
-/// One TLS client connection.
+/// A TLS connection of a client.
 pub struct Client {
     phase: Phase,
     kind: Option<Handshake>,
@@ -49,7 +49,7 @@ pub struct Progress {
     /// Number of input bytes consumed. The caller passes in the rest once more, followed by further bytes.
     pub used: usize,
     pub handshaking: bool,
-    /// The peer sent close_notify, so that closing the connection is not a truncation.
+    /// True if the peer sent close_notify, so that closing the connection is not a truncation.
     pub peer_closed: bool,
 }
 

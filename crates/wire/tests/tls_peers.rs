@@ -227,7 +227,7 @@ fn a_server_that_shows_a_trusted_certificate_itself_needs_no_chain() {
 fn only_the_cipher_suites_named_are_offered() {
     let owner = localhost();
     let server = server(ALL, &shows(&owner, &owner), None);
-    // The server's certificate has no RSA key.
+    // The server's certificate has no RSA key, so cipher suites for RSA are left out.
     for suite in wire::tls::suites().filter(|suite| !format!("{suite:?}").contains("_RSA_")) {
         let config = client_config(&Settings { suites: vec![suite], ..Settings::default() });
         let (_, connection) = shake(&config.unwrap(), "localhost", &server).unwrap();

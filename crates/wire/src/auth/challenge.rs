@@ -28,7 +28,7 @@ impl Challenge {
         let mut rest = &text[end..];
         while !rest.is_empty() {
             let element = quoted_until(rest, ',');
-            // Text after a semicolon is a parameter of the element; HttpClient ignores it.
+            // Text after a semicolon is a parameter of the list element; HttpClient ignores it.
             let pair = quoted_until(element, ';');
             let (name, value) = match pair.find('=').filter(|at| !pair[..*at].contains('"')) {
                 Some(at) => (&pair[..at], Some(unquoted(&pair[at + 1..]))),

@@ -44,7 +44,7 @@ fn basic_before_anybody_asks_is_tried_once() {
 
 #[test]
 fn digest_is_worked_out_as_in_the_standard() {
-    // The example of RFC 2617, 3.5, except for the client's nonce.
+    // The Digest example of RFC 2617, 3.5, except for the client's nonce.
     let mut digest = Digest::default();
     let told = Challenge::parse(TOLD.as_bytes()).expect("a challenge");
     assert_eq!(digest.told(&told), Ok(false));

@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     with_zone(text, ' ').or_else(|| with_zone(text, '-')).or_else(|| asctime(text))
 }
 
-/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, or the form with dashes and a two-digit year.
+/// Parses an HTTP date like `Sun, 06 Nov 1994 08:49:37 GMT`, or the form with dashes and a two-digit year.
 fn with_zone(text: &str, mark: char) -> Option<i64> {
     let mut rest = Rest(text);
     rest.name(&DAYS)?;
@@ -62,7 +62,7 @@ fn with_zone(text: &str, mark: char) -> Option<i64> {
     Some((seconds + day_number(year, month, day) * 86_400 - east * 60) * 1000)
 }
 
-/// Parses `Sun Nov  6 08:49:37 1994`.
+/// Parses an HTTP date like `Sun Nov  6 08:49:37 1994`.
 fn asctime(text: &str) -> Option<i64> {
     let mut rest = Rest(text);
     rest.name(&DAYS)?;
@@ -77,7 +77,7 @@ fn asctime(text: &str) -> Option<i64> {
     Some((seconds + day_number(year, month, day) * 86_400) * 1000)
 }
 
-/// The part of the date that is not parsed yet.
+/// The part of an HTTP date that is not parsed yet.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {

@@ -45,12 +45,12 @@ fn expiry_is_worked_out_as_jmeter_does() {
     assert!(!fresh_at(&["Cache-Control: no-cache"], NOW));
     assert!(noted(&["Cache-Control: no-store", "ETag: x"], true).is_empty());
     assert!(!noted(&["Cache-Control: no-store", "ETag: x"], false).is_empty());
-    // `Expires` alone, and overridden by `max-age`.
+    // Freshness by `Expires` alone, and by `max-age`, which overrides `Expires`.
     let expired = "Expires: Tue, 14 Nov 2023 22:13:20 GMT";
     assert!(!fresh_at(&[expired], NOW) && fresh_at(&[expired], NOW - 1));
     assert!(fresh_at(&[expired, "Cache-Control: max-age=5"], NOW));
     assert!(!fresh_at(&["Expires: 0", "ETag: x"], NOW));
-    // Without expiry headers, a response is fresh for a year, or for a tenth of its age.
+    // Without expiry headers, a cached response is fresh for a year, or for a tenth of its age.
     assert!(fresh_at(&["ETag: x"], second(365 * 86_400 - 1)));
     let dated =
         ["Date: Tue, 14 Nov 2023 22:13:20 GMT", "Last-Modified: Tue, 14 Nov 2023 22:11:40 GMT"];

@@ -4,7 +4,7 @@ const MONTHS: [&[u8]; 12] = [
     b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",
 ];
 
-/// Parses a date; returns milliseconds since 1970.
+/// Parses the date of an `Expires` attribute; returns milliseconds since 1970.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     for part in text.as_bytes().split(|&b| is_delimiter(b)).filter(|part| !part.is_empty()) {

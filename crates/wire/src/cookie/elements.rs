@@ -54,11 +54,11 @@ pub(super) fn versions(text: &str) -> (bool, bool) {
     (versioned, dated)
 }
 
-/// A name with its optional value.
+/// A cookie's or attribute's name with its optional value.
 struct Pair<'a> {
     name: Cow<'a, str>,
     value: Option<Cow<'a, str>>,
-    /// The pair is followed by a comma, or the line ends after it.
+    /// True if the pair is followed by a comma, or the line ends after it.
     ends: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) const FEW: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Many {
     hasher: RandomState,
-    /// Positions by the hash of name, domain and path.
+    /// Positions of cookies by the hash of name, domain and path.
     places: HashMap<u64, u32>,
     /// True if two cookies have the same hash. Cookies are then found by linear search.
     collide: bool,
@@ -50,7 +50,7 @@ impl Many {
         is(&cookies[at]).then_some(at)
     }
 
-    /// Adds a cookie at the last position.
+    /// Adds a cookie at the last position of the index.
     pub(super) fn push(&mut self, cookie: &Cookie) {
         let at = self.ages.len() as u32;
         self.collide |= self.places.insert(self.hash(cookie), at).is_some();

@@ -22,7 +22,7 @@ pub(super) fn validate(cookie: &Parsed<'_>, host: &str, policy: Policy) -> Resul
     Ok(())
 }
 
-/// True if a cookie of this version is handled by RFC 2109.
+/// True if RFC 2109 applies to a cookie of this version under this policy.
 pub(super) fn follows_2109(version: i32, policy: Policy) -> bool {
     policy == Policy::Rfc2109 || policy == Policy::Compatibility && version > 0
 }
@@ -45,7 +45,7 @@ fn validate_2109(cookie: &Parsed<'_>, host: &str) -> Result<(), Rejected> {
     if embedded && !before.contains('.') { Ok(()) } else { Err(Rejected::Domain) }
 }
 
-/// True if the host equals the domain, or ends with a domain that begins with a dot.
+/// True if a cookie's host equals its domain, or ends with a domain that begins with a dot.
 fn ends_with_domain(domain: &str, host: &str) -> bool {
     let Some(prefix) = host.len().checked_sub(domain.len()) else { return false };
     let fits = host.as_bytes()[prefix..].eq_ignore_ascii_case(domain.as_bytes());

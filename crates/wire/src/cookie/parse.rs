@@ -14,11 +14,11 @@ pub(super) struct Parsed<'a> {
     pub(super) path: Cow<'a, str>,
     pub(super) secure: bool,
     pub(super) host_only: bool,
-    /// True if the attribute `Path` is present.
+    /// True if the cookie has the attribute `Path`.
     pub(super) path_given: bool,
-    /// Value of the attribute `Version`, if the policy supports it.
+    /// Value of the cookie's attribute `Version`, if the policy supports it.
     pub(super) version: i32,
-    /// Expiry by `Expires` or `Max-Age` in milliseconds since 1970; may be in the past.
+    /// Expiry of the cookie by `Expires` or `Max-Age` in milliseconds since 1970; may be in the past.
     pub(super) expires_ms: Option<i64>,
 }
 
@@ -222,7 +222,7 @@ pub(super) fn token<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     shrink(text)
 }
 
-/// Position of the first delimiter, or the end of the text.
+/// Returns the position of the first delimiter, or the end of the text.
 fn end_of(text: &str, delimiters: &[u8]) -> usize {
     let text = text.as_bytes();
     let end = match *delimiters {
@@ -253,7 +253,7 @@ fn shrink(text: &str) -> Cow<'_, str> {
     Cow::Owned(shrunk)
 }
 
-/// Reads a value up to a delimiter that is outside quotes.
+/// Reads a cookie's value up to a delimiter that is outside quotes.
 pub(super) fn value<'a>(rest: &mut &'a str, delimiters: &[u8]) -> Cow<'a, str> {
     let end = end_of(rest, delimiters);
     if memchr::memchr(b'"', &rest.as_bytes()[..end]).is_none() {

@@ -116,7 +116,7 @@ fn a_foreign_domain_is_rejected_unless_unchecked() {
             "{domain}"
         );
     }
-    // A single label is a valid domain: this policy has no list of public suffixes.
+    // A single label is a valid cookie domain: this policy has no list of public suffixes.
     assert_eq!(store(&mut jar, &AT, "a=b; domain=com"), Ok(true));
     let mut jar = Jar::with_rules(Rules { check: false, ..Rules::default() });
     assert_eq!(store(&mut jar, &AT, "a=b; domain=other.com"), Ok(true));
@@ -233,7 +233,7 @@ fn ages_and_dates() {
     ] {
         assert_eq!(only(&format!("a=b; {ignored}")).expires_ms, None, "{ignored}");
     }
-    // JMeter treats an expiry in the first second of 1970 as no expiry.
+    // JMeter treats a cookie's expiry in the first second of 1970 as no expiry.
     assert_eq!(only("a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT").expires_ms, None);
     let mut jar = with(Policy::Strict);
     for strict in ["a=b; max-age=x", "a=b; max-age=-1", "a=b; max-age="] {
@@ -342,7 +342,7 @@ fn the_draft_policies() {
     assert_eq!(store("h", "a", netscape), Ok(String::new()));
     assert_eq!(store("h", "a=b; path=/shop; path=/other", netscape), Ok("a=b".into()));
     assert_eq!(store("h", "a=b", Policy::Ignore), Ok(String::new()));
-    // Netscape's draft sends cookies in the order of setting.
+    // Cookies of Netscape's draft are sent in the order of setting.
     let mut jar = with(Policy::Compatibility);
     for text in [b"a=1; path=/".as_slice(), b"b=2; path=/shop"] {
         jar.store(&AT, text, NOW, |_| ()).unwrap();

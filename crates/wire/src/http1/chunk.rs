@@ -104,7 +104,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Checks a trailer line. True: the blank line that ends the trailers.
+    /// Checks a trailer line after the last chunk. True: the blank line that ends the trailers.
     fn trailer(&mut self, line: &[u8], len: usize) -> Result<bool, Error> {
         let text = head::without_end_of_line(line);
         if text.is_empty() {
@@ -127,7 +127,7 @@ impl Decoder {
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let end = memchr(b';', line).unwrap_or(line.len());
     let text = head::trim(&line[..end]);
-    // Java's number parser, and so HttpClient, accepts a sign; "-0" is zero.
+    // Java's number parser, and so HttpClient, accepts a sign in a chunk size; "-0" is zero.
     let (digits, negative) = match text {
         [b'+', digits @ ..] => (digits, false),
         [b'-', digits @ ..] => (digits, true),

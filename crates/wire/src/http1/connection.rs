@@ -11,7 +11,7 @@ use crate::session::{Begun, Room, Session, Ticket, Told};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Plain,
-    /// HEAD: the response has no body, whatever its headers say.
+    /// A HEAD request: the response has no body, whatever its headers say.
     Head,
     /// CONNECT to a proxy: a successful response has no body, and the bytes after it belong to the tunnel.
     Connect,
@@ -67,7 +67,7 @@ impl Connection {
     pub fn note_head(&mut self, status: u16, keep_alive: bool) {
         self.keeps = keep_alive;
         if self.kind == Kind::Connect && (200..300).contains(&status) {
-            // Bytes after the head belong to the tunnel.
+            // After a successful CONNECT, bytes behind the head belong to the tunnel.
             self.decoder.finish();
             self.keeps = true;
         }

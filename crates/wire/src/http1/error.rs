@@ -11,17 +11,17 @@ pub enum Error {
     TooManyHeaders { limit: usize },
     /// The status line is malformed, or its status is below 100.
     BadStatusLine,
-    /// A header has no colon or no name.
+    /// A header of the response has no colon or no name.
     BadHeader,
     /// A chunk size is not a hexadecimal number below 2^63.
     BadChunkSize,
-    /// Something other than an end of line follows the data of a chunk.
+    /// The data of a chunk is not followed by a line end.
     BadChunkEnd,
-    /// A trailer has no colon or no name.
+    /// A trailer of the response has no colon or no name.
     BadTrailer,
     /// The peer closed the connection without sending anything.
     NoResponse,
-    /// The peer closed the connection within the head.
+    /// The peer closed the connection within the response head.
     TruncatedHead,
     /// The peer closed the connection within a body of known length.
     TruncatedBody { expected: u64, got: u64 },

@@ -15,14 +15,14 @@ pub struct Head<'b> {
     pub raw: &'b [u8],
     pub status: u16,
     pub reason: &'b [u8],
-    /// Minor version of `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
+    /// Minor version of the response's `HTTP/1.x`; 1 for any higher major version, 0 for any lower.
     pub version_minor: u8,
-    /// The response permits reuse of the connection.
+    /// True if the response permits reuse of the connection.
     pub keep_alive: bool,
     /// Value of `Content-Length`, if it is readable and `Transfer-Encoding` does not override it.
     pub content_length: Option<u64>,
     pub chunked: bool,
-    /// The response has a body, even if it is empty.
+    /// True if the response has a body, even if it is empty.
     pub has_body: bool,
     /// Value of the first `Content-Encoding` header.
     pub content_encoding: Option<&'b [u8]>,
@@ -30,9 +30,9 @@ pub struct Head<'b> {
     pub content_type: Option<&'b [u8]>,
     /// Value of the last `Location` header.
     pub location: Option<&'b [u8]>,
-    /// Parameter `timeout` of `Keep-Alive`, in seconds.
+    /// Parameter `timeout` of the `Keep-Alive` header, in seconds.
     pub keep_alive_timeout_s: Option<u32>,
-    /// The response has a `Set-Cookie` header.
+    /// True if the response has a `Set-Cookie` header.
     pub set_cookie: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum Framing {
 
 /// The result of [`parse`].
 pub(super) enum Parsed<'b> {
-    /// The status line is incomplete.
+    /// The status line of the response is incomplete.
     NoLine,
     /// A line of this length in bytes precedes the status line.
     Garbage(usize),
@@ -247,7 +247,7 @@ fn near(byte: u8, text: &[u8]) -> Option<usize> {
     let pattern = u64::from(byte) * ONES;
     for (i, word) in words.iter().take(5).enumerate() {
         let zero_where_equal = u64::from_le_bytes(*word) ^ pattern;
-        // The lowest set top bit marks the first zero byte.
+        // The lowest set top bit marks the first zero byte of the word.
         let marks = zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & TOPS;
         if marks != 0 {
             return Some(i * 8 + (marks.trailing_zeros() / 8) as usize);

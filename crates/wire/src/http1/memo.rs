@@ -29,11 +29,11 @@ struct Facts {
     location: Option<Place>,
 }
 
-/// Start and end of a value within the head, in bytes.
+/// Start and end of a value within the response head, in bytes.
 type Place = (u32, u32);
 
 impl Memo {
-    /// Returns the cached head if `input` begins with the same bytes.
+    /// Returns the cached response head if `input` begins with the same bytes.
     #[inline]
     pub(super) fn recall<'b>(
         &self,
@@ -63,10 +63,10 @@ impl Memo {
         Some((head, facts.framing))
     }
 
-    /// Caches a head that was just parsed.
+    /// Caches a response head that was just parsed.
     pub(super) fn remember(&mut self, head: &Head<'_>, framing: Framing, request_is_head: bool) {
         let start = head.raw.as_ptr() as usize;
-        // Values are slices of the head, so pointer differences are positions within it.
+        // Values are slices of the response head, so pointer differences are positions within it.
         let place = |value: &[u8]| {
             let from = (value.as_ptr() as usize).wrapping_sub(start);
             (from as u32, (from + value.len()) as u32)

@@ -3,7 +3,7 @@
 use super::head::trim;
 use memchr::memchr;
 
-/// Values from the headers parsed so far.
+/// Values of response headers that were parsed so far.
 #[derive(Default)]
 pub(super) struct Seen<'b> {
     pub(super) count: usize,

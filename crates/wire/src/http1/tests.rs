@@ -12,9 +12,9 @@ struct Seen {
     keep_alive: bool,
     head: Vec<u8>,
     body: Vec<u8>,
-    /// The decoder returned `End`.
+    /// True if the decoder returned `End`.
     ended: bool,
-    /// Number of bytes after the end.
+    /// Number of bytes after the end of the response.
     rest: usize,
     error: Option<Error>,
 }
@@ -368,7 +368,7 @@ fn limits_hold_wherever_the_input_is_split() {
 
 #[test]
 fn endless_headers_in_small_pieces_cost_linear_time() {
-    // 1 MiB in pieces of 16 bytes. Searching from the start each time would scan 32 GiB.
+    // A response head of 1 MiB in pieces of 16 bytes. Searching it from the start each time would scan 32 GiB.
     let mut decoder = Decoder::new(false, Limits::default());
     let mut unread = b"HTTP/1.1 200 OK\r\n".to_vec();
     loop {

@@ -4,7 +4,7 @@ use super::*;
 
 const LIMITS: Limits = Limits { line: 64, payload: 32 };
 
-/// Returns all operations as text, from input that arrives in pieces.
+/// Returns all operations of a NATS server as text, from input that arrives in pieces.
 fn read(pieces: &[&[u8]]) -> Result<Vec<String>, Broken> {
     let (mut unread, mut seen) = (Vec::new(), Vec::new());
     for piece in pieces {

@@ -13,9 +13,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Limits on the buffered parts of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a line.
+    /// Maximum bytes of a line in an event stream.
     pub line: usize,
-    /// Maximum bytes of an event's data.
+    /// Maximum bytes of a server-sent event's data.
     pub event: usize,
 }
 
@@ -29,22 +29,22 @@ impl Default for Limits {
 #[derive(Debug, Default)]
 pub struct Events {
     limits: Limits,
-    /// The incomplete last line.
+    /// The incomplete last line of the event stream.
     line: Vec<u8>,
     data: Vec<u8>,
     name: Vec<u8>,
-    /// The id that becomes the last event id with the next event.
+    /// The event id that becomes the last event id with the next event.
     id: Vec<u8>,
     last_id: Vec<u8>,
     retry_ms: Option<u64>,
-    /// The last byte was a CR, so an LF that follows ends no further line.
+    /// True if the last byte was a CR, so that an LF after it ends no further line.
     after_cr: bool,
     /// Set after the first line, or once the stream is known to begin without a byte order mark.
     begun: bool,
 }
 
 impl Events {
-    /// Creates a parser with these limits.
+    /// Creates a parser of an event stream with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }

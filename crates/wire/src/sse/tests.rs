@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const LIMITS: Limits = Limits { line: 60, event: 80 };
 
-/// Events, the last event id, the reconnect delay, and the error.
+/// Parsed events, the last event id, the reconnect delay, and the error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stream {
     events: Vec<(String, String)>,
@@ -138,7 +138,7 @@ fn bounds() {
     assert_eq!(events(&data(4)).len(), 1);
     let seen = stream(data(5).as_bytes());
     assert!(seen.broken.expect("too large").contains("more than 80 bytes"));
-    // Events reported before an error remain valid.
+    // Server-sent events reported before an error remain valid.
     assert_eq!(stream((data(1) + &line(61)).as_bytes()).events.len(), 1);
     assert!(stream(b"event: a\n").events.is_empty());
 }
@@ -158,7 +158,7 @@ fn another_stream_forgets_what_is_unfinished() {
 
 const TO: Ticket = Ticket::first(3);
 
-/// All events of an exchange.
+/// All session events of an exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     status: Option<u16>,

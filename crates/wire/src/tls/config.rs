@@ -21,9 +21,9 @@ pub enum Verify {
     /// signature.
     #[default]
     AcceptAll,
-    /// Certificates from the operating system's trusted roots.
+    /// Trust certificates from the operating system's trusted roots.
     SystemRoots,
-    /// Certificates from these roots.
+    /// Trust certificates from these roots.
     Roots(Vec<CertificateDer<'static>>),
 }
 
@@ -35,15 +35,15 @@ pub struct Settings {
     pub check_signature: bool,
     /// Under the other variants of [`Verify`]: the certificate must match the server name.
     pub check_name: bool,
-    /// TLS 1.2 allowed, TLS 1.3 allowed.
+    /// Allowed protocol versions: TLS 1.2, TLS 1.3.
     pub versions: (bool, bool),
     /// Cipher suites to offer, in descending order of preference; empty for all supported suites.
     pub suites: Vec<CipherSuite>,
     /// Limits of the cache of resumable sessions; `None` disables resumption.
     pub sessions: Option<Limits>,
-    /// Offer `http/1.1` by ALPN. If false, ALPN is not used.
+    /// If true, offer `http/1.1` by ALPN; otherwise ALPN is not used.
     pub alpn_http1: bool,
-    /// Send the server name to the server (SNI).
+    /// If true, send the server name to the server (SNI).
     pub sni: bool,
     /// Client certificates for servers that ask for one.
     pub present: Present,

@@ -29,9 +29,9 @@ impl Identity {
 /// The client certificates that connections present when the server asks.
 #[derive(Clone, Debug)]
 pub enum Present {
-    /// Each connection presents the next certificate of the list. Clones share the position.
+    /// Each connection presents the next client certificate of the list. Clones share the position.
     InTurn(Vec<Identity>, Arc<AtomicUsize>),
-    /// All connections present this certificate.
+    /// All connections present this client certificate.
     One(Identity),
     /// No certificate exists: if the server asks for one, the handshake fails with this text.
     Absent(String),
@@ -81,7 +81,7 @@ impl ResolvesClientCert for InTurn {
     }
 }
 
-/// A key that fails with a text instead of signing.
+/// A private key that fails with a text instead of signing.
 #[derive(Clone, Debug)]
 struct NoKey(Arc<str>);
 

@@ -45,15 +45,15 @@ pub fn read(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, KeyStoreEr
 /// The reason why a key store cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyStoreError {
-    /// The file is neither PKCS#12, JKS nor PEM.
+    /// The key store file is neither PKCS#12, JKS nor PEM.
     UnknownFormat,
-    /// The file is in Java's JCEKS format, which is not supported.
+    /// The key store file is in Java's JCEKS format, which is not supported.
     Jceks,
-    /// The file is truncated, or its structure is invalid.
+    /// The key store file is truncated, or its structure is invalid.
     Malformed,
-    /// The password is wrong, or the file was modified.
+    /// The password is wrong, or the key store file was modified.
     Password,
-    /// A key has an encryption that is not supported.
+    /// A key in the file has an encryption that is not supported.
     Encryption,
 }
 

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-/// Lifetime of a verified chain in the cache, in seconds.
+/// Lifetime of a verified certificate chain in the cache, in seconds.
 const GOOD_FOR: u64 = 60;
-/// Maximum number of chains in a thread's cache.
+/// Maximum number of certificate chains in a thread's cache.
 const MOST: usize = 64;
 
-/// Number of a set of verification rules; chains are cached per set.
+/// Number of a set of verification rules; certificate chains are cached per set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules(u64);
 

@@ -15,7 +15,7 @@ pub(super) const ALERT: u8 = 21;
 pub(super) const HANDSHAKE: u8 = 22;
 pub(super) const DATA: u8 = 23;
 
-/// Maximum length of a record's plaintext in bytes.
+/// Maximum length of a TLS record's plaintext in bytes.
 pub(super) const PLAINTEXT: usize = 1 << 14;
 const HEADER: usize = 5;
 const TAG: usize = 16;
@@ -28,7 +28,7 @@ const CIPHERTEXT: usize = PLAINTEXT + 2048;
 pub(super) struct Keys {
     key: LessSafeKey,
     iv: [u8; 12],
-    /// Number of records encrypted or decrypted so far.
+    /// Number of TLS records encrypted or decrypted so far.
     sequence: u64,
     layout: Layout,
 }
@@ -64,7 +64,7 @@ impl Keys {
         Ok(Self { key: LessSafeKey::new(key), iv, sequence, layout })
     }
 
-    /// Encrypts and appends one record of at most [`PLAINTEXT`] bytes.
+    /// Encrypts and appends one TLS record of at most [`PLAINTEXT`] bytes.
     pub(super) fn seal(
         &mut self,
         kind: u8,
@@ -107,7 +107,7 @@ impl Keys {
         }
     }
 
-    /// Decrypts one whole record; returns its content type and content.
+    /// Decrypts one whole TLS record; returns its content type and content.
     pub(super) fn open<'b>(
         &mut self,
         record: &'b mut [u8],
@@ -147,7 +147,7 @@ impl Keys {
         let text: &[u8] = text.map_err(|_| rustls::Error::DecryptError)?;
         self.sequence += 1;
         let (kind, text) = if self.layout == Layout::Tls13 {
-            // The content type is the last byte that is not zero; zero padding follows it.
+            // The content type of a TLS 1.3 record is the last byte that is not zero; zero padding follows it.
             let last = text.iter().rposition(|&b| b != 0).ok_or(rustls::Error::DecryptError)?;
             (text[last], &text[..last])
         } else {

@@ -10,11 +10,11 @@ use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Limits of a session cache.
+/// Limits of a TLS session cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub servers: usize,
-    /// Maximum number of tickets per server.
+    /// Maximum number of session tickets per server.
     pub tickets: usize,
 }
 
@@ -36,7 +36,7 @@ impl Sessions {
     }
 
     fn servers(&self) -> MutexGuard<'_, Vec<Server>> {
-        // A panic of another thread leaves the list consistent.
+        // A panic of another thread leaves the list of sessions consistent.
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,7 +106,7 @@ impl ClientSessionStore for Sessions {
 
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Sessions are secret, so they are not printed.
+        // TLS sessions are secret, so they are not printed.
         f.debug_struct("Sessions").field("limits", &self.limits).finish_non_exhaustive()
     }
 }

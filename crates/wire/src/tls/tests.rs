@@ -1,4 +1,4 @@
-//! The client against rustls' server, in memory.
+//! Tests of the TLS client against rustls' server, in memory.
 
 use super::*;
 use rustls::crypto::CryptoProvider;
@@ -42,13 +42,13 @@ const BOTH: &[&rustls::SupportedProtocolVersion] =
     &[&rustls::version::TLS13, &rustls::version::TLS12];
 const TLS12: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS12];
 
-/// A client and a server, with the bytes in flight between them.
+/// A TLS client and a server, with the bytes in flight between them.
 struct Pair {
     client: Client,
     server: ServerConnection,
     to_client: Vec<u8>,
     to_server: Vec<u8>,
-    /// Bytes for which the server's buffer had no space.
+    /// Bytes from the client for which the server's buffer had no space.
     heard: Vec<u8>,
     /// Bytes that the client decrypted.
     got: Vec<u8>,

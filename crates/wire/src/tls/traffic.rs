@@ -21,16 +21,16 @@ pub(super) struct Traffic {
     open: Keys,
     /// State of rustls that derives updated keys and stores tickets; `None` for TLS 1.2.
     kernel: Option<Box<KernelConnection<ClientConnectionData>>>,
-    /// The incomplete start of a handshake message.
+    /// The incomplete start of a handshake message that is split over records.
     fragment: Vec<u8>,
     pub(super) peer_closed: bool,
     closed: bool,
-    /// Number of records that may still be encrypted with the current key.
+    /// Number of TLS records that may still be encrypted with the current key.
     pub(super) key_lasts: u64,
 }
 
 impl Traffic {
-    /// Takes over a connection whose handshake is complete and whose output is sent.
+    /// Takes over a TLS connection whose handshake is complete and whose output is sent.
     pub(super) fn new(
         connection: UnbufferedClientConnection,
         peer_closed: bool,

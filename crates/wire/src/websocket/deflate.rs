@@ -16,7 +16,7 @@ pub use crate::coding::Inflater;
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Maximum number of final deflate blocks in a message. Each costs a copy of the window, and a sender needs none.
 const FINAL_BLOCKS: u32 = 1000;
-/// Output capacity reserved at a time, in bytes.
+/// Output capacity reserved at a time during compression, in bytes.
 const STEP: usize = 4096;
 
 /// The last bytes sent in one direction of a connection, to which later messages may refer.
@@ -29,7 +29,7 @@ impl Window {
     /// Maximum distance of a back reference in deflate, in bytes.
     pub const SIZE: usize = 32 * 1024;
 
-    /// Heap memory of the window in bytes.
+    /// Heap memory of a compression window in bytes.
     pub fn heap(&self) -> usize {
         self.bytes.capacity()
     }
@@ -45,7 +45,7 @@ impl Window {
 /// The reason why a message cannot be decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The payload is not valid deflate data.
+    /// The payload of the message is not valid deflate data.
     Invalid,
     /// The decompressed message is larger than `max` bytes.
     TooLarge { max: usize },
@@ -129,7 +129,7 @@ impl Inflater {
     }
 }
 
-/// Compressor of messages; one per core and window size.
+/// Compressor of WebSocket messages; one per core and window size.
 pub struct Deflater {
     deflate: Compress,
 }

@@ -88,7 +88,7 @@ impl Deflate {
         (found, valid)
     }
 
-    /// Appends these parameters as a header value.
+    /// Appends the compression parameters as a header value.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(NAME.as_bytes());
         for (name, set) in [
@@ -144,7 +144,7 @@ mod tests {
             server_max_window_bits: 10,
             client_max_window_bits: 8,
         };
-        // Columns: header value, parsed answer, parsed offer.
+        // Columns of the test table: header value, parsed answer, parsed offer.
         let table: [(&str, Option<Deflate>, Option<Deflate>); 11] = [
             ("", None, None),
             ("x-webkit-deflate-frame", None, None),

@@ -15,7 +15,7 @@ pub const LONGEST_HEAD: usize = 14;
 const TWO_BYTES: u8 = 126;
 const EIGHT_BYTES: u8 = 127;
 
-/// The type of a frame, a 4-bit value. Undefined values may occur on the wire.
+/// Opcode: the type of a frame, a 4-bit value. Undefined values may occur on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Opcode(pub u8);
 
@@ -38,33 +38,33 @@ impl Opcode {
     }
 }
 
-/// The head of a frame.
+/// The head of a WebSocket frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The frame is the last or only fragment of its message.
+    /// True if the frame is the last or only fragment of its message.
     pub fin: bool,
-    /// The reserved bits: 4 is RSV1, 2 is RSV2, 1 is RSV3.
+    /// The reserved bits of the frame: 4 is RSV1, 2 is RSV2, 1 is RSV3.
     pub rsv: u8,
     pub opcode: Opcode,
     pub mask: Option<[u8; 4]>,
-    /// Length of the payload in bytes.
+    /// Length of the frame's payload in bytes.
     pub length: u64,
-    /// Length of the head in bytes; the payload follows it.
+    /// Length of the frame's head in bytes; the payload follows it.
     pub size: usize,
 }
 
 impl Head {
-    /// True if the length is written in the fewest possible bytes, as RFC 6455 demands.
+    /// True if the frame's length is written in the fewest possible bytes, as RFC 6455 demands.
     pub fn is_minimal(&self) -> bool {
         let own = if self.mask.is_some() { self.size - 4 } else { self.size };
         own == 2 + length_bytes(self.length)
     }
 }
 
-/// The reason why a head cannot be parsed.
+/// The reason why a frame's head cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The length has its top bit set, which RFC 6455 forbids.
+    /// The length of the frame has its top bit set, which RFC 6455 forbids.
     Length,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Parses the head at the start of `bytes`; `None` if it is incomplete.
+/// Parses the head of the frame at the start of `bytes`; `None` if it is incomplete.
 #[inline]
 pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
@@ -116,7 +116,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     }))
 }
 
-/// Number of length bytes after the second byte of the head.
+/// Number of length bytes after the second byte of a frame's head.
 const fn length_bytes(length: u64) -> usize {
     match length {
         0..126 => 0,

@@ -18,10 +18,10 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Maximum length of a head in bytes, including its empty line.
+/// Maximum length of an HTTP head in the opening handshake in bytes, including its empty line.
 pub const LIMIT: usize = 64 * 1024;
 
-/// The constant that RFC 6455 appends to the key.
+/// The constant that RFC 6455 appends to the `Sec-WebSocket-Key`.
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Encodes sixteen random bytes as a `Sec-WebSocket-Key`.
@@ -33,7 +33,7 @@ pub fn key(random: [u8; 16]) -> [u8; 24] {
 
 /// Computes `Sec-WebSocket-Accept` for a key as it was sent.
 pub fn accept(key: &[u8]) -> [u8; 28] {
-    // Fast path without allocation for a key of the usual length.
+    // Fast path without allocation for a `Sec-WebSocket-Key` of the usual length.
     let mut text = [0; 24 + GUID.len()];
     let hash = if key.len() == 24 {
         text[..24].copy_from_slice(key);

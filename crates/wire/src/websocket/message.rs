@@ -11,12 +11,12 @@ use super::mask::apply_mask;
 use super::utf8::Utf8;
 use super::{close, deflate};
 
-/// The role of this endpoint.
+/// The role of this endpoint of a WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Incoming frames must be unmasked.
+    /// A client: incoming frames must be unmasked.
     Client,
-    /// Incoming frames must be masked.
+    /// A server: incoming frames must be masked.
     Server,
 }
 
@@ -24,7 +24,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub role: Role,
-    /// Compression was agreed on, so the first frame of a message may have RSV1.
+    /// True if compression was agreed on, so that the first frame of a message may have RSV1.
     pub deflate: bool,
     /// Maximum payload of a message on the wire, in bytes.
     pub limit: u32,
@@ -39,7 +39,7 @@ pub enum Violation {
     Masked,
     /// A client sent an unmasked frame.
     Unmasked,
-    /// A length has its top bit set, or is written in more bytes than needed.
+    /// The length of a frame has its top bit set, or is written in more bytes than needed.
     Length,
     FragmentedControl,
     /// A control frame has more than 125 bytes.
@@ -59,7 +59,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// Close code that answers this violation (RFC 6455, section 7.4.1).
+    /// Returns the close code that answers this violation (RFC 6455, section 7.4.1).
     pub const fn code(self) -> u16 {
         match self {
             Self::TooLarge => 1009,
@@ -113,7 +113,7 @@ pub enum Event<'b> {
     },
 }
 
-/// State of one direction of one connection.
+/// State of reassembling messages in one direction of a connection.
 #[derive(Debug)]
 pub struct Assembler {
     rules: Rules,
@@ -141,7 +141,7 @@ struct Frame {
     fin: bool,
     mask: Option<[u8; 4]>,
     left: u64,
-    /// Number of payload bytes received.
+    /// Number of payload bytes received of the frame.
     taken: usize,
 }
 

@@ -57,15 +57,15 @@ struct Open {
     order: Order,
 }
 
-/// Frames that a reader wants to handle itself. The session does not handle these.
+/// Frames that a reader wants to handle itself, instead of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
     /// No reader: control frames are answered and dropped, as the heartbeat's settings say.
     #[default]
     Nothing,
-    /// All frames except answers to heartbeats.
+    /// The reader wants all frames except answers to heartbeats.
     Frames,
-    /// All frames, including pongs that answer heartbeats.
+    /// The reader wants all frames, including pongs that answer heartbeats.
     Pongs,
 }
 
@@ -80,12 +80,12 @@ enum Closing {
     Over,
 }
 
-/// An operation of a client.
+/// An operation of a WebSocket client.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<'a> {
     /// A rendered upgrade request. Its key must encode the random bytes that the session was created with.
     Upgrade(&'a [u8]),
-    /// A frame. The protocol defines no answer to it.
+    /// Sends a frame. The protocol defines no answer to it.
     Frame { opcode: Opcode, payload: &'a [u8], mask: [u8; 4] },
 }
 
@@ -101,7 +101,7 @@ pub enum Event<'b> {
     Frame { head: Head, payload: &'b [u8], answers: Option<Nanos>, kept: bool },
 }
 
-/// The reason why nothing more can be read.
+/// The reason why nothing more can be read from the WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     Refused(Refusal),
@@ -126,11 +126,11 @@ impl std::error::Error for Problem {}
 /// The position within a frame at which a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Between two frames, or within the first bytes of a head.
+    /// The stream ended between two frames, or within the first bytes of a head.
     Between,
-    /// Within a length field of eight bytes, of which `got` bytes arrived.
+    /// The stream ended within a frame's length field of eight bytes, of which `got` bytes arrived.
     Length { got: usize },
-    /// Within a payload.
+    /// The stream ended within a frame's payload.
     Payload { expected: u64, got: usize },
 }
 
@@ -152,13 +152,13 @@ impl WebSocket {
         Self { state: State::Opening { random, asked: false } }
     }
 
-    /// Creates a session whose upgrade was accepted.
+    /// Creates a WebSocket session whose upgrade was accepted.
     #[must_use]
     pub fn opened() -> Self {
         Self { state: State::Open(Open::default()) }
     }
 
-    /// True if frames can be sent and received.
+    /// True if frames can be sent and received on the WebSocket.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open().is_some_and(|open| open.closing != Closing::Over)
@@ -218,7 +218,7 @@ impl WebSocket {
         }
     }
 
-    /// Returns the order state, for the reader of the reported frames.
+    /// Returns the state that relates each frame to those before it, for the reader of the reported frames.
     #[inline]
     pub fn order(&mut self) -> Option<&mut Order> {
         self.open_mut().map(|open| &mut open.order)
@@ -271,7 +271,7 @@ impl WebSocket {
         }
     }
 
-    /// Appends the upgrade request.
+    /// Appends the WebSocket's upgrade request.
     pub fn ask(&mut self, request: &[u8], out: &mut Vec<u8>) {
         if let State::Opening { asked, .. } = &mut self.state {
             *asked = true;

@@ -11,7 +11,7 @@ pub(super) struct Utf8 {
 }
 
 impl Utf8 {
-    /// Checks a piece of text; true if the text is valid so far.
+    /// Checks a piece of UTF-8 text; true if the text is valid so far.
     pub(super) fn accept(&mut self, mut bytes: &[u8]) -> bool {
         while self.length > 0 {
             let Some((&first, rest)) = bytes.split_first() else { return true };
@@ -36,7 +36,7 @@ impl Utf8 {
         }
     }
 
-    /// True if the last character is complete.
+    /// True if the last UTF-8 character is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.length == 0
     }

@@ -34,7 +34,7 @@ fn until<T>(
     }
 }
 
-/// Messages of all kinds and of sizes with different length encodings.
+/// Test messages of all kinds and of sizes with different length encodings.
 fn messages() -> Vec<Message> {
     let mut messages = vec![Message::text("κόσμε"), Message::Ping(vec![1, 2, 3].into())];
     for length in [0, 1, 125, 126, 127, 65535, 65536, 200_000] {
@@ -109,7 +109,7 @@ fn our_client_and_its_server() {
         let (opcode, payload) = parts(message);
         let mut out = Vec::new();
         if opcode == Opcode::BINARY && payload.len() > 2 {
-            // The payload in three fragments, with a ping between them.
+            // The payload of the message in three fragments, with a ping between them.
             let (first, rest) = payload.split_at(payload.len() / 3);
             let (second, third) = rest.split_at(rest.len() / 2);
             for (number, piece) in [first, second, third].into_iter().enumerate() {
@@ -160,7 +160,7 @@ fn masked_with_zeros(frames: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads the next event.
+/// Reads the next event of the message assembler.
 fn expect(
     stream: &mut UnixStream,
     assembler: &mut Assembler,
@@ -268,7 +268,7 @@ fn their_verdict(role: Role, bytes: Vec<u8>) -> (Vec<Seen>, bool) {
             Ok(Message::Text(text)) => seen.push(Seen::Text(text.as_bytes().to_vec())),
             Ok(Message::Binary(bytes)) => seen.push(Seen::Binary(bytes.to_vec())),
             Ok(_) => {}
-            // The end of the buffer.
+            // The end of the recorded bytes.
             Err(Error::Protocol(
                 tungstenite::error::ProtocolError::ResetWithoutClosingHandshake,
             )) => {

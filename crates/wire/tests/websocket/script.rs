@@ -20,17 +20,17 @@ pub(crate) fn text(payload: impl AsRef<[u8]>) -> Frame {
     frame(true, Opcode::TEXT, payload)
 }
 
-/// Returns the first of several fragments.
+/// Returns the first of several fragments of a text message.
 pub(crate) fn begin(payload: impl AsRef<[u8]>) -> Frame {
     frame(false, Opcode::TEXT, payload)
 }
 
-/// Returns a fragment that is neither first nor last.
+/// Returns a fragment of a message that is neither first nor last.
 pub(crate) fn more(payload: impl AsRef<[u8]>) -> Frame {
     frame(false, Opcode::CONTINUATION, payload)
 }
 
-/// Returns the last fragment.
+/// Returns the last fragment of a message.
 pub(crate) fn last(payload: impl AsRef<[u8]>) -> Frame {
     frame(true, Opcode::CONTINUATION, payload)
 }
@@ -59,7 +59,7 @@ impl Frame {
     }
 }
 
-/// An event of the reader.
+/// An event of the message reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Text(Vec<u8>),
@@ -154,7 +154,7 @@ pub(crate) fn read<'p>(
     (seen, got)
 }
 
-/// Asserts that client and server see the expected events with every split.
+/// Asserts that client and server see the expected events with every split of the bytes.
 pub(crate) fn check(name: &str, deflate: bool, frames: &[Frame], expected: &[Seen]) {
     for role in [Role::Client, Role::Server] {
         let bytes = bytes(role, frames);

@@ -30,37 +30,37 @@ const GOOD: &[&[u8]] = &[
 const BAD: &[(&[u8], usize)] = &[
     (b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xed\xa0\x80edited", 13),
     (b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xf4\x90\x80\x80edited", 13),
-    // Continuation bytes without a first byte.
+    // Invalid UTF-8: continuation bytes without a first byte.
     (b"\x80", 1),
     (b"\xbf", 1),
     (b"a\x80\xbf", 2),
-    // First bytes that are followed by another character.
+    // Invalid UTF-8: first bytes that are followed by another character.
     (b"\xc2 ", 2),
     (b"\xe1\x80 ", 3),
     (b"\xf1\x80\x80 ", 4),
-    // Incomplete characters.
+    // Invalid UTF-8: incomplete characters.
     (b"\xc2", 2),
     (b"\xe0\xa0", 3),
     (b"\xf0\x90\x80", 4),
     (b"ab\xdf", 4),
-    // Bytes that never occur in UTF-8.
+    // Invalid UTF-8: bytes that never occur.
     (b"\xfe", 1),
     (b"\xff", 1),
     (b"\xf5", 1),
     (b"\xf8\x88\x80\x80\x80", 1),
     (b"\xfc\x84\x80\x80\x80\x80", 1),
-    // Overlong encodings.
+    // Invalid UTF-8: overlong encodings.
     (b"\xc0\xaf", 1),
     (b"\xc1\xbf", 1),
     (b"\xe0\x80\xaf", 2),
     (b"\xe0\x9f\xbf", 2),
     (b"\xf0\x80\x80\xaf", 2),
     (b"\xf0\x8f\xbf\xbf", 2),
-    // Surrogates, single and in pairs.
+    // Invalid UTF-8: surrogates, single and in pairs.
     (b"\xed\xa0\x80", 2),
     (b"\xed\xbf\xbf", 2),
     (b"\xed\xa0\x80\xed\xb0\x80", 2),
-    // Code points above the Unicode maximum.
+    // Invalid UTF-8: code points above the Unicode maximum.
     (b"\xf4\x90\x80\x80", 2),
 ];
 

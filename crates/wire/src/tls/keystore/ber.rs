@@ -10,20 +10,20 @@ pub(super) const OID: u8 = 0x06;
 pub(super) const BMP_STRING: u8 = 0x1E;
 pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const SET: u8 = 0x31;
-/// Tag of `[0]` around a value.
+/// BER tag of `[0]` around a value.
 pub(super) const CONTEXT_0: u8 = 0xA0;
 
 const CONSTRUCTED: u8 = 0x20;
-/// Maximum nesting depth of values with indefinite length.
+/// Maximum nesting depth of BER values with indefinite length.
 const DEPTH_MOST: usize = 32;
 
 /// One BER value.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
     pub(super) tag: u8,
-    /// The content without tag and length.
+    /// Content of the BER value without tag and length.
     pub(super) content: &'a [u8],
-    /// Tag, length and content.
+    /// The BER value with tag, length and content.
     pub(super) whole: &'a [u8],
 }
 
@@ -61,7 +61,7 @@ impl<'a> Value<'a> {
         Ok(())
     }
 
-    /// Parses an integer from 0 to 2³² − 1.
+    /// Parses a BER integer from 0 to 2³² − 1.
     pub(super) fn number(&self) -> Result<u32, KeyStoreError> {
         let number = match self.content {
             [0, rest @ ..] => rest,
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// Reads the next value, which must have this tag.
+    /// Reads the next BER value, which must have this tag.
     pub(super) fn expect(&mut self, tag: u8) -> Result<Value<'a>, KeyStoreError> {
         match self.next() {
             Some(Ok(value)) if value.tag == tag => Ok(value),
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the next value if it has this tag.
+    /// Reads the next BER value if it has this tag.
     pub(super) fn optional(&mut self, tag: u8) -> Result<Option<Value<'a>>, KeyStoreError> {
         match self.rest.first() {
             Some(first) if *first == tag => self.expect(tag).map(Some),
@@ -118,16 +118,16 @@ impl<'a> Iterator for Reader<'a> {
             return None;
         }
         let value = first(self.rest, 0).ok_or(KeyStoreError::Malformed);
-        // After a malformed value, the position of the next one is unknown.
+        // After a malformed BER value, the position of the next one is unknown.
         self.rest = value.as_ref().map_or(&[], |value| &self.rest[value.whole.len()..]);
         Some(value)
     }
 }
 
-/// Parses the first value in `bytes`; `None` if it is incomplete.
+/// Parses the first BER value in `bytes`; `None` if it is incomplete.
 fn first(bytes: &[u8], depth: usize) -> Option<Value<'_>> {
     let [tag, length, ..] = *bytes else { return None };
-    // Key stores contain no tags of several bytes.
+    // Key stores contain no BER tags of several bytes.
     if tag & 0x1F == 0x1F {
         return None;
     }

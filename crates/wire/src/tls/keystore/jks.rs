@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const PRIVATE_KEY: u32 = 1;
 const CERTIFICATE: u32 = 2;
 const DIGEST: usize = 20;
-/// Constant that enters the digest of the file between password and content.
+/// Constant that enters the digest of a JKS file between password and content.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 /// Object identifier `1.3.6.1.4.1.42.2.17.1.1` of JKS key encryption, in DER.
 const PROTECTION: &[u8] = &[6, 10, 0x2B, 6, 1, 4, 1, 0x2A, 2, 0x11, 1, 1];
@@ -177,7 +177,7 @@ fn as_enumerated<T>(entries: Vec<(String, T)>) -> Vec<(String, T)> {
             old.1 = value;
             continue;
         }
-        // At three quarters of its capacity the table grows, which reverses its chains.
+        // At three quarters of its capacity Java's hash table grows, which reverses its chains.
         if count >= table.len() * 3 / 4 {
             let size = table.len() * 2 + 1;
             let mut grown: Vec<Vec<(String, T)>> =

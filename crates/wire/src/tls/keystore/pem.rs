@@ -14,7 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<KeyStore, KeyStoreError> {
         return Err(KeyStoreError::Encryption);
     }
     let mut store = KeyStore::default();
-    // Certificates before the first key.
+    // Certificates of the PEM file before its first key.
     let mut loose = Vec::new();
     for section in <(SectionKind, Vec<u8>) as PemObject>::pem_slice_iter(bytes) {
         let (kind, der) = section.map_err(|_| KeyStoreError::Malformed)?;

@@ -17,7 +17,7 @@ type Result<T> = std::result::Result<T, KeyStoreError>;
 
 /// Object identifier prefix of RSA Data Security, 1.2.840.113549.
 const RSADSI: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D];
-// Object identifiers after this prefix.
+// Object identifiers after the prefix of RSA Data Security.
 const DATA: &[u8] = &[1, 7, 1];
 const ENCRYPTED_DATA: &[u8] = &[1, 7, 6];
 const FRIENDLY_NAME: &[u8] = &[1, 9, 20];
@@ -31,7 +31,7 @@ const SAFE_CONTENTS_BAG: &[u8] = &[1, 12, 10, 1, 6];
 const TRUSTED_KEY_USAGE: &[u8] =
     &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF9, 0x66, 0xAD, 0xCA, 0x7B, 1, 1];
 
-/// Maximum nesting depth of safes.
+/// Maximum nesting depth of safes in a PKCS#12 file.
 const DEPTH_MOST: usize = 8;
 
 pub(super) fn read(bytes: &[u8], password: &str) -> Result<KeyStore> {
@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<KeyStore> {
     }
     let (kind, safes) = content(file.expect(SEQUENCE)?)?;
     if rsadsi(kind) != Some(DATA) {
-        // Files signed with a key instead of a password are not supported.
+        // PKCS#12 files signed with a key instead of a password are not supported.
         return Err(KeyStoreError::Encryption);
     }
     let safes = safes.octets()?;
@@ -81,7 +81,7 @@ fn decrypted(data: Value<'_>, password: &Password<'_>) -> Result<Vec<u8>> {
     let mut info = data.expect(SEQUENCE)?.inside()?;
     info.expect(OID)?;
     let algorithm = info.expect(SEQUENCE)?;
-    // An octet string with another tag, whole or in segments.
+    // An octet string with the tag of a context field, whole or in segments.
     match info.next().ok_or(KeyStoreError::Malformed)?? {
         value if value.tag == CONTEXT_0 || value.tag == 0x80 => {
             password.decrypt(algorithm, &value.octets()?)
@@ -90,7 +90,7 @@ fn decrypted(data: Value<'_>, password: &Password<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// Keys and certificates found in the file so far.
+/// Keys and certificates found in the PKCS#12 file so far.
 #[derive(Default)]
 struct Bags {
     keys: Vec<(Marks, PrivateKeyDer<'static>)>,
@@ -111,7 +111,7 @@ struct Certificate {
 }
 
 impl Bags {
-    /// Reads the bags of a safe.
+    /// Reads the bags of a PKCS#12 safe.
     fn read(&mut self, contents: &[u8], password: &Password<'_>, depth: usize) -> Result<()> {
         for bag in Reader::new(contents).expect(SEQUENCE)?.inside()? {
             let mut bag = bag?.inside()?;
@@ -134,7 +134,7 @@ impl Bags {
                 Some(SAFE_CONTENTS_BAG) if depth < DEPTH_MOST => {
                     self.read(value.whole, password, depth + 1)?;
                 }
-                // Revocation lists and secrets are ignored.
+                // Revocation lists and secrets in a PKCS#12 file are ignored.
                 _ => {}
             }
         }

@@ -9,7 +9,7 @@ macro_rules! file {
     };
 }
 
-/// The names in a file, in the order in which Java enumerates them.
+/// Returns the key names of a key store file, in the order in which Java enumerates them.
 fn order(file: &str) -> Vec<&'static str> {
     let all = include_str!("../../../tests/keystores/order.txt");
     let line = all.lines().find_map(|line| line.strip_prefix(file)).unwrap();
@@ -142,7 +142,7 @@ fn a_chain_is_followed_by_names() {
     let root = named(rcgen::DnValue::Utf8String("Root".into()));
     let root_key = key();
     let root_cert = root.self_signed(&root_key).unwrap();
-    // The same issuer name in another string type.
+    // The same issuer name of a certificate in another string type.
     let printable = rcgen::DnValue::PrintableString("ROOT".try_into().unwrap());
     let issuer = rcgen::Issuer::new(named(printable), root_key);
     let leaf_key = key();
@@ -183,7 +183,7 @@ fn open_file(key: &[u8], certs: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn too_many_rounds_are_refused() {
-    // The last integer of a file with a `MacData` is its number of rounds: 2048.
+    // The last integer of a PKCS#12 file with a `MacData` is its number of rounds: 2048.
     let mut bytes = file!("modern.p12").to_vec();
     let at = bytes.len() - 4;
     assert_eq!(bytes[at..], [2, 2, 8, 0]);
@@ -193,7 +193,7 @@ fn too_many_rounds_are_refused() {
 
 #[test]
 fn changed_files_never_panic() {
-    // A file without `MacData`, which would reject nearly all of these changes.
+    // A PKCS#12 file without `MacData`, which would reject nearly all of these changes.
     let mut bytes = file!("open.p12").to_vec();
     for at in 0..bytes.len() {
         for change in [0x01, 0x20, 0x80, 0xFF] {
@@ -216,7 +216,7 @@ fn broken_files_are_errors() {
     ] {
         for length in (0..bytes.len()).step_by(7) {
             assert!(read(&bytes[..length], Some("secret")).is_err());
-            // Without a password, changes are not detected.
+            // Without a password, changes of a key store file are not detected.
             let _ = read(&bytes[..length], None);
         }
     }

@@ -9,23 +9,23 @@ fn the_examples_of_the_rfc() {
     let mut inflater = Inflater::new();
     for payload in [
         &[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00][..],
-        // In an uncompressed block.
+        // "Hello" in an uncompressed block.
         &[0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00],
-        // With a final block.
+        // "Hello" with a final block.
         &[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00],
-        // In two blocks.
+        // "Hello" in two blocks.
         &[0xf2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xff, 0xff, 0xca, 0xc9, 0xc9, 0x07, 0x00],
     ] {
         let mut out = b"before".to_vec();
         assert_eq!(inflater.message(None, payload, &mut out, 5), Ok(()));
         assert_eq!(out, b"beforeHello", "{payload:x?}");
     }
-    // The same message twice, with and without the window.
+    // The same message compressed twice, with and without the window.
     let mut window = Window::default();
     for payload in [
         &[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00][..],
         &[0xf2, 0x00, 0x11, 0x00, 0x00],
-        // Data before a final block is in the window too.
+        // Data before a final block is in the compression window too.
         &[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00],
         &[0xf2, 0x00, 0x11, 0x00, 0x00],
     ] {
@@ -82,12 +82,12 @@ fn rubbish_is_an_error_and_forgotten() {
     let mut out = Vec::new();
     inflater.message(Some(&mut window), &[0xf2, 0x00, 0x11, 0x00, 0x00], &mut out, 9).unwrap();
     assert_eq!(out, b"Hello");
-    // Invalid data after a part that was decompressed.
+    // Invalid deflate data after a part that was decompressed.
     let mut out = Vec::new();
     let late = [0x60, 0x85, 0x85, 0x85, 0x85, 0x0c];
     assert!(inflater.message(None, &late, &mut out, 1).is_err());
     assert!(out.len() <= 1);
-    // A final block costs two bytes, and their number is limited.
+    // A final deflate block costs two bytes, and the number of such blocks is limited.
     let finals = [3, 0].repeat(1 << 16);
     assert_eq!(inflater.message(None, &finals, &mut Vec::new(), 9), Err(Error::Invalid));
 }
@@ -127,7 +127,7 @@ proptest! {
         }
     }
 
-    /// A zlib stream over the whole connection is the reference for the windows.
+    /// A zlib stream over the whole connection is the reference for the compression windows.
     #[test]
     fn one_stream_for_all_messages_is_understood(messages in messages(), bits in 9u8..=15) {
         let mut stream = Compress::new_with_window_bits(Compression::new(6), false, bits);

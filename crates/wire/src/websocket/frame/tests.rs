@@ -6,7 +6,7 @@ const KEY: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
 #[test]
 fn the_examples_of_the_rfc() {
-    // Examples of RFC 6455, section 5.7.
+    // Example frames of RFC 6455, section 5.7.
     let mut out = Vec::new();
     push_frame(&mut out, Opcode::TEXT, b"Hello", None);
     assert_eq!(out, [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f]);

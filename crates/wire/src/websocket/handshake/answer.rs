@@ -13,7 +13,7 @@ use super::{Deflate, LIMIT, accept};
 /// An accepted upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Length of the head in bytes; frames follow it.
+    /// Length of the response head in bytes; frames follow it.
     pub size: usize,
     /// Compression parameters that the server agreed to.
     pub deflate: Option<Deflate>,
@@ -34,7 +34,7 @@ pub enum Refusal {
     NoConnection,
     NoAccept,
     WrongAccept,
-    /// The head is longer than [`LIMIT`] bytes.
+    /// The response head is longer than [`LIMIT`] bytes.
     TooLarge,
 }
 
@@ -65,11 +65,11 @@ pub fn answer_at_end(bytes: &[u8], key: &[u8; 24]) -> Result<Answer, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal::Empty);
     }
-    // At the end of the stream, there is always a result.
+    // At the end of the stream, the upgrade always has a result.
     read(bytes, key, true).map(|answer| answer.unwrap_or(Answer { size: 0, deflate: None }))
 }
 
-/// A header that must have exactly one value.
+/// A response header that must have exactly one value.
 #[derive(Clone, Copy, Default)]
 enum Value<'b> {
     #[default]
@@ -145,7 +145,7 @@ pub fn proxy_answer(bytes: &[u8]) -> Result<Option<usize>, Refusal> {
     Ok(Some(lines.at))
 }
 
-/// Expects `HTTP/d.d ddd` with this status; text after it is ignored.
+/// Expects the status line `HTTP/d.d ddd` with this status; text after it is ignored.
 fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
     let mut start = [0; 12];
     let mut length = 0;
@@ -167,7 +167,7 @@ fn expect_status(line: Line<'_>, wanted: u16) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Iterator over the lines of a head received so far.
+/// Iterator over the lines of a response head received so far.
 struct Lines<'b> {
     bytes: &'b [u8],
     at: usize,

@@ -7,12 +7,12 @@
 pub(super) struct Line<'b>(pub(super) &'b [u8]);
 
 impl<'b> Line<'b> {
-    /// Iterates over the bytes without carriage returns.
+    /// Iterates over the bytes of the header line without carriage returns.
     pub(super) fn bytes(self) -> impl Iterator<Item = u8> + 'b {
         self.0.iter().copied().filter(|&b| b != b'\r')
     }
 
-    /// Returns the line without white space at both ends.
+    /// Returns the header line without white space at both ends.
     pub(super) fn trimmed(self) -> Self {
         let is_white = |b: &u8| *b <= b' ';
         let start = self.0.iter().position(|b| !is_white(b)).unwrap_or(self.0.len());
@@ -30,7 +30,7 @@ impl<'b> Line<'b> {
         self.bytes().eq(text.iter().copied())
     }
 
-    /// True if the line equals `text` (lower case) in any letter case.
+    /// True if the header line equals `text` (lower case) in any letter case.
     pub(super) fn is_ignoring_case(self, text: &[u8]) -> bool {
         self.bytes().map(|b| b.to_ascii_lowercase()).eq(text.iter().copied())
     }

@@ -14,11 +14,11 @@ use super::{Deflate, LIMIT, accept};
 /// A parsed request head.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'b> {
-    /// Length of the head in bytes.
+    /// Length of the request head in bytes.
     pub size: usize,
     pub method: &'b [u8],
     pub target: &'b [u8],
-    /// The minor version of HTTP/1.
+    /// The minor version of the request's HTTP/1.
     pub minor: u8,
     headers: &'b [u8],
 }
@@ -26,9 +26,9 @@ pub struct Request<'b> {
 /// The reason why a request head cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestError {
-    /// The first line is not `METHOD TARGET HTTP/1.x`.
+    /// The first line of the request is not `METHOD TARGET HTTP/1.x`.
     RequestLine,
-    /// The head is longer than [`LIMIT`] bytes.
+    /// The request head is longer than [`LIMIT`] bytes.
     TooLarge,
 }
 
@@ -85,7 +85,7 @@ pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, RequestError> {
 }
 
 impl<'b> Request<'b> {
-    /// Iterates over header names and trimmed values, in order.
+    /// Iterates over the request's header names and trimmed values, in order.
     pub fn headers(&self) -> impl Iterator<Item = (&'b [u8], &'b [u8])> + use<'b> {
         self.headers.split(|&b| b == b'\n').filter_map(|line| {
             let colon = memchr::memchr(b':', line)?;
@@ -93,14 +93,14 @@ impl<'b> Request<'b> {
         })
     }
 
-    /// Iterates over all values of one header.
+    /// Iterates over all values of one request header.
     pub fn values<'n>(&self, name: &'n str) -> impl Iterator<Item = &'b [u8]> + use<'b, 'n> {
         self.headers()
             .filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
             .map(|(_, value)| value)
     }
 
-    /// True if a list header contains this element.
+    /// True if a list header of the request contains this element.
     fn lists(&self, name: &str, wanted: &str) -> bool {
         self.values(name)
             .flat_map(|value| value.split(|&b| b == b','))
@@ -128,7 +128,7 @@ impl<'b> Request<'b> {
         }
     }
 
-    /// Returns the first offer of compression that a server can meet.
+    /// Returns the request's first offer of compression that a server can meet.
     pub fn deflate(&self) -> Option<Deflate> {
         self.values("Sec-WebSocket-Extensions").find_map(Deflate::offered)
     }

@@ -29,12 +29,12 @@ fn the_status_is_judged_when_its_line_is_there() {
     for (head, verdict) in [
         ("HTTP/1.1 101", Ok(None)),
         ("HTTP/1.1 101\n", Ok(None)),
-        // Bytes after three status digits are ignored.
+        // Bytes after three status digits of the status line are ignored.
         ("HTTP/2.0 1010 x\r\n", Ok(None)),
         ("HTTP/1.1 403 For\u{e9}bidden\r\n", status(403, "HTTP/1.1 403 For\u{fffd}\u{fffd}bidden")),
         ("HTTP/1.1 200 OK\r\n\r\nbody", status(200, "HTTP/1.1 200 OK")),
         ("HTTP/1.1 302\n", status(302, "HTTP/1.1 302")),
-        // A carriage return is ignored everywhere.
+        // A carriage return in a header is ignored everywhere.
         ("HT\rTP/1.1 \r500 a\rb\r\n", status(500, "HTTP/1.1 500 ab")),
         ("HTTP/1.1  101 x\r\n", Err(Refusal::InvalidStatusLine)),
         ("HTTP/1.1 10\r\n", Err(Refusal::InvalidStatusLine)),
@@ -47,7 +47,7 @@ fn the_status_is_judged_when_its_line_is_there() {
     }
 }
 
-/// The valid answer with one piece replaced.
+/// Returns the valid answer to an upgrade with one piece replaced.
 fn with(piece: &str, other: &str) -> String {
     assert!(GOOD.contains(piece));
     GOOD.replace(piece, other)
@@ -69,7 +69,7 @@ fn headers_are_judged_in_the_plug_ins_order() {
         (with(up, "Upgrade: websocket, h2c\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nUpgrade: websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(up, "Upgrade: websocket\r\nupgrade:\r\n"), Some(Refusal::NoUpgrade)),
-        // A folded line counts as a line of its own.
+        // A folded header line counts as a line of its own.
         (with(up, "Upgrade:\r\n websocket\r\n"), Some(Refusal::NoUpgrade)),
         (with(connection, ""), Some(Refusal::NoConnection)),
         (with(connection, "Connection: UPGRADE\r\n"), None),
@@ -83,7 +83,7 @@ fn headers_are_judged_in_the_plug_ins_order() {
         // If several headers are wrong, the first in the order of checks counts.
         (with(accept, "").replace(up, ""), Some(Refusal::NoUpgrade)),
         (with(accept, "").replace(connection, ""), Some(Refusal::NoConnection)),
-        // Lines without a colon are ignored. A line of white space ends the head.
+        // Header lines without a colon are ignored. A line of white space ends the head.
         (with(up, "no colon\r\nUpgrade: websocket\r\n"), None),
         (with(up, " \t \r\nUpgrade: websocket\r\n"), Some(Refusal::NoUpgrade)),
         (GOOD.replace("\r\n", "\n"), None),
@@ -143,7 +143,7 @@ fn a_head_is_bounded() {
     assert_eq!(answer(&long.as_bytes()[..LIMIT], KEY), Err(Refusal::TooLarge));
     assert_eq!(answer_at_end(&long.as_bytes()[..LIMIT], KEY), Err(Refusal::TooLarge));
     assert_eq!(answer(&vec![b'H'; LIMIT], KEY), Err(Refusal::TooLarge));
-    // Bytes after the head do not count against the limit.
+    // Bytes after the head do not count against the head's limit.
     let mut tail = GOOD.as_bytes().to_vec();
     tail.resize(2 * LIMIT, 0);
     assert!(matches!(answer(&tail, KEY), Ok(Some(_))));

@@ -16,9 +16,9 @@ use crate::websocket::{Opcode, push_frame};
 pub struct Heartbeat {
     /// Time from the opening to the first heartbeat, and between heartbeats, in nanoseconds; 0 disables heartbeats.
     pub interval: Nanos,
-    /// Maximum random addition to each interval, in nanoseconds.
+    /// Maximum random addition to each heartbeat interval, in nanoseconds.
     pub jitter: Nanos,
-    /// Payload of a text frame; `None` for a ping without payload.
+    /// Payload of a heartbeat that is a text frame; `None` for a ping without payload.
     pub payload: Option<Vec<u8>>,
     /// Number of consecutive unanswered heartbeats that ends the connection; 0 for no limit. A pong answers a ping; any
     /// frame answers a text frame.

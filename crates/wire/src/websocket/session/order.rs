@@ -5,7 +5,7 @@
 
 use super::Opcode;
 
-/// The meaning of a frame.
+/// The meaning of a WebSocket frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -15,7 +15,7 @@ pub enum Kind {
     Pong,
 }
 
-/// A frame that is not allowed at its position.
+/// A WebSocket frame that is not allowed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misplaced {
     /// A continuation frame outside a message.
@@ -31,15 +31,15 @@ pub enum Misplaced {
 pub struct Said {
     pub opcode: Opcode,
     pub fin: bool,
-    /// Reserved bits; 4 is RSV1.
+    /// Reserved bits of a frame; 4 is RSV1.
     pub rsv: u8,
 }
 
-/// State between frames.
+/// State between the frames of a WebSocket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     within: Within,
-    /// The message whose fragments are arriving is compressed.
+    /// True if the message whose fragments are arriving is compressed.
     compressed: bool,
 }
 

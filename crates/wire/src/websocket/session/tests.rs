@@ -12,7 +12,7 @@ const TO: Ticket = Ticket::first(0);
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     ready: bool,
-    /// First byte and payload of each frame.
+    /// First byte and payload of each frame received.
     frames: Vec<(u8, Vec<u8>)>,
     sent: Vec<(Opcode, Vec<u8>)>,
     broken: Option<Problem>,

@@ -21,7 +21,7 @@ const NIST: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04];
 /// Maximum number of rounds of a key derivation, the same as in Java. It takes one or two seconds.
 const ROUNDS_MOST: u32 = 5_000_000;
 
-/// The hash function of all older encryptions.
+/// The hash function of all PKCS#12 encryptions older than PBES2.
 const SHA1: &digest::Algorithm = &digest::SHA1_FOR_LEGACY_USE_ONLY;
 
 /// Purpose bytes of a derivation (RFC 7292, appendix B.3): encryption key, initialisation vector, integrity check.
@@ -112,7 +112,7 @@ impl<'a> Password<'a> {
         let mut derivation = derivation.expect(SEQUENCE)?.inside()?;
         let salt = derivation.octets()?;
         let rounds = rounds(Some(derivation.expect(INTEGER)?))?;
-        // The key length follows from the cipher, so the optional length is ignored.
+        // The key length follows from the cipher, so the optional length in PBKDF2's parameters is ignored.
         derivation.optional(INTEGER)?;
         let function = match derivation.optional(SEQUENCE)? {
             Some(function) => hash(function.inside()?.expect(OID)?.content)?.derivation,
@@ -157,7 +157,7 @@ fn hash(oid: &[u8]) -> Result<Hash> {
     Ok(Hash { plain, keyed, derivation })
 }
 
-/// Returns the number of rounds of a derivation; 1 if it is not given.
+/// Returns the number of rounds of a key derivation; 1 if it is not given.
 fn rounds(value: Option<Value<'_>>) -> Result<NonZeroU32> {
     let rounds = value.map_or(Ok(1), |value| value.number())?;
     let rounds = NonZeroU32::new(rounds).filter(|rounds| rounds.get() <= ROUNDS_MOST);
@@ -171,7 +171,7 @@ fn decrypt<C: KeyInit + BlockCipherDecrypt>(
 ) -> Result<Vec<u8>> {
     let cipher =
         cbc::Decryptor::<C>::new_from_slices(key, vector).map_err(|_| KeyStoreError::Malformed)?;
-    // With a wrong key, the padding of the last block is invalid.
+    // With a wrong key, the padding of the last decrypted block is invalid.
     cipher.decrypt_padded_vec::<Pkcs7>(data).map_err(|_| KeyStoreError::Password)
 }
 
@@ -205,7 +205,7 @@ fn derive(
     }
 }
 
-/// Repeats the bytes up to a multiple of the block length.
+/// Repeats the bytes up to a multiple of the hash's block length.
 fn repeated(bytes: &[u8], block: usize) -> Vec<u8> {
     bytes.iter().copied().cycle().take(bytes.len().next_multiple_of(block)).collect()
 }
