@@ -60,7 +60,7 @@ fn request(pairs: &[(&str, &str)]) -> impl FnMut() {
     }
 }
 
-/// Base64 and MD5 of the sign string.
+/// Runs base64 and MD5 over the sign string.
 fn signature(body: Vec<u8>) -> impl FnMut() {
     let mut digits = vec![0; body.len().div_ceil(3) * 4];
     move || {
@@ -73,7 +73,7 @@ fn signature(body: Vec<u8>) -> impl FnMut() {
     }
 }
 
-/// Compression and encryption with the key of a request.
+/// Compresses and encrypts a body with the key of a request.
 fn encryption<C: BlockCipherEncrypt + KeyInit>(body: Vec<u8>) -> impl FnMut(&[u8]) {
     let mut state = Compress::new(Compression::new(6), false);
     let mut text = Vec::with_capacity(2 * body.len());

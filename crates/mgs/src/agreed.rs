@@ -7,7 +7,7 @@ use crate::sign::Digest;
 /// Derivations of key material from an agreed secret (the x coordinate of the shared point).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivation {
-    /// The x coordinate itself.
+    /// Uses the x coordinate itself as key material.
     X,
     Md5,
     Sha256,
@@ -22,9 +22,9 @@ pub enum Derivation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vector {
     Zero,
-    /// The first 16 bytes of the key.
+    /// Initialisation vector: the first 16 bytes of the key.
     Key,
-    /// The last 16 bytes of the key material.
+    /// Initialisation vector: the last 16 bytes of the key material.
     Derived,
     Fixed([u8; BLOCK]),
     /// A random IV for each body, sent in front of the body.

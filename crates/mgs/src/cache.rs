@@ -23,7 +23,7 @@ pub struct Counts {
     pub evictions: u64,
     /// Nanoseconds saved by hits: the original cost of the entries found.
     pub saved_ns: u64,
-    /// Requests that were signed or encrypted, not taken from the cache.
+    /// Requests that were signed or encrypted, that is, not taken from the cache.
     pub sealed: u64,
     /// Nanoseconds spent on signing and encryption.
     pub spent_ns: u64,
@@ -32,7 +32,7 @@ pub struct Counts {
 #[derive(Debug)]
 struct Entry {
     hash: u64,
-    /// Operation followed by body.
+    /// Cache key of the entry: operation followed by body.
     asked: Box<[u8]>,
     operation: usize,
     stamp: Box<str>,
@@ -72,7 +72,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Creates a cache of at most `most` bytes; 0 disables it.
+    /// Creates a cache of sealed requests of at most `most` bytes; 0 disables it.
     pub fn new(most: usize, window_ms: u64) -> Self {
         Self {
             most: if window_ms == 0 { 0 } else { most },
@@ -86,12 +86,12 @@ impl Cache {
         }
     }
 
-    /// Memory in use in bytes.
+    /// Memory of the cached requests in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Number of entries.
+    /// Number of cached requests.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -185,7 +185,7 @@ impl Cache {
         self.newest = at;
     }
 
-    /// Removes the entry at an index; the last entry moves to that index.
+    /// Removes the cached request at an index; the last one moves to that index.
     fn remove(&mut self, at: u32) {
         self.unlink(at);
         let gone = self.entries.swap_remove(at as usize);

@@ -1,10 +1,10 @@
 //! The envelope of an encrypted body: two fields of tag (1 byte), length (3 bytes, big-endian) and value. The first
 //! field carries the request key for the gateway, the second the encrypted body.
 
-/// Maximum length of a value in bytes.
+/// Maximum length of a value in the envelope, in bytes.
 pub const LONGEST: usize = 0xff_ffff;
 
-/// Length of tag and length field, before the value, in bytes.
+/// Length of an envelope field's tag and length, before its value, in bytes.
 pub const HEAD: usize = 4;
 
 /// A parsed envelope.

@@ -14,12 +14,12 @@ pub struct Gzip {
 }
 
 impl Gzip {
-    /// Creates a codec. `level` is from 1 (fast) to 9 (small).
+    /// Creates a gzip codec. `level` is from 1 (fast) to 9 (small).
     pub fn new(level: u32) -> Self {
         Self { compress: None, level: level.clamp(1, 9), decompress: None }
     }
 
-    /// Appends the compressed bytes.
+    /// Appends the bytes compressed by gzip.
     pub fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let level = Compression::new(self.level);
         let state = self.compress.get_or_insert_with(|| Compress::new(level, false));
@@ -54,7 +54,7 @@ impl Gzip {
         let from = out.len();
         loop {
             let taken = state.total_in() as usize;
-            // One byte above the maximum detects a content that is too long.
+            // Space for one byte above the maximum detects a body that is too long.
             let room = (most + 1).saturating_sub(out.len() - from).min(1 << 16);
             let (before, held) = (out.len(), taken);
             if room == 0 {

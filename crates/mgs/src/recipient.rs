@@ -301,7 +301,7 @@ where
     let what = if curve == "SM2" { "SM2's curve" } else { curve };
     let wrong = |why: &str| format!("the public key is not a point of {what}: {why}");
     if let Some(point) = hex::parse(text).filter(|bytes| matches!(bytes.len(), 33 | 64 | 65)) {
-        // Some tools omit the first byte of a point.
+        // Some tools omit the first byte of an uncompressed curve point.
         let whole = if point.len() == 64 { [&[4], &point[..]].concat() } else { point };
         return PublicKey::from_sec1_bytes(&whole).map_err(|_| wrong("it is not on the curve"));
     }

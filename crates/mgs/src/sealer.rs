@@ -15,13 +15,13 @@ use crate::{envelope, stamp};
 /// A sealed request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sealed {
-    /// Time stamp in the gateway's encoding.
+    /// Time stamp of the request in the gateway's encoding.
     pub stamp: String,
     /// Value of the sign header; empty if the request is not signed.
     pub sign: String,
     /// Encrypted body; empty if the plain body is sent.
     pub body: Vec<u8>,
-    /// Key for decrypting the response; `None` if the plain body is sent.
+    /// Key for decrypting the response; `None` if the request's plain body is sent.
     pub key: Option<SessionKey>,
 }
 
@@ -29,9 +29,9 @@ pub struct Sealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionKey {
     pub key: BlockKey,
-    /// The initialisation vector is sent in front of the ciphertext.
+    /// True if the initialisation vector is sent in front of the ciphertext.
     pub sends_vector: bool,
-    /// The plain text is compressed.
+    /// True if the plain text is compressed.
     pub gzip: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Sealer {
     recipient: Option<Recipient>,
     prepared: Option<Prepared>,
     gzip: Gzip,
-    /// Buffer for the string to digest.
+    /// Buffer for the sign string that is digested.
     room: Vec<u8>,
     cache: Cache,
 }

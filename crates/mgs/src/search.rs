@@ -19,19 +19,19 @@ const MOST: usize = 16 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
     pub operation: String,
-    /// The plain body.
+    /// Plain body of the captured request.
     pub body: Vec<u8>,
     pub stamp: String,
     pub sign: Option<String>,
     /// Secrets to try for the signature.
     pub secrets: Vec<Vec<u8>>,
-    /// The body as it was sent.
+    /// Body of the captured request as it was sent.
     pub sent: Option<Vec<u8>>,
-    /// The key of the cipher.
+    /// Key of the cipher, if it is known.
     pub session_key: Option<Vec<u8>>,
-    /// The x coordinate of the shared point.
+    /// Agreed secret, if it is known: the x coordinate of the shared point.
     pub agreed_secret: Option<Vec<u8>>,
-    /// The client's private key for this request.
+    /// The client's private key for the captured request, if it is known.
     pub ephemeral_key: Option<Vec<u8>>,
     /// The gateway's public key as a point; used together with the ephemeral key.
     pub public_point: Option<Vec<u8>>,
@@ -54,9 +54,9 @@ pub type Way = Vec<(&'static str, String)>;
 pub struct Found {
     pub sign: Vec<Way>,
     pub encryption: Vec<Way>,
-    /// Other observations, as sentences.
+    /// Other observations of the search, as sentences.
     pub notes: Vec<String>,
-    /// Number of combinations tried.
+    /// Number of combinations of settings that were tried.
     pub tried: u64,
 }
 
@@ -68,7 +68,7 @@ struct Candidate {
     secret: Vec<u8>,
 }
 
-/// Tries all combinations of settings.
+/// Searches all combinations of settings for those that produce the captured request.
 pub fn search(captured: &Captured) -> Found {
     let mut found = Found::default();
     if captured.sign.is_some() {
@@ -120,7 +120,7 @@ fn signings(secrets: &[Vec<u8>]) -> Vec<Signing> {
     let mut ways = Vec::new();
     for secret in if secrets.is_empty() { &none } else { secrets } {
         for digest in [Digest::Md5, Digest::Sha256, Digest::HmacSha256, Digest::Sm3] {
-            // With HMAC the secret is the key, so joins do not matter.
+            // With HMAC the secret is the key, so its position in the string does not matter.
             let first = if digest == Digest::HmacSha256 { 4 } else { 0 };
             for (join, separator) in &joins[first..] {
                 for encoding in [Encoding::Hex, Encoding::HexUpper, Encoding::Base64] {

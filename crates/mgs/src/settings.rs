@@ -6,7 +6,7 @@ use crate::hex;
 use crate::recipient::Transport;
 use crate::sign::{Digest, Encoding, Join, Signing};
 
-/// Prefix of the property names.
+/// Prefix of the names of all gateway properties.
 pub const PREFIX: &str = "throng.mgs.";
 
 /// Property names and defaults. An empty default means "none", or depends on other properties.
@@ -51,7 +51,7 @@ pub enum Answers {
     Never,
 }
 
-/// Source of a request's secret.
+/// Source of a request's secret for encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ephemeral {
     /// A random secret for each request.
@@ -61,7 +61,7 @@ pub enum Ephemeral {
     Fixed([u8; 32]),
 }
 
-/// Settings of body encryption.
+/// Settings of the encryption of bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encryption {
     pub transport: Transport,
@@ -74,7 +74,7 @@ pub struct Encryption {
     pub body_tag: u8,
     /// Header lines of an encrypted request, as name and value.
     pub headers: Vec<(String, String)>,
-    /// Compression level 1 to 9; 0 disables compression.
+    /// gzip level of bodies, 1 to 9; 0 disables compression.
     pub gzip: u32,
     pub answers: Answers,
 }
@@ -97,13 +97,13 @@ pub struct Settings {
     /// Value of the sign type header; if empty, the header is not sent.
     pub sign_type: String,
     pub encryption: Option<Encryption>,
-    /// A failing result code fails the sample.
+    /// True if a failing result code of the gateway fails the sample.
     pub judges: bool,
-    /// Cache size in bytes; 0 disables the cache.
+    /// Size of the cache of sealed requests in bytes; 0 disables the cache.
     pub cache_bytes: usize,
     /// Maximum age in milliseconds of a time stamp in a resent request.
     pub window_ms: u64,
-    /// Milliseconds added to the clock of this machine.
+    /// Milliseconds added to the clock of this machine for time stamps.
     pub clock_offset_ms: i64,
 }
 
@@ -246,37 +246,37 @@ const DERIVATIONS: Words<Option<Derivation>> = &[
 const ANSWERS: Words<Answers> =
     &[("auto", Answers::Auto), ("always", Answers::Always), ("never", Answers::Never)];
 
-/// Returns the property word for a value.
+/// Returns the word by which a property names a value.
 fn word_of<T: PartialEq>(value: &T, words: Words<T>) -> &'static str {
     words.iter().find(|(_, known)| known == value).map_or("", |(word, _)| word)
 }
 
-/// Returns the property word for a digest.
+/// Returns the word by which a property names a digest.
 pub fn digest_word(digest: Digest) -> &'static str {
     word_of(&Some(digest), DIGESTS)
 }
 
-/// Returns the property word for a join.
+/// Returns the word by which a property names the position of the secret.
 pub fn join_word(join: Join) -> &'static str {
     word_of(&join, JOINS)
 }
 
-/// Returns the property word for an encoding.
+/// Returns the word by which a property names the encoding of the sign.
 pub fn encoding_word(encoding: Encoding) -> &'static str {
     word_of(&encoding, ENCODINGS)
 }
 
-/// Returns the property word for a key transport.
+/// Returns the word by which a property names a key transport.
 pub fn transport_word(transport: Transport) -> &'static str {
     word_of(&Some(transport), TRANSPORTS)
 }
 
-/// Returns the property word for a cipher.
+/// Returns the word by which a property names a cipher.
 pub fn cipher_word(cipher: Cipher) -> &'static str {
     word_of(&Some(cipher), CIPHERS)
 }
 
-/// Returns the property word for a derivation.
+/// Returns the word by which a property names a key derivation.
 pub fn derivation_word(derivation: Derivation) -> &'static str {
     word_of(&Some(derivation), DERIVATIONS)
 }

@@ -28,7 +28,7 @@ pub enum Join {
     None,
 }
 
-/// Text encoding of the digest in its header.
+/// Text encoding of the signature's digest in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Hex,
@@ -47,7 +47,7 @@ pub struct Signing {
     pub encoding: Encoding,
 }
 
-/// A digest of 16 or 32 bytes.
+/// A message digest of 16 or 32 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
     bytes: [u8; 32],
@@ -122,7 +122,7 @@ pub fn push_content(operation: &[u8], body: &[u8], stamp: &str, out: &mut Vec<u8
     out.extend_from_slice(b"&Request-Data=");
     let from = out.len();
     out.resize(from + body.len().div_ceil(3) * 4, 0);
-    // The buffer has the exact length of padded base64.
+    // The buffer has the exact length of the body's padded base64.
     let written = STANDARD.encode_slice(body, &mut out[from..]).unwrap_or(0);
     out.truncate(from + written);
     out.extend_from_slice(b"&Ts=");

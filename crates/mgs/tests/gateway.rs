@@ -15,7 +15,7 @@ const UNSIGNED: u16 = 7002;
 
 type Pairs = Vec<(&'static str, &'static str)>;
 
-/// One setting in the property names of both sides.
+/// One gateway setting, in the property names of client and gateway.
 #[derive(Clone, Debug, Default)]
 struct Row {
     client: Pairs,
@@ -30,7 +30,7 @@ impl Row {
         Self { client: client.to_vec(), gateway: gateway.to_vec() }
     }
 
-    /// Adds a setting, with the name that each side uses for it.
+    /// Adds a setting, with the name that client and gateway each use for it.
     fn and(mut self, client: &'static str, gateway: &'static str, word: &'static str) -> Self {
         self.client.push((client, word));
         self.gateway.push((gateway, word));
@@ -318,7 +318,7 @@ fn a_setting_that_one_side_changes_is_refused() {
             let code = code(&[change]);
             assert!([UNDECRYPTED, UNSIGNED].contains(&code), "{encrypt}, {change:?}: {code}");
         }
-        // The gateway expects a signature over the sent body instead of the plain body.
+        // The gateway expects a signature over the body as sent, but the client signs the plain body.
         assert_eq!(code(&[("signed", "sent")]), UNSIGNED, "{encrypt}");
         assert_eq!(code(&[("secret", "other")]), UNSIGNED, "{encrypt}");
     }

@@ -10,7 +10,7 @@ struct Vector {
     number: &'static str,
     key: Vec<u8>,
     input: Vec<u8>,
-    /// Expected output; `None` if the input must be rejected.
+    /// Expected output of the test vector; `None` if its input must be rejected.
     output: Option<Vec<u8>>,
 }
 
@@ -53,7 +53,7 @@ fn agreement_over_secp256k1_refuses_points_that_are_not_on_it() {
     let vectors = vectors("ecdh");
     assert!(vectors.iter().any(|vector| vector.output.is_none()));
     for Vector { number, key, input, output, .. } in vectors {
-        // Base64 of the DER, as in the setting.
+        // The public key in base64 of its DER, as in the setting.
         let text = base64::engine::general_purpose::STANDARD.encode(&input);
         let agreed = Recipient::read(Transport::Ecc, &text).and_then(|recipient| {
             let private = [&key[..], &[0; 16]].concat().try_into().expect("48 bytes");
