@@ -8,7 +8,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::{Diag, NotXml, Span};
 
-/// Maximum file size in bytes; spans have 32 bits.
+/// Maximum size of a plan file in bytes: positions in spans have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
 
 /// Decodes a file without its byte order mark. Adds a finding if the bytes are not UTF-8.

@@ -12,7 +12,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Severity of a [`Diag`]. Only an `Error` keeps a plan from running.
+/// Severity of a finding. Only an `Error` keeps a plan from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Note,
@@ -21,7 +21,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word shown to users: `error`, `warning` or `note`.
+    /// Returns the severity as a word for users: `error`, `warning` or `note`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -34,19 +34,19 @@ impl Severity {
 /// A finding about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diag {
-    /// A stable identifier in kebab case, for scripts and documentation.
+    /// Code of the finding, stable and in kebab case, for scripts and documentation.
     pub code: &'static str,
     pub severity: Severity,
-    /// Position in the text; `None` if the finding has no position.
+    /// Position of the finding in the text; `None` if it has no position.
     pub span: Option<Span>,
-    /// Line in the file, from 1; 0 if the finding has no position.
+    /// Line of the finding in the file, from 1; 0 if it has no position.
     pub line: u32,
     pub message: String,
-    /// Advice on how to fix the problem.
+    /// Advice on how to fix the problem that was found.
     pub help: Option<String>,
-    /// Path of the element, such as `Test Plan > Users > Login`.
+    /// Path of the element that the finding is about, such as `Test Plan > Users > Login`.
     pub element: Option<String>,
-    /// File of `span` and `line`, if it is not the plan file itself.
+    /// File to which `span` and `line` of the finding refer, if it is not the plan file itself.
     pub file: Option<String>,
 }
 
@@ -77,14 +77,14 @@ impl Diag {
         Self::new(code, Severity::Note, message)
     }
 
-    /// Sets the position in the text.
+    /// Sets the finding's position in the text.
     pub fn at(mut self, span: Span, line: u32) -> Self {
         self.span = Some(span);
         self.line = line;
         self
     }
 
-    /// Sets the position to an element of the document: its file, span, line and path.
+    /// Sets the finding's position to an element of the document: its file, span, line and path.
     pub fn on(mut self, document: &crate::Document, id: crate::ElementId) -> Self {
         let element = document.element(id);
         self.span = Some(element.span);

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use crate::references::References;
 use crate::{Props, Span};
 
-/// Index of an element in its [`Document`].
+/// Index of a plan's element in its [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ElementId(pub(crate) u32);
 
 impl ElementId {
-    /// Position in document order, from 0.
+    /// Position of the element in document order, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -22,35 +22,35 @@ impl ElementId {
 /// Version attributes of the root element, written by JMeter. Absent attributes are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Format version of the file; `1.2` since JMeter 2.2.
+    /// Format version of the plan file; `1.2` since JMeter 2.2.
     pub version: String,
-    /// Format version of the properties.
+    /// Format version of the properties in the plan file.
     pub properties: String,
-    /// Version of the JMeter that wrote the file.
+    /// Version of the JMeter that wrote the plan file.
     pub jmeter: String,
 }
 
 /// One element of the plan; JMeter calls it a test element.
 #[derive(Debug, Clone)]
 pub struct Element {
-    /// The XML tag, which decides the element's class in JMeter.
+    /// The element's XML tag, which decides its class in JMeter.
     pub tag: String,
-    /// The attribute `testclass`; the tag if it is missing.
+    /// The element's attribute `testclass`; its tag if the attribute is missing.
     pub test_class: String,
-    /// The attribute `guiclass`; empty if it is missing.
+    /// The element's attribute `guiclass`; empty if it is missing.
     pub gui_class: String,
-    /// The attribute `testname`: the name shown to users, which may contain expressions.
+    /// The element's attribute `testname`: the name shown to users, which may contain expressions.
     pub name: String,
     /// True if this element itself is enabled. [`Document::is_enabled`] also checks its ancestors.
     pub enabled: bool,
     pub props: Props,
     pub children: Vec<ElementId>,
     pub parent: Option<ElementId>,
-    /// Span of the start tag.
+    /// Span of the element's start tag.
     pub span: Span,
     /// Span from the start tag to the end tag: the element with its properties, without its children.
     pub extent: Span,
-    /// Line of the start tag, from 1.
+    /// Line of the element's start tag, from 1.
     pub line: u32,
     /// Index in [`Document::included`] of the element's file; `None` for the plan's own file.
     pub file: Option<u32>,
@@ -59,9 +59,9 @@ pub struct Element {
 /// Another file whose elements were grafted into the document.
 #[derive(Debug, Clone)]
 pub struct Included {
-    /// Name of the file, for messages.
+    /// Name of the included file, for messages.
     pub name: String,
-    /// Text of the file, decoded to UTF-8.
+    /// Text of the included file, decoded to UTF-8.
     pub source: String,
     pub(crate) references: References,
 }
@@ -93,7 +93,7 @@ impl Document {
         &self.version
     }
 
-    /// Elements at the top level; usually only the Test Plan.
+    /// Elements at the top level of the plan; usually only the Test Plan.
     pub fn roots(&self) -> &[ElementId] {
         &self.roots
     }
@@ -117,7 +117,7 @@ impl Document {
         (0..self.elements.len() as u32).map(ElementId)
     }
 
-    /// Number of elements.
+    /// Number of elements in the document.
     pub fn len(&self) -> usize {
         self.elements.len()
     }

@@ -18,7 +18,7 @@ impl Document {
         self.elements[id.index()].children.clear();
     }
 
-    /// Enables or disables an element.
+    /// Enables or disables an element of the plan.
     pub fn set_enabled(&mut self, id: ElementId, enabled: bool) {
         self.elements[id.index()].enabled = enabled;
     }

@@ -4,7 +4,7 @@
 //! `boolProp` is true only for the word `true`, and a number tag may contain an expression. Lookups are linear, because
 //! elements have about a dozen properties. If a name occurs twice, the last value counts, as in JMeter.
 
-/// Ordered properties.
+/// Properties of an element, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Props(pub(crate) Vec<Prop>);
 
@@ -14,11 +14,11 @@ pub struct Prop {
     /// The attribute `name`. Inside a collection it often has no meaning, and it may be empty.
     pub name: String,
     pub value: Value,
-    /// Line of the property's tag, from 1.
+    /// Line of the property's XML tag, from 1.
     pub line: u32,
 }
 
-/// The tag of a scalar property.
+/// The XML tag of a scalar property, such as `stringProp` or `boolProp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     String,
@@ -32,26 +32,26 @@ pub enum Kind {
 /// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A scalar of any kind, as text.
+    /// A scalar property of any kind, with its text.
     Text(Kind, String),
-    /// `elementProp`: an element inside an element.
+    /// A property `elementProp`: an element inside an element.
     Object(Box<Object>),
-    /// `collectionProp`.
+    /// A property `collectionProp`: a list of properties.
     List(Vec<Prop>),
-    /// `mapProp`: entries by name.
+    /// A property `mapProp`: entries by name.
     Map(Vec<Prop>),
-    /// `objProp` or an unknown tag, with its XML.
+    /// A property `objProp` or of an unknown tag, with its XML.
     Other(Box<Tagged>),
 }
 
 /// An element inside a property, such as one header of a Header Manager.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
-    /// The attribute `elementType`: the element's class.
+    /// The attribute `elementType` of the inner element: its class.
     pub class: String,
     pub gui_class: String,
     pub test_class: String,
-    /// The attribute `testname`.
+    /// The attribute `testname` of the inner element.
     pub name: Option<String>,
     pub enabled: bool,
     pub props: Props,
@@ -62,7 +62,7 @@ pub struct Object {
 pub struct Tagged {
     pub tag: String,
     pub attributes: Vec<(String, String)>,
-    /// Text before the first child.
+    /// Text of the XML tag before its first child.
     pub text: String,
     pub children: Vec<Tagged>,
 }

@@ -24,7 +24,7 @@ pub const MAX_LEVELS: usize = 1024;
 /// Maximum nesting of tags within an element.
 pub const MAX_DEPTH: usize = 512;
 
-/// Maximum number of findings kept; a broken file of 100 MB could have millions.
+/// Maximum number of findings that the reader keeps; a broken file of 100 MB could have millions.
 const MAX_DIAGS: usize = 500;
 
 /// Parses a plan file. `name` is used only in messages. Fails if the bytes are not XML or have no `jmeterTestPlan`
@@ -57,7 +57,7 @@ enum Frame {
     Root,
     Tree {
         owner: Option<ElementId>,
-        /// The last element whose `hashTree` was not read yet.
+        /// The last element of the tree whose `hashTree` was not read yet.
         last: Option<ElementId>,
     },
     Element(ElementId),
@@ -67,7 +67,7 @@ enum Frame {
 
 struct Builder {
     version: FileVersion,
-    /// True for format 1.0, in which names and values are URL-encoded.
+    /// True for plan files of format 1.0, in which names and values are URL-encoded.
     encoded: bool,
     elements: Vec<Element>,
     roots: Vec<ElementId>,
@@ -76,17 +76,17 @@ struct Builder {
     stack: Vec<Frame>,
     /// Number of open tags within a skipped tag, including that tag.
     skipped: usize,
-    /// End position of the last event.
+    /// End position of the last XML event that was read.
     end: u32,
     lines: Lines,
     references: References,
-    /// Number of bytes read for references so far.
+    /// Number of bytes read so far for reference tags.
     added: usize,
-    /// Name for the next tag, instead of its own.
+    /// Name that the next tag gets instead of its own, for a reference that keeps its name.
     rename: Option<String>,
 }
 
-/// Counts lines while the reader moves forward.
+/// Line counter that moves forward with the reader.
 struct Lines {
     at: usize,
     line: u32,
@@ -121,7 +121,7 @@ impl Builder {
         }
     }
 
-    /// Reads a part of the text: the whole text, or the target tag of a reference.
+    /// Reads a part of the plan's text: the whole text, or the target tag of a reference.
     fn read(&mut self, source: &str, part: Span) -> Result<(), NotXml> {
         let base = part.start as usize;
         let mut reader = Reader::from_str(&source[base..part.end as usize]);
@@ -261,12 +261,12 @@ impl Builder {
         Ok(())
     }
 
-    /// Returns the nesting limit that a further tag would exceed, if any.
+    /// Returns the nesting limit that one more tag would exceed, if any.
     fn too_deep(&self) -> Option<usize> {
         // Tree tags are at the bottom of the stack, because an element's tags are closed before its tree begins.
         let is_tree = |frame: &Frame| matches!(frame, Frame::Root | Frame::Tree { .. });
         match self.stack.last() {
-            // The root does not count as a level.
+            // The root tag does not count as a level.
             Some(last) if is_tree(last) => {
                 (self.stack.len() > MAX_LEVELS + 1).then_some(MAX_LEVELS)
             }
@@ -427,7 +427,7 @@ impl Builder {
     }
 
     fn text(&mut self, content: &str, source: &str, place: Place) {
-        // With `allow_dangling_amp`, text that begins with an ampersand is a bare ampersand.
+        // With `allow_dangling_amp`, an XML text event that begins with an ampersand is a bare ampersand.
         if content.starts_with('&') {
             let place = place.on_line(self.lines.advance(source, place.span.start as usize));
             let diag = Diag::error("bad-reference", "a bare & in text").help("write & as &amp;");
@@ -498,7 +498,7 @@ impl Builder {
         }
     }
 
-    /// Properties override attributes of the same meaning, because JMeter reads them later.
+    /// Properties override XML attributes of the same meaning, because JMeter reads the properties later.
     fn settle(&mut self, id: ElementId) {
         let element = &mut self.elements[id.index()];
         element.props.0.shrink_to_fit();
@@ -517,7 +517,7 @@ impl Builder {
 
 type Attributes = Vec<(String, String)>;
 
-/// Position of an event in the text.
+/// Position of an XML event in the text.
 #[derive(Clone, Copy)]
 struct Place {
     span: Span,
@@ -559,7 +559,7 @@ fn class_of_tag(tag: &str) -> String {
     class
 }
 
-/// Returns the class name without its package.
+/// Returns the name of a Java class without its package.
 fn short(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }

@@ -29,7 +29,7 @@ pub(crate) struct Reference {
     pub(crate) path: String,
     /// True if the target takes the name of the reference tag, because the tag names a field of an object.
     pub(crate) keeps_name: bool,
-    /// Span from the start tag to the end tag.
+    /// Span of the reference from its start tag to its end tag.
     pub(crate) extent: Span,
     pub(crate) target: Target,
 }
@@ -125,11 +125,11 @@ enum Holds {
     Fields,
 }
 
-/// A tag that was opened.
+/// An XML tag that was opened, as the reference search sees it.
 struct Node {
     parent: Option<u32>,
     holds: Holds,
-    /// Span and line, set when the tag is closed; `None` for a reference.
+    /// Span and line of the tag, set when the tag is closed; `None` for a reference.
     read: Option<(Span, u32)>,
     open: bool,
     /// The tag is a reference or inside one, where content is ignored.
@@ -141,9 +141,9 @@ struct Node {
 #[derive(Default)]
 struct Pass {
     nodes: Vec<Node>,
-    /// Child nodes by the number of their parent and their part of a path.
+    /// Child tags by the number of their parent and their part of a path.
     children: HashMap<(u32, String), u32>,
-    /// Number of children of each name in a node.
+    /// Number of child tags with each name in a tag.
     counts: HashMap<(u32, String), u32>,
     at: Option<u32>,
     found: BTreeMap<u32, Reference>,

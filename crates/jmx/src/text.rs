@@ -6,9 +6,9 @@
 /// The character of a reference, given the text between `&` and `;`.
 pub(crate) enum Reference {
     Char(char),
-    /// A number that is not a character, such as a surrogate.
+    /// A character reference whose number is not a character, such as a surrogate.
     Invalid,
-    /// A name that is not one of the predefined entities.
+    /// An entity name that is not one of the predefined entities.
     Unknown,
 }
 

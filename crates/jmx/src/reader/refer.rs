@@ -67,7 +67,7 @@ impl Builder {
             Some(owner) => self.elements[owner.index()].children.pop(),
             None => self.roots.pop(),
         };
-        // The dropped children stay in the arena, unreachable from the roots.
+        // The dropped child elements stay in the arena, unreachable from the roots.
         for child in std::mem::take(&mut self.elements[old.index()].children) {
             self.elements[child.index()].enabled = false;
         }

@@ -259,7 +259,7 @@ fn deep_nesting_is_cut_and_reported_not_a_crash() {
     assert!(codes(&diags).contains(&"too-deep"));
     let path = diags[0].element.as_deref().unwrap_or_default();
     assert_eq!(path.matches(" > ").count(), MAX_LEVELS - 1, "{}", diags[0]);
-    // The maximum number of levels, with properties of the maximum depth.
+    // A plan with the maximum number of tree levels, and properties of the maximum depth.
     let inner = "<elementProp>".repeat(MAX_DEPTH - 1) + &"</elementProp>".repeat(MAX_DEPTH - 1);
     let tags = "<hashTree><A/>".repeat(MAX_LEVELS - 1)
         + &format!("<hashTree><A>{inner}</A></hashTree>")
