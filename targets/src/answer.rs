@@ -12,21 +12,21 @@ use crate::service::Nanos;
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    /// Repeat the bytes until this many were sent (`u64::MAX`: until the peer closes).
+    /// Step: repeat the bytes until this many were sent (`u64::MAX`: until the peer closes).
     Repeat(Arc<[u8]>, u64),
-    /// Send nothing until this time.
+    /// Step: send nothing until this time.
     Until(Nanos),
-    /// Send nothing for this long after the previous step.
+    /// Step: send nothing for this long after the previous step.
     Pause(Nanos),
-    /// Ask the service for the rest of the answer.
+    /// Step: ask the service for the rest of the answer.
     Ask(u64),
-    /// Notify the service when all earlier steps were handed to the kernel.
+    /// Step: notify the service when all earlier steps were handed to the kernel.
     Count,
-    /// Send pending bytes, then FIN.
+    /// Step: send pending bytes, then FIN.
     Close,
-    /// Drop the connection at once with RST; unsent bytes are lost.
+    /// Step: drop the connection at once with RST; unsent bytes are lost.
     Reset,
-    /// Neither answer nor close until the peer closes.
+    /// Step: neither answer nor close until the peer closes.
     Stall,
 }
 

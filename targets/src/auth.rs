@@ -21,9 +21,9 @@ use crate::request::Request;
 use crate::running::Running;
 use crate::threaded::{self, Threaded};
 
-/// Maximum length of a request in bytes.
+/// Maximum length of an HTTP request in bytes.
 const LONGEST: usize = 1 << 16;
-/// Timeout of requests to the store.
+/// Timeout of requests to the token store.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 struct Auth {
@@ -108,7 +108,7 @@ impl Auth {
         format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n")
     }
 
-    /// Returns true if the store has the token.
+    /// Returns true if the token store has the token.
     fn knows(&self, token: &[u8]) -> io::Result<bool> {
         let Some(pool) = &self.pool else { return ask(&self.open()?, token) };
         let begun = Instant::now();
@@ -168,7 +168,7 @@ impl Auth {
             "localEndpoint": { "serviceName": "auth" },
             "tags": { "http.method": "GET", "http.path": "/check", "http.status": status, "store": self.store },
         });
-        // Errors such as a full disk must not change the response, so they are ignored.
+        // Errors of writing a span, such as a full disk, must not change the response, so they are ignored.
         let _ = spans
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -186,7 +186,7 @@ impl Auth {
     }
 }
 
-/// Looks up a token in the store.
+/// Looks up a token in the token store.
 fn ask(mut store: &TcpStream, token: &[u8]) -> io::Result<bool> {
     let key = [b"token:", token].concat();
     let mut command = format!("*2\r\n$3\r\nGET\r\n${}\r\n", key.len()).into_bytes();
@@ -207,7 +207,7 @@ fn ask(mut store: &TcpStream, token: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Parses a reply of the store; `None` if it is incomplete.
+/// Parses a reply of the token store; `None` if it is incomplete.
 fn understood(reply: &[u8]) -> Option<io::Result<bool>> {
     let end = reply.windows(2).position(|two| two == b"\r\n")?;
     let line = &reply[..end];

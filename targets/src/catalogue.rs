@@ -37,7 +37,7 @@ pub struct TargetInfo {
 #[derive(Debug, Clone, Copy)]
 pub struct OptionInfo {
     pub key: &'static str,
-    /// Default value; empty if the option is absent unless given.
+    /// Default value of the option; empty if the option is absent unless given.
     pub default: &'static str,
     pub what: &'static str,
 }

@@ -17,9 +17,9 @@ pub struct TlsConfig {
     pub tls13: bool,
     /// True if the server issues session tickets. Without tickets, every handshake is a full one.
     pub tickets: bool,
-    /// Names and addresses in the certificate, separated by commas.
+    /// Names and addresses in the server's certificate, separated by commas.
     pub names: String,
-    /// True if the certificate is expired.
+    /// True if the server's certificate is expired.
     pub expired: bool,
     /// File to write the PEM certificate of the issuing authority to. If empty, the server's certificate is
     /// self-signed.
@@ -43,7 +43,7 @@ impl Default for TlsConfig {
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,
-    /// Address to listen on. Port 0 means any free port.
+    /// Address of the target to listen on. Port 0 means any free port.
     pub listen: SocketAddr,
     pub tls: Option<TlsConfig>,
     pub options: Vec<(String, String)>,
@@ -80,7 +80,7 @@ impl Config {
         self
     }
 
-    /// Sets an option. If a key is set several times, the last value counts.
+    /// Sets an option of the target. If a key is set several times, the last value counts.
     pub fn option(mut self, key: impl Into<String>, value: impl Display) -> Self {
         self.options.push((key.into(), value.to_string()));
         self

@@ -22,31 +22,31 @@ const INPUT_AHEAD: usize = 1 << 20;
 pub(crate) struct Connection {
     pub(crate) socket: TcpStream,
     tls: Option<Box<ServerConnection>>,
-    /// Decrypted bytes that are not parsed yet.
+    /// Decrypted input bytes that are not parsed yet.
     pub(crate) input: Vec<u8>,
     output: Vec<u8>,
     written: usize,
     /// Remaining steps of the current answer.
     pub(crate) script: VecDeque<Step>,
     pub(crate) busy: bool,
-    /// Time at which the last bytes arrived.
+    /// Time at which the last bytes of the connection arrived.
     pub(crate) arrived: Nanos,
     /// Time at which the current request had arrived.
     pub(crate) received: Nanos,
     pub(crate) number: u64,
-    /// Number of requests answered or being answered.
+    /// Number of requests on the connection that were answered or are being answered.
     pub(crate) order: u64,
     /// Number of the valid timer; older timers of this connection are ignored.
     pub(crate) timer: u32,
-    /// Time for which the first step of the script waits.
+    /// Time for which the first step of the answer's script waits.
     pub(crate) waits_until: Option<Nanos>,
     /// Time at which the connection is cut if no request arrives.
     pub(crate) cut_at: Option<Nanos>,
     pub(crate) continued: bool,
     pub(crate) stalled: bool,
-    /// The peer closed its side.
+    /// True if the peer closed its side.
     pub(crate) ended: bool,
-    /// This side is closed, and the peer's close is awaited.
+    /// True if this side is closed, and the peer's close is awaited.
     pub(crate) closing: bool,
     pub(crate) interest: EventFlags,
 }
@@ -134,7 +134,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes pending output; true if all of it was written.
+    /// Writes pending output of the connection; true if all of it was written.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         if self.is_flushed() {
             return Ok(true);
@@ -149,7 +149,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// Closes this side properly: TLS close_notify, then FIN.
+    /// Closes this side of the connection properly: TLS close_notify, then FIN.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
@@ -163,9 +163,9 @@ impl Connection {
         self.socket.shutdown(Shutdown::Write)
     }
 
-    /// Makes the next close send RST instead of FIN.
+    /// Makes the next close of the connection send RST instead of FIN.
     pub(crate) fn abort(&self) {
-        // Fails only if the socket is already closed.
+        // Setting the linger time fails only if the socket is already closed.
         let _ = socket2::SockRef::from(&self.socket).set_linger(Some(Duration::ZERO));
     }
 

@@ -91,7 +91,7 @@ impl Delay {
         stats["min"] = json!(ms(least));
         stats["max"] = json!(ms(most));
         for percent in PERCENTILES {
-            // Nearest rank: the least value that at least this share of the values does not exceed.
+            // Percentile by nearest rank: the least value that at least this share of the values does not exceed.
             let rank = (percent / 100.0 * sorted.len() as f64).ceil().max(1.0) as usize;
             stats[format!("p{percent}")] = json!(ms(sorted[rank - 1]));
         }

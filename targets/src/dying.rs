@@ -55,7 +55,7 @@ impl Life {
         loop {
             let socket =
                 listener.take().map_or_else(|| listen(&self.config).map(TcpListener::from), Ok);
-            // Another process may have taken the port meanwhile; the next round retries.
+            // Another process may have taken the port meanwhile; the next life retries.
             let served = socket.and_then(|socket| self.serve(socket, end));
             if matches!(served, Ok(Over::Stopped)) || waits(end, self.down) {
                 return;
@@ -71,13 +71,13 @@ impl Life {
         let mut reactor = Reactor::new(listener, &woken, self.tls.clone(), service)?;
         let thread =
             std::thread::Builder::new().name("target-life".to_owned()).spawn(move || {
-                // If the loop fails, this life ends early, which is acceptable for this target.
+                // If the event loop fails, this life ends early, which is acceptable for this target.
                 let _ = reactor.run();
                 drop((reactor, woken));
             })?;
         let stopped = if last { waits_for_ever(end) } else { waits(end, self.up) };
         drop(wake);
-        // A panic of that thread was already printed.
+        // A panic of the event loop's thread was already printed.
         let _ = thread.join();
         Ok(if stopped { Over::Stopped } else { Over::Dead })
     }

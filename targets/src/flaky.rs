@@ -25,7 +25,7 @@ enum Fault {
 }
 
 pub(crate) struct Flaky {
-    /// Each fault with the upper bound of its interval within [0, 1).
+    /// Each fault with the upper bound of its interval of random numbers within [0, 1).
     faults: Vec<(f64, Fault)>,
     random: Seeded,
 }

@@ -36,7 +36,7 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     };
     let (wake, woken) = UnixStream::pair()?;
     let thread = std::thread::Builder::new().name("target-front".to_owned()).spawn(move || {
-        // Fails only if the listener fails, which clients notice.
+        // Accepting fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, to, &server);
     })?;
     let journal = Arc::new(Journal::new(0, None));
@@ -74,13 +74,13 @@ fn accept(
         let (client, _) = listener.accept()?;
         let server = Arc::clone(server);
         std::thread::spawn(move || {
-            // Either end may close at any time, which only ends the connection.
+            // Client or backend may close at any time, which only ends the connection.
             let _ = pass(&client, to, server);
         });
     }
 }
 
-/// Forwards bytes until either end closes.
+/// Forwards bytes between client and backend until either closes.
 fn pass(client: &TcpStream, to: SocketAddr, server: Arc<ServerConfig>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let mut tls = ServerConnection::new(server).map_err(io::Error::other)?;

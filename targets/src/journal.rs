@@ -21,12 +21,12 @@ pub struct Recorded {
     pub order: u64,
     pub tls: bool,
     pub method: String,
-    /// The request target as sent: path and query, not decoded.
+    /// The target of the request as sent: path and query, not decoded.
     pub target: String,
     pub version: String,
-    /// Raw header lines in the order of sending.
+    /// Raw header lines of the request in the order of sending.
     pub headers: Vec<String>,
-    /// The body without transfer coding.
+    /// The body of the request without transfer coding.
     pub body: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ impl Journal {
         let recorded = Recorded::new(request);
         let mut pages = self.pages();
         if let Some(file) = &mut pages.file {
-            // Errors such as a full disk must not change the response, so they are ignored.
+            // Errors of writing the journal, such as a full disk, must not change the response, so they are ignored.
             let _ = file.write_all(format!("{}\n", recorded.to_json()).as_bytes());
         }
         if pages.recorded.len() < pages.keep {

@@ -110,7 +110,7 @@ struct Checked {
     session: Option<Session>,
 }
 
-/// The result of a valid request.
+/// The result of a valid request to the gateway.
 struct Served<'a> {
     backend: &'a str,
     body: Vec<u8>,
@@ -156,7 +156,7 @@ impl Gateway {
         })
     }
 
-    /// Returns a header by its name in [`HEADERS`]; `None` if it is absent or empty.
+    /// Returns a request header by its name in [`HEADERS`]; `None` if it is absent or empty.
     fn header<'a>(&self, request: &Request<'a>, name: &str) -> Option<&'a [u8]> {
         let index = HEADERS.iter().position(|known| *known == name)?;
         request.header(&self.headers[index]).filter(|value| !value.is_empty())
@@ -203,7 +203,7 @@ impl Gateway {
         Ok(Served { backend: &backend.name, body, encrypted })
     }
 
-    /// Checks a request in the order of the result codes' precedence.
+    /// Checks a request; the order of the checks decides which result code an invalid request gets.
     fn check(&self, request: &Request<'_>) -> Result<Checked, Refusal> {
         if request.body.is_empty() {
             return Err(refuse(EMPTY, "the body is empty"));
@@ -235,7 +235,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the plain body, and the key for the answer if the body was encrypted.
+    /// Returns the plain body of a request, and the key for the answer if the body was encrypted.
     fn plain(&self, request: &Request<'_>) -> Result<(Vec<u8>, Option<Session>), Refusal> {
         let marked = self.header(request, "x-mgs-encryption").is_some_and(|value| value == b"1");
         match (marked, self.encryption) {
@@ -317,7 +317,7 @@ impl Gateway {
             .into_bytes()
     }
 
-    /// Formats the answer as bytes. A refusal has no body; its headers contain the reason.
+    /// Formats the gateway's answer as bytes. A refusal has no body; its headers contain the reason.
     fn render(&self, served: Result<Served<'_>, Refusal>, keeps: bool) -> Vec<u8> {
         let (code, why) = match &served {
             Ok(_) => (OK, ""),

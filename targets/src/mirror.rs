@@ -39,7 +39,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Returns the first value of a query parameter.
+    /// Returns the first value of a query parameter of the request.
     fn text(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }

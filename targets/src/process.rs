@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Figures {
-    /// Load average of the machine over one minute.
+    /// Load average of this machine over one minute.
     pub(crate) load: f64,
     pub(crate) threads: u64,
     /// Processor time of all threads of this process in milliseconds.

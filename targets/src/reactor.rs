@@ -33,9 +33,9 @@ const WAKE: u64 = u64::MAX - 1;
 /// Maximum number of connections accepted in one turn, so that many new connections do not starve the open ones.
 const ACCEPTS: usize = 64;
 const EVENTS: usize = 256;
-/// Bytes of a repeated pattern handed to the kernel at a time.
+/// Bytes of a repeated pattern that are handed to the kernel at a time.
 const REPEATED: usize = 1 << 18;
-/// Time in which a peer must close its side after this side closed, in nanoseconds.
+/// Time in which a peer must close its side after the target closed its own, in nanoseconds.
 const LINGER: Nanos = 1_000_000_000;
 
 pub(crate) struct Reactor {
@@ -51,7 +51,7 @@ pub(crate) struct Reactor {
     scratch: Scratch,
     start: Instant,
     habits: Option<(Habits, UnixStream)>,
-    /// Time until which no connections are accepted.
+    /// Time until which the target accepts no connections.
     accepts_at: Option<Nanos>,
 }
 
@@ -64,7 +64,7 @@ struct Timer {
     number: u32,
 }
 
-/// The result of continuing an answer.
+/// The result of continuing an answer on a connection.
 enum Played {
     Whole,
     Waiting,
@@ -99,7 +99,7 @@ impl Reactor {
         })
     }
 
-    /// Sets the habits of the loop. During a stall the loop only reads `wake`.
+    /// Sets the habits (faults) of the event loop. During a stall the loop only reads `wake`.
     pub(crate) fn habits(&mut self, habits: Habits, wake: &UnixStream) -> io::Result<()> {
         self.habits = Some((habits, wake.try_clone()?));
         Ok(())
@@ -197,9 +197,10 @@ impl Reactor {
         }
     }
 
-    /// Sets whether waiting connections wake the loop.
+    /// Sets whether connections that wait to be accepted wake the event loop.
     fn listen(&self, flags: EventFlags) {
-        // Fails only if the listener is closed. Then nobody can connect, which clients notice.
+        // Changing the registration fails only if the listener is closed. Then nobody can connect, which clients
+        // notice.
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
     }
 

@@ -21,13 +21,13 @@ use crate::running::Running;
 use crate::{catalogue, tls};
 use store::Store;
 
-/// Maximum length of a command in bytes.
+/// Maximum length of a Redis command in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// State that all connections share.
+/// State that all connections of the Redis target share.
 struct Shared {
     store: Mutex<Store>,
-    /// Password; if empty, connections need no login.
+    /// Password of the Redis target; if empty, connections need no login.
     password: Vec<u8>,
     user: Vec<u8>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
     let over_tls = server.is_some();
     let (wake, woken) = UnixStream::pair()?;
     let thread = std::thread::Builder::new().name("target-redis".to_owned()).spawn(move || {
-        // Fails only if the listener fails, which clients notice.
+        // Accepting fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, &shared, server.as_ref());
     })?;
     let journal = Arc::new(Journal::new(0, None));
@@ -83,7 +83,7 @@ fn accept(
                     .map_err(io::Error::other)
                     .and_then(|tls| serve(StreamOwned::new(tls, client), &shared)),
             };
-            // Another handle holds the socket too, so dropping this one does not close it.
+            // Another handle holds the client's socket too, so dropping this one does not close it.
             let _ = closing.shutdown(std::net::Shutdown::Both);
         });
         connections.retain(|(_, thread): &(_, std::thread::JoinHandle<()>)| !thread.is_finished());
@@ -96,7 +96,7 @@ fn accept(
     Ok(())
 }
 
-/// Answers commands until the client closes.
+/// Answers Redis commands until the client closes.
 fn serve(mut client: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let mut unread = Vec::new();
     let mut piece = vec![0; 16 << 10];

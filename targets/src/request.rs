@@ -26,14 +26,14 @@ pub(crate) struct Request<'a> {
     pub(crate) tls: bool,
 }
 
-/// The result of parsing the start of a buffer.
+/// The result of parsing the start of an input buffer.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
     /// A complete request, and its length in the buffer.
     Whole(Request<'a>, usize),
     /// More bytes are needed. `expects` is true if the head is complete and the client waits for `100 Continue`.
     Part { expects: bool },
-    /// The bytes are not HTTP/1.
+    /// The bytes in the buffer are not HTTP/1.
     Bad,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Returns the target without its query.
+    /// Returns the request target without its query.
     pub(crate) fn path(&self) -> &'a [u8] {
         &self.target[..memchr(b'?', self.target).unwrap_or(self.target.len())]
     }
@@ -154,7 +154,7 @@ fn chunks(after: &[u8]) -> Framed<'_> {
         let Some(size) = size.filter(|&size| size <= 1 << 40) else { return Framed::Bad };
         at += end + 2;
         if size == 0 {
-            // Skips trailer lines up to an empty line.
+            // Skips the trailer lines of a chunked body up to an empty line.
             loop {
                 let Some(end) = memmem::find(&after[at..], b"\r\n") else { return Framed::Part };
                 at += end + 2;

@@ -24,7 +24,7 @@ impl Running {
         self.addr
     }
 
-    /// Returns `http://127.0.0.1:PORT`, without a path.
+    /// Returns the target's URL `http://127.0.0.1:PORT`, without a path.
     pub fn url(&self) -> String {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.addr)
     }
@@ -39,7 +39,7 @@ impl Running {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Closes the listener and all connections and joins the thread.
+    /// Closes the target's listener and all connections, and joins its thread.
     pub fn stop(self) {
         drop(self);
     }

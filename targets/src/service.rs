@@ -14,7 +14,7 @@ pub(crate) trait Service: Send {
     /// empty.
     fn request(&mut self, request: &Request<'_>, now: Nanos, answer: &mut Answer);
 
-    /// True if the time of a request is its arrival in the kernel.
+    /// True if the service counts the time of a request from its arrival in the kernel.
     fn timed(&self) -> bool {
         false
     }

@@ -45,7 +45,7 @@ pub(crate) struct Situation {
     errors: f64,
     error_windows: Windows,
     status: u16,
-    /// Maximum duration of a request; 0 for no limit.
+    /// Maximum duration of a request in nanoseconds; 0 for no limit.
     patience: Nanos,
     burn: Nanos,
     link: Link,
@@ -58,13 +58,13 @@ struct Backend {
     free_at: BinaryHeap<Reverse<Nanos>>,
 }
 
-/// When the target closes connections after answers.
+/// Setting that decides whether the target closes connections after answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
     Never,
-    /// After each answer, announced by `Connection: close`.
+    /// The target closes the connection after each answer, announced by `Connection: close`.
     Said,
-    /// After each answer without an announcement, like misconfigured proxies.
+    /// The target closes the connection after each answer without an announcement, like misconfigured proxies.
     Unsaid,
 }
 

@@ -33,7 +33,7 @@ pub(crate) trait Threaded: Send + Sync + 'static {
     /// Maximum length in bytes of a request with head and body.
     fn longest(&self) -> usize;
 
-    /// Maximum number of open connections; further ones are reset.
+    /// Maximum number of open connections of the target; further ones are reset.
     fn connections(&self) -> usize {
         usize::MAX
     }
@@ -51,7 +51,7 @@ pub(crate) fn start<T: Threaded>(config: &Config, target: Arc<T>) -> Result<Runn
     let (wake, woken) = UnixStream::pair()?;
     let name = format!("target-{}", config.name);
     let thread = Builder::new().name(name.clone()).spawn(move || {
-        // Fails only if the listener fails, which clients notice.
+        // Accepting fails only if the listener fails, which clients notice.
         let _ = accept(&socket.into(), &woken, &name, tls.as_ref(), &target);
     })?;
     let journal = Arc::new(Journal::new(0, None));
@@ -80,7 +80,7 @@ fn accept<T: Threaded>(
             continue;
         };
         if connections.len() >= target.connections() {
-            // Fails only if the socket is already closed.
+            // Setting the linger time fails only if the socket is already closed.
             let _ = socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO));
             continue;
         }

@@ -29,7 +29,7 @@ use crate::journal::Journal;
 use crate::running::Running;
 use crate::tls;
 
-/// Starts `websocket-echo`.
+/// Starts the target `websocket-echo`.
 pub(crate) fn start_echo(config: &Config) -> Result<Running, Error> {
     let addresses = addresses::read(config)?;
     let idle_ms = config.read("idle", 0)?;
@@ -40,7 +40,7 @@ pub(crate) fn start_echo(config: &Config) -> Result<Running, Error> {
     serve(&config.name, listeners, tls, settings, echo::Echo)
 }
 
-/// Starts `chat`: alone, as one of several processes, or as their parent.
+/// Starts the target `chat`: alone, as one of several processes, or as their parent.
 pub(crate) fn start_chat(config: &Config) -> Result<Running, Error> {
     let addresses = addresses::read(config)?;
     let heartbeat: f64 = config.read("heartbeat", 0.0)?;
@@ -113,7 +113,7 @@ fn raise_limit() {
     );
 }
 
-/// Runs a hub on its own thread.
+/// Runs a hub of WebSocket connections on its own thread.
 fn serve<S: hub::Service + 'static>(
     name: &str,
     listeners: Vec<TcpListener>,

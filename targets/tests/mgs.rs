@@ -60,7 +60,7 @@ impl Recorded {
         target("mgs", &[&self.options[..], further].concat())
     }
 
-    /// Returns the request without a header, or with another value of it.
+    /// Returns the request without a header, or with another value of that header.
     fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|line| !line.starts_with(&format!("{name}:")));
         if !value.is_empty() {
@@ -177,13 +177,13 @@ fn each_mistake_of_a_signature_has_its_code() {
 
 #[test]
 fn time_stamps_are_good_within_the_window() {
-    // Clock times two minutes and one millisecond after or before the requests' time.
+    // Gateway times of two minutes and one millisecond after or before the requests' time.
     for (clock, window, code) in [
         ("1662430944847", "3", 1000),
         ("1662430944847", "2", 7003),
         ("1662430704845", "2", 7003),
         ("1662430704845", "0", 1000),
-        // The current time.
+        // The gateway's clock has the current time.
         ("0", "5256000", 1000),
     ] {
         let gateway = recorded("plain-md5").gateway(&[("clock", clock), ("window", window)]);
@@ -278,7 +278,7 @@ fn limits_and_faults_refuse_with_their_codes() {
         let mut client = Client::new(&gateway);
         (0..5).map(|_| recorded("plain-md5").send(&mut client).code).collect::<Vec<_>>()
     };
-    // The next token arrives only after more than a quarter of an hour.
+    // The rate limit's next token arrives only after more than a quarter of an hour.
     assert_eq!(of(&[("rate", "0.001"), ("burst", "3")]), [1000, 1000, 1000, 1002, 1002]);
     assert_eq!(
         of(&[("fail", "4001:0.5"), ("fail", "5000:0.5")]).iter().filter(|c| **c == 1000).count(),
@@ -323,7 +323,7 @@ fn backends_are_chosen_asked_and_named() {
     let served = |address: std::net::SocketAddr| counted["backends"][address.to_string()].as_u64();
     assert_eq!((served(one.addr()), served(two.addr())), (Some(4), Some(4)));
     assert_eq!((&counted["upstream_opened"], &counted["upstream_reused"]), (&2.into(), &6.into()));
-    // One connection per request, like a proxy without keep-alive.
+    // The gateway uses one connection per request, like a proxy without keep-alive.
     let gateway = recorded("plain-md5").gateway(&[("upstream", &addresses), ("keepalive", "0")]);
     for _ in 0..4 {
         assert_eq!(recorded("plain-md5").code(&gateway), 1000);
@@ -339,10 +339,10 @@ fn a_backend_that_fails_has_its_code() {
     let slow = target("delay", &[("ms", "3000")]);
     let slow_address = slow.addr().to_string();
     for (upstream, patience, code) in [
-        // This backend was stopped before.
+        // This backend was stopped before the request.
         (&*failing, "3000", 4002),
         (&slow_address, "20", 4001),
-        // An invalid host name.
+        // A backend with an invalid host name.
         ("a..b:80", "3000", 4003),
     ] {
         let gateway =
@@ -358,7 +358,7 @@ fn a_backend_that_fails_has_its_code() {
 fn it_is_there_over_tls() {
     let gateway = recorded("plain-md5").gateway(&[("tls", "true")]);
     assert!(gateway.url().starts_with("https://"));
-    // A TLS alert, because the client does not use TLS.
+    // The TLS gateway sends an alert to a client that does not use TLS.
     assert!(Client::new(&gateway).get("/").until("\u{15}\u{3}").len() >= 2);
 }
 

@@ -19,7 +19,7 @@ struct Member(WebSocket<TcpStream>);
 impl Member {
     fn new(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        // Only a hanging test reaches this timeout.
+        // Only a hanging test reaches this read timeout.
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(tungstenite::client("ws://h/", stream).unwrap().0)
     }
@@ -90,7 +90,7 @@ impl Program {
         Self { child, address }
     }
 
-    /// Returns the address of each process.
+    /// Returns the address of each chat process.
     fn addresses(&self, count: u8) -> Vec<SocketAddr> {
         (1..=count).map(|last| SocketAddr::from(([127, 0, 3, last], self.address.port()))).collect()
     }
@@ -98,7 +98,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // The processes end when their parent has ended.
+        // The chat processes end when their parent has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -199,7 +199,7 @@ fn the_silent_are_cut_and_leave_their_room() {
     let mut speaker = Member::new(chat.addr());
     silent.ask("join r");
     assert_eq!(speaker.ask("join r"), "joined r 2");
-    // A client that sends messages is not cut.
+    // A chat member that sends messages is not cut.
     while stats(chat.addr())["closed"]["silent"] == 0 {
         assert_eq!(speaker.ask("ping"), "pong");
         thread::sleep(Duration::from_millis(20));

@@ -171,7 +171,7 @@ fn compression_is_agreed_on_and_used() {
             assert_eq!(out, text.as_bytes());
             sizes.push(payload.len());
         }
-        // With context takeover, the third message is smaller than the first.
+        // With context takeover, the third compressed message is smaller than the first.
         assert_eq!(sizes[2] < sizes[0], !terms.server_no_context_takeover, "{sizes:?}");
     }
     // An uncompressed message is echoed too.
@@ -226,7 +226,7 @@ fn silence_is_cut_as_configured() {
         let echo = target("websocket-echo", &[("idle", "700"), ("cut", cut)]);
         let mut socket = open(&echo);
         let mut speaker = open(&echo);
-        // A client that sends messages is not cut.
+        // A client that sends messages is not cut for silence.
         while stats(&echo)["closed"]["silent"] == 0 {
             speaker.send(Message::text("x")).unwrap();
             assert_eq!(speaker.read().unwrap(), Message::text("x"));
@@ -251,7 +251,7 @@ fn a_peer_that_does_not_read_is_dropped_or_waited_for() {
         let message = Message::binary(vec![7; 1 << 20]);
         let mut sent = 0;
         for _ in 0..24 {
-            // The target may have closed meanwhile.
+            // The target may have closed the connection meanwhile.
             if socket.send(message.clone()).is_err() {
                 break;
             }

@@ -33,7 +33,7 @@ fn open(odd: &Running, path: &str) -> Client {
     client
 }
 
-/// Returns the reason for which the client refuses the answer.
+/// Returns the reason for which the client refuses the upgrade's answer.
 fn refusal(odd: &Running, path: &str) -> Refusal {
     let mut client = ask(odd, path);
     let mut bytes = Vec::new();
@@ -95,7 +95,7 @@ fn upgrades_come_in_pieces_and_late_or_not_at_all() {
     }
 }
 
-/// Returns the payloads of messages before the first error, and that error.
+/// Returns the payloads of messages before the first protocol error, and that error.
 fn judged(odd: &Running, path: &str) -> (Vec<String>, Result<Option<u16>, Violation>) {
     let mut client = open(odd, path);
     let rules = Rules { role: Role::Client, deflate: false, limit: 1 << 30 };
@@ -174,7 +174,7 @@ fn frames_are_unusual_as_the_path_says() {
         let mut seen = vec![0; bytes.len()];
         client.0.read_exact(&mut seen).unwrap();
         assert_eq!(seen, bytes, "{path}");
-        // Nothing follows.
+        // After this, the target sends nothing.
         client.0.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         assert!(client.0.read(&mut [0]).is_err(), "{path}");
     }

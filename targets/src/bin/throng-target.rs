@@ -35,7 +35,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
     // A target with several processes starts this program for each of them.
     let config = config.respawn(std::env::args_os().skip(1));
     let running = start(config).map_err(|error| error.to_string())?;
-    // The caller waits for this line before it sends requests.
+    // The caller waits for the line with the URL before it sends requests.
     writeln!(std::io::stdout(), "listening on {}", running.url())
         .map_err(|error| error.to_string())?;
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));

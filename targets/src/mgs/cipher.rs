@@ -6,7 +6,7 @@ use cbc::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 use cbc::{Decryptor, Encryptor};
 use sm4::Sm4;
 
-/// Length in bytes of a block and of an initialization vector.
+/// Length in bytes of a cipher block and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct Session {
 }
 
 impl Cipher {
-    /// Length of the key in bytes.
+    /// Length of the cipher's key in bytes.
     pub(super) fn key(self) -> usize {
         match self {
             Self::Aes128 | Self::Sm4 => 16,

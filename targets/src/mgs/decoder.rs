@@ -20,11 +20,11 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Iv {
     Fixed([u8; BLOCK]),
-    /// After the key, in the derived or transmitted bytes.
+    /// The initialization vector follows the key in the derived or transmitted bytes.
     Derived,
-    /// The first bytes of the key.
+    /// The initialization vector is the first bytes of the key.
     Key,
-    /// Before the ciphertext.
+    /// The initialization vector is in front of the ciphertext.
     Sent,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Decoder {
     keys: Keys,
     key_tags: [(u8, Transport); 3],
     body_tags: [(u8, Cipher); 2],
-    /// Derivation of the key; `None` for the default, SHA-256, or SM3 with SM2.
+    /// Derivation of the key from a shared point; `None` for the default, SHA-256, or SM3 with SM2.
     derivation: Option<Derivation>,
     both_coordinates: bool,
     iv: Iv,
@@ -101,7 +101,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Length in bytes of the key, plus the initialization vector if that follows the key.
+    /// Returns the length in bytes of the key, plus the initialization vector if that follows the key.
     fn wanted(&self, cipher: Cipher) -> usize {
         cipher.key() + if self.iv == Iv::Derived { BLOCK } else { 0 }
     }
@@ -197,7 +197,7 @@ fn iv(config: &Config) -> Result<Iv, Error> {
     }
 }
 
-/// Converts a block. Callers guarantee its length.
+/// Converts bytes to a cipher block. Callers guarantee the length.
 fn block(bytes: &[u8]) -> [u8; BLOCK] {
     bytes.try_into().unwrap_or_default()
 }

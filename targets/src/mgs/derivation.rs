@@ -41,7 +41,7 @@ impl Derivation {
         }
     }
 
-    /// Derives `length` bytes, or as many as the derivation yields.
+    /// Derives a key of `length` bytes, or as many bytes as the derivation yields.
     pub(super) fn derive(self, shared: &[u8], length: usize) -> Vec<u8> {
         let mut key = match self {
             Self::Itself => shared.to_vec(),

@@ -49,7 +49,7 @@ pub(super) struct Keys {
 
 /// The received secret of a request.
 pub(super) enum Secret {
-    /// The session key itself.
+    /// The session key itself, transmitted in encrypted form.
     Key(Vec<u8>),
     /// The coordinates of a shared point, from which the session key is derived.
     Point { x: Vec<u8>, y: Vec<u8> },
@@ -79,7 +79,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Replaces the built-in key of the same kind.
+    /// Replaces the built-in private key of the same kind.
     fn take(&mut self, file: &str, text: &str) -> Result<(), Error> {
         // Blocks before the private key are ignored, such as the curve parameters that `openssl ecparam` writes.
         let starts = text.match_indices("-----BEGIN ").map(|(at, _)| &text[at..]);
@@ -107,7 +107,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns the public key for clients, as PEM.
+    /// Returns the gateway's public key for clients, as PEM.
     pub(super) fn public(&self, transport: Transport) -> String {
         let pem = match transport {
             Transport::Rsa => self.rsa.to_public_key().to_public_key_pem(LineEnding::LF),
@@ -146,7 +146,7 @@ impl Keys {
     fn decrypt_sm2(&self, value: &[u8]) -> Result<Vec<u8>, String> {
         let key = DecryptingKey::new_with_mode(self.sm2.to_nonzero_scalar(), self.order);
         let decrypted = match value.first() {
-            // An ASN.1 SEQUENCE, as OpenSSL writes a ciphertext.
+            // An ASN.1 SEQUENCE, as OpenSSL writes an SM2 ciphertext.
             Some(0x30) => key.decrypt_der(value),
             Some(2..=4) => key.decrypt(value),
             _ => return Err("the key's value is no ciphertext of SM2".to_owned()),

@@ -17,19 +17,19 @@ pub(super) struct Limits {
     most: AtomicUsize,
     rate: f64,
     burst: f64,
-    /// Tokens in the bucket, and the time of their last update.
+    /// Tokens in the bucket of the rate limit, and the time of their last update.
     tokens: Mutex<(f64, Instant)>,
-    /// Number of free workers; `None` for no limit.
+    /// Number of free workers of the gateway; `None` for no limit.
     workers: Option<(Mutex<usize>, Condvar)>,
     burn: Duration,
     fail: Vec<(u16, f64)>,
     random: Mutex<Seeded>,
 }
 
-/// A request that is being processed.
+/// A request that the gateway is processing.
 pub(super) struct Admitted<'a>(&'a Limits);
 
-/// A worker that a request occupies.
+/// A worker of the gateway that a request occupies.
 pub(super) struct Worker<'a>(&'a Limits);
 
 impl Limits {
@@ -115,7 +115,7 @@ impl Limits {
 }
 
 impl Worker<'_> {
-    /// Uses the processor time that each request costs.
+    /// Burns the processor time that each request costs.
     pub(super) fn burn(&self) {
         if !self.0.burn.is_zero() {
             process::burn(self.0.burn.as_nanos() as u64);

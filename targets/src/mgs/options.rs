@@ -11,7 +11,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("operations", "", "the Operation-Types that there are, with commas; empty: any"),
     option("session", "", "header or cookie without which a user is not logged in; empty: none"),
     option("header", "", "another name of a header, `Sign=X-Sign`; may be given several times"),
-    // Options of the signature.
+    // Options of the gateway's signature.
     option(
         "digest",
         "md5",
@@ -33,7 +33,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         "0",
         "time of the gateway's clock, milliseconds since 1970, for recorded requests; 0: now",
     ),
-    // Options of the encryption.
+    // Options of the gateway's encryption.
     option("encryption", "optional", "of requests: optional, required or never"),
     option("answers", "same", "to encrypted requests: same (encrypted) or plain"),
     option(
@@ -63,7 +63,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("tag_sm4", "0d", "… SM4 in CBC mode"),
     option("limit", "1048576", "bytes of a request, at most"),
     option("inflated", "8388608", "bytes of a body once decompressed, at most"),
-    // Options of limits and faults.
+    // Options of the gateway's limits and faults.
     option("users", "0", "requests at once, above which they get 1002; 0: none"),
     option("rate", "0", "requests a second, above which they get 1002; 0: none"),
     option("burst", "20", "requests at once after a pause, where there is a rate"),
@@ -80,7 +80,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         "`CODE:SHARE` of requests that get this result code; may be given several times",
     ),
     option("seed", "1", "start of the random sequence"),
-    // Options of the backends.
+    // Options of the gateway's backends.
     option("upstream", "", "backends, HOST:PORT with commas; empty: the gateway answers itself"),
     option("backends", "1", "backends that it then stands for; X-Served-By names the one"),
     option(

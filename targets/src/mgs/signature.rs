@@ -30,7 +30,7 @@ pub(super) struct Rule {
     encoding: Encoding,
 }
 
-/// Position of the secret.
+/// Position of the secret relative to the signed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Join {
     Prefix,
@@ -38,7 +38,7 @@ enum Join {
     Nowhere,
 }
 
-/// Text encoding of the digest in the header.
+/// Text encoding of the signature's digest in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     Lower,
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn time_stamps_are_numbers_of_base_64() {
-        // From a captured request: 2022-09-06 02:20:24.846 UTC.
+        // A time stamp from a captured request: 2022-09-06 02:20:24.846 UTC.
         assert_eq!(milliseconds(b"OCGcKcE"), Some(1_662_430_824_846));
         assert_eq!(milliseconds(b"10"), Some(64));
         assert_eq!(milliseconds(b"/"), Some(63));

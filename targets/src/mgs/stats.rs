@@ -14,7 +14,7 @@ pub(super) struct Stats {
     pub(super) requests: AtomicU64,
     /// Number of answers, by position of the result code in [`CODES`].
     codes: [AtomicU64; CODES.len()],
-    /// Number of correct signatures.
+    /// Number of requests with a correct signature.
     pub(super) verified: AtomicU64,
     /// Number of decrypted requests, by kind of key.
     decrypted: [AtomicU64; Transport::ALL.len()],

@@ -12,9 +12,9 @@ struct Bad(&'static str, &'static [u8], After);
 enum After {
     Keep,
     Close,
-    /// Repeat these bytes until the peer closes.
+    /// After the answer, repeat these bytes until the peer closes.
     Forever(&'static [u8]),
-    /// Repeat these bytes a hundred thousand times, then end properly.
+    /// After the answer, repeat these bytes a hundred thousand times, then end properly.
     Long(&'static [u8]),
 }
 

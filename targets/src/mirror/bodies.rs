@@ -67,7 +67,7 @@ pub(super) fn json(count: u64) -> String {
         + "\n"
 }
 
-/// `count` bytes that repeat with a period of 256.
+/// Answers with `count` bytes that repeat with a period of 256.
 pub(super) fn bytes(request: &Request<'_>, count: u64, answer: &mut Answer) {
     let head = Reply::new("application/octet-stream", "").head("HTTP/1.1");
     answer.send(format!("{head}Content-Length: {count}\r\n\r\n").as_bytes());
@@ -104,7 +104,7 @@ pub(super) fn chunked(asked: &Asked<'_>, answer: &mut Answer) {
     }
 }
 
-/// `n` bytes, one every `pause` milliseconds.
+/// Answers with `n` bytes, one every `pause` milliseconds.
 pub(super) fn slow(asked: &Asked<'_>, answer: &mut Answer) {
     let (count, pause) = (asked.number("n", 10).min(100_000), asked.number("pause", 10));
     let head = Reply::text("").head("HTTP/1.1");
@@ -118,7 +118,7 @@ pub(super) fn slow(asked: &Asked<'_>, answer: &mut Answer) {
     }
 }
 
-/// An HTTP/1.0 answer. `keep` adds a length and keeps the connection open.
+/// Sends an HTTP/1.0 answer. `keep` adds a length and keeps the connection open.
 pub(super) fn http10(asked: &Asked<'_>, answer: &mut Answer) {
     let reply = Reply::text("old\n");
     let head = reply.head("HTTP/1.0");

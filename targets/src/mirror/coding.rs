@@ -69,16 +69,16 @@ const PART: usize = 1 << 16;
 /// lowest.
 fn brotli(text: &str) -> Vec<u8> {
     let mut body = Vec::with_capacity(text.len() + 4 + 3 * text.len().div_ceil(PART));
-    // One bit selects the window of 16 bits.
+    // One bit selects Brotli's window of 16 bits.
     let mut before = 1;
     for part in text.as_bytes().chunks(PART) {
-        // Block header: not the last block, four hexadecimal digits of length, the length, uncompressed.
+        // Header of a Brotli block: not the last block, four hexadecimal digits of length, the length, uncompressed.
         let head = ((part.len() as u32 - 1) << 3 | 1 << 19) << before;
         body.extend_from_slice(&head.to_le_bytes()[..3]);
         body.extend_from_slice(part);
         before = 0;
     }
-    // An empty last block.
+    // An empty last Brotli block.
     body.push(0b11 << before);
     body
 }

@@ -77,7 +77,7 @@ impl Reply {
         }
     }
 
-    /// Returns the status line and header lines, without framing and without the empty line.
+    /// Returns the answer's status line and header lines, without framing and without the empty line.
     pub(super) fn head(&self, version: &str) -> String {
         let mut head = format!(
             "{version} {} {}\r\nServer: throng-target\r\n",

@@ -1,11 +1,11 @@
-//! A command in wire format: an array of bulk strings.
+//! A Redis command in wire format: an array of bulk strings.
 
 use memchr::memchr;
 
-/// Maximum number of arguments of a command.
+/// Maximum number of arguments of a Redis command.
 const MOST: usize = 1024;
 
-/// Arguments of a command, and its length in bytes.
+/// Arguments of a Redis command, and its length in bytes.
 type Command<'a> = (Vec<&'a [u8]>, usize);
 
 /// Parses the first command of the input, and its length; `None` if it is incomplete.

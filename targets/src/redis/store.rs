@@ -1,8 +1,8 @@
-//! Databases of lists and sets, and the execution of commands on them.
+//! Databases of lists and sets, and the execution of Redis commands on them.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Number of databases.
+/// Number of Redis databases.
 pub(super) const DATABASES: usize = 16;
 
 #[derive(Default)]
@@ -12,11 +12,11 @@ pub(super) struct Store {
 
 enum Value {
     List(VecDeque<Vec<u8>>),
-    /// Members of a set; the first is returned next.
+    /// Members of a set; the first one is returned next.
     Set(VecDeque<Vec<u8>>),
 }
 
-/// The reply to a command.
+/// The reply to a Redis command.
 enum Reply {
     Count(usize),
     Value(Option<Vec<u8>>),
@@ -24,7 +24,7 @@ enum Reply {
 }
 
 impl Store {
-    /// Executes a command and appends its reply.
+    /// Executes a Redis command and appends its reply.
     pub(super) fn run(&mut self, database: usize, arguments: &[&[u8]], out: &mut Vec<u8>) {
         let reply = self.reply(database, arguments);
         match reply {
@@ -102,7 +102,7 @@ impl Store {
     }
 }
 
-/// Executes LMOVE with a list as source and destination.
+/// Executes the Redis command LMOVE for a list that is both source and destination.
 fn rotate(list: &mut VecDeque<Vec<u8>>, from: &[u8], to: &[u8]) -> Reply {
     let side = |text: &[u8]| match text.to_ascii_uppercase().as_slice() {
         b"LEFT" => Some(true),

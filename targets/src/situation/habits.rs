@@ -22,16 +22,16 @@ pub(crate) struct Habits {
     clock: Clock,
     started: bool,
     stalls: Option<Windows>,
-    /// Number of the last stall, from 1.
+    /// Number of the last stall of the target, from 1.
     stalled: u64,
-    /// Minimum time between two accepts.
+    /// Minimum time between two accepted connections.
     pub(crate) accept_every: Nanos,
-    /// Maximum number of connections; further ones are reset. 0 for no limit.
+    /// Maximum number of open connections; further ones are reset. 0 for no limit.
     most: u64,
     pub(crate) idle: Nanos,
-    /// Cut idle connections with RST instead of FIN.
+    /// True if idle connections are cut with RST instead of FIN.
     pub(crate) cut_resets: bool,
-    /// Share of the segments from peers that are dropped on arrival.
+    /// Share of the network segments from peers that are dropped on arrival.
     loss: f64,
 }
 
@@ -70,7 +70,7 @@ impl Habits {
         Some(Duration::from_nanos(end - at))
     }
 
-    /// Counts a new connection. False: it exceeds the limit and was reset.
+    /// Counts a new connection. False: it exceeds the limit of open connections and was reset.
     pub(crate) fn admits(&mut self, socket: &TcpStream, open: usize, now: Nanos) -> bool {
         self.started = true;
         self.clock.since_first(now);
@@ -82,7 +82,7 @@ impl Habits {
             return true;
         }
         Counts::add(&self.counts.reset);
-        // Fails only if the socket is already closed.
+        // Setting the linger time fails only if the socket is already closed.
         let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         false
     }
@@ -108,9 +108,9 @@ fn lose(socket: &TcpStream, share: f64) {
     let _ = SockRef::from(socket).attach_filter(&filter);
 }
 
-/// Waits without handling events; true if the target was stopped meanwhile.
+/// Waits during a stall without handling events; true if the target was stopped meanwhile.
 pub(crate) fn stand_still(mut wake: &UnixStream, time: Duration) -> bool {
-    // A timeout of zero would mean no timeout.
+    // A socket timeout of zero would mean no timeout.
     let time = time.max(Duration::from_micros(1));
     wake.set_read_timeout(Some(time)).is_err() || wake.read(&mut [0]).is_ok()
 }

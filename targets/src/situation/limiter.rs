@@ -69,7 +69,7 @@ impl Limiter {
         let full = self.full_at.max(now as f64);
         let missing = (full - now as f64) / self.token;
         let wait = (missing + 1.0 - self.burst).max(0.0) * self.token;
-        // A wait below half a nanosecond counts as none.
+        // A wait for a token below half a nanosecond counts as none.
         let wait = if wait < 0.5 { 0 } else { wait as Nanos };
         if wait == 0 || self.delays {
             self.full_at = full + self.token;

@@ -11,7 +11,7 @@ const PARTS: usize = 16;
 
 pub(super) struct Link {
     body: Vec<u8>,
-    /// Bytes per second; 0 for no limit.
+    /// Bandwidth of the link in bytes per second; 0 for no limit.
     bandwidth: u64,
     free_at: Nanos,
 }

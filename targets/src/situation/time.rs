@@ -22,7 +22,7 @@ impl Clock {
     }
 }
 
-/// Reads an option that is a number from 0 to a million.
+/// Reads an option of the target that is a number from 0 to a million.
 pub(super) fn number(config: &Config, key: &str, default: f64) -> Result<f64, Error> {
     let value: f64 = config.read(key, default)?;
     if (0.0..=1e6).contains(&value) {
@@ -39,7 +39,7 @@ pub(super) fn share(config: &Config, key: &str, default: f64) -> Result<f64, Err
     Err(bad(key, &value.to_string(), "must lie between 0 and 1"))
 }
 
-/// Reads an option in milliseconds; returns nanoseconds.
+/// Reads an option of the target in milliseconds; returns nanoseconds.
 pub(super) fn ms(config: &Config, key: &str, default: f64) -> Result<Nanos, Error> {
     Ok((number(config, key, default)? * 1e6) as Nanos)
 }
@@ -90,7 +90,7 @@ pub(super) struct Time {
     seconds: Seeded,
     step_at: Nanos,
     step: f64,
-    /// Growth per minute, as a share of the service time.
+    /// Growth of the service time per minute, as a share of the service time.
     leak: f64,
     /// Factor on the service time at the start, and the time until it has fallen to 1.
     cold: f64,

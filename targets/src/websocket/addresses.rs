@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// Maximum number of addresses, far above any realistic use.
+/// Maximum number of addresses to listen on, far above any realistic use.
 const MOST: u32 = 65_536;
 
 /// Returns the addresses of the option `listen`, or the configured address.

@@ -33,12 +33,12 @@ enum Home {
     Parent(Link),
 }
 
-/// This process's part of a room.
+/// This process's part of a chat room.
 #[derive(Default)]
 struct Local {
-    /// Slots of the members in this process.
+    /// Slots of the room's members in this process.
     members: Vec<u32>,
-    /// Frames that were not sent to the members yet.
+    /// Frames that were not sent to the room's members yet.
     pending: Vec<u8>,
     count: u64,
 }
@@ -46,7 +46,7 @@ struct Local {
 pub(crate) struct Chat {
     home: Home,
     rooms: Vec<Local>,
-    /// Rooms with pending frames.
+    /// Chat rooms with pending frames.
     spoken: Vec<RoomId>,
     /// Connections that wait to join a room, with the messages that they sent meanwhile.
     joining: HashMap<u64, Vec<String>>,
@@ -167,7 +167,7 @@ impl Chat {
         core.figures.messages_out += sent;
     }
 
-    /// Handles a message from the parent.
+    /// Handles a message from the parent process.
     fn told(&mut self, core: &mut Core, kind: u8, body: &[u8]) {
         match kind {
             down::JOINED => {
@@ -177,7 +177,7 @@ impl Chat {
                 let name = String::from_utf8_lossy(name);
                 let said = self.joining.remove(&token).unwrap_or_default();
                 let Some(slot) = slot_of(core, token) else {
-                    // The connection closed meanwhile.
+                    // The connection that wanted to join was closed meanwhile.
                     return self.uncount(id);
                 };
                 self.enter(core, slot, id, &name, members);

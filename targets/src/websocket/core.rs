@@ -14,7 +14,7 @@ use wire::websocket::{Opcode, push_frame, push_head};
 use super::settings::{Settings, Slow};
 use super::socket::{CAUSES, Cause, Socket, State};
 
-/// Counters that every service has.
+/// Counters that every WebSocket service has.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
     /// Number of open WebSockets.
@@ -33,7 +33,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) sockets: Slab<Socket>,
     pub(crate) figures: Figures,
-    /// Frames for the connection being read.
+    /// Frames that will be sent to the connection being read.
     pub(crate) out: Vec<u8>,
     /// Connections that failed during sending.
     pub(crate) doomed: Vec<(usize, Cause)>,
@@ -42,7 +42,7 @@ pub(crate) struct Core {
     deflaters: [Option<Deflater>; 7],
     packed: Vec<u8>,
     pub(crate) start: Instant,
-    /// Milliseconds since the start, updated after each wait.
+    /// Milliseconds since the start of the hub, updated after each wait.
     pub(crate) now: u32,
 }
 
@@ -83,7 +83,7 @@ impl Core {
             compression.terms;
         let bits = bits.clamp(9, 15);
         let deflater = &mut self.deflaters[usize::from(bits - 9)];
-        // Level 1, because a target must be fast.
+        // Compression level 1, because a target must be fast.
         let deflater = deflater.get_or_insert_with(|| Deflater::new(1, bits));
         let window = (!server_no_context_takeover).then_some(&mut compression.sent);
         self.packed.clear();
@@ -120,7 +120,7 @@ impl Core {
         }
     }
 
-    /// Registers or unregisters interest in writability, depending on unsent bytes.
+    /// Registers or unregisters interest in the socket's writability, depending on unsent bytes.
     pub(crate) fn watch(&mut self, slot: usize) {
         let Some(socket) = self.sockets.get_mut(slot) else { return };
         let wanted = socket.unsent() > 0;

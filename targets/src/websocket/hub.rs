@@ -25,7 +25,7 @@ use super::settings::{Cut, Settings};
 use super::socket::{Cause, Compression, Socket, State};
 use crate::accept;
 
-/// Lowest epoll token that is not a connection.
+/// Lowest epoll token that does not stand for a connection.
 const LISTENERS: u64 = 1 << 63;
 const WAKE: u64 = u64::MAX;
 /// Epoll token of the service's own descriptor.
@@ -44,12 +44,12 @@ const SILENT: u16 = 4008;
 
 /// The behaviour of a hub's connections.
 pub(crate) trait Service: Send {
-    /// Called before the loop starts.
+    /// Called before the hub's event loop starts.
     fn begin(&mut self, _core: &Core) -> io::Result<()> {
         Ok(())
     }
 
-    /// Handles a received message. Answers are sent with [`Core::answer`].
+    /// Handles a message received from a client. Answers are sent with [`Core::answer`].
     fn message(&mut self, core: &mut Core, slot: usize, text: bool, payload: &[u8]);
 
     /// Answers a plain GET of `/stats`. `None`: the service answers later with [`plain_answer`].
@@ -63,7 +63,7 @@ pub(crate) trait Service: Send {
         true
     }
 
-    /// Called after all events of a turn. False ends the hub.
+    /// Called after all events of a turn of the loop. False ends the hub.
     fn turn(&mut self, _core: &mut Core) -> bool {
         true
     }
@@ -154,7 +154,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Milliseconds between two sweeps: a tenth of the idle limit, within bounds.
+    /// Returns the milliseconds between two sweeps for silent connections: a tenth of the idle limit, within bounds.
     fn pause(&self) -> u32 {
         match self.core.settings.idle_ms {
             0 => LINGER,
@@ -200,7 +200,7 @@ impl<S: Service> Hub<S> {
         }
     }
 
-    /// Reads available data. An error means that the connection is unusable.
+    /// Reads available data from a connection. An error means that the connection is unusable.
     fn readable(&mut self, slot: usize) -> Result<(), Cause> {
         let socket = &mut self.core.sockets[slot];
         let kept = socket.take_input(&mut self.buffer);
@@ -229,7 +229,7 @@ impl<S: Service> Hub<S> {
         used.map(|_| ())
     }
 
-    /// Handles complete frames; returns their length in bytes.
+    /// Handles the complete frames of a connection; returns their length in bytes.
     fn consume(&mut self, slot: usize, input: &mut [u8]) -> Result<usize, Cause> {
         let mut used = 0;
         if self.core.sockets[slot].state == State::Asking {
@@ -252,7 +252,7 @@ impl<S: Service> Hub<S> {
         if self.core.sockets[slot].state != State::Open {
             return Ok(input.len());
         }
-        // The assembler is taken out of the slab while its events are handled.
+        // The message assembler is taken out of the slab while its events are handled.
         let rules = Rules { role: Role::Server, deflate: false, limit: 0 };
         let mut assembler =
             std::mem::replace(&mut self.core.sockets[slot].assembler, Assembler::new(rules));
@@ -364,7 +364,7 @@ impl<S: Service> Hub<S> {
         self.finish(slot, Cause::Protocol);
     }
 
-    /// Closes this side properly; the peer has one second to close its own side.
+    /// Closes this side of the connection properly; the peer has one second to close its own side.
     fn finish(&mut self, slot: usize, cause: Cause) {
         let Some(socket) = self.core.sockets.get_mut(slot) else { return };
         let was_open = socket.state == State::Open;
@@ -444,10 +444,10 @@ impl<S: Service> Hub<S> {
     }
 }
 
-/// The result of handling an event, for the loop.
+/// The result of handling an event of a connection, for the loop.
 enum Flow {
     GoesOn,
-    /// The peer closes, with this code.
+    /// The peer closes the connection, with this close code.
     Closes(Option<u16>),
 }
 

@@ -58,7 +58,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Converts milliseconds, at most an hour.
+/// Converts milliseconds of a query, at most an hour, to nanoseconds.
 fn millis(ms: u64) -> Nanos {
     ms.min(3_600_000) * 1_000_000
 }

@@ -3,12 +3,12 @@
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// How a connection is cut that was silent too long.
+/// How a connection is cut whose peer was silent too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// With a close frame with code 4008.
+    /// Cut the connection with a close frame with code 4008.
     Close,
-    /// With FIN and no close frame, like a proxy.
+    /// Cut the connection with FIN and no close frame, like a proxy.
     Fin,
     Reset,
 }
@@ -16,15 +16,15 @@ pub(crate) enum Cut {
 /// Handling of a connection whose peer does not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slow {
-    /// The connection is reset when more than `unsent` bytes are queued for it.
+    /// The connection is reset when more than `unsent` bytes are queued for its peer.
     Drop,
-    /// All unsent bytes are queued without limit.
+    /// All unsent bytes for the peer are queued without limit.
     Wait,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Silence after which a connection is cut, in milliseconds; 0 for never.
+    /// Silence of the peer after which a connection is cut, in milliseconds; 0 for never.
     pub(crate) idle_ms: u32,
     pub(crate) cut: Cut,
     /// Maximum length of a received message in bytes.
@@ -35,7 +35,7 @@ pub(crate) struct Settings {
     /// Supported subprotocols; if empty, any requested one is accepted.
     pub(crate) protocols: Vec<String>,
     pub(crate) slow: Slow,
-    /// Maximum bytes queued for a slow reader.
+    /// Maximum number of bytes queued for a slow reader.
     pub(crate) unsent: usize,
 }
 

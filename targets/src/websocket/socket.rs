@@ -21,7 +21,7 @@ pub(crate) enum Cause {
     PeerReset,
     /// The peer was silent too long.
     Silent,
-    /// The peer did not read.
+    /// The peer did not read, so too many bytes were queued.
     Slow,
     /// The peer violated the protocol.
     Protocol,
@@ -36,13 +36,13 @@ pub(crate) enum State {
     /// The upgrade request is incomplete.
     Asking,
     Open,
-    /// The answer to a plain request is being prepared.
+    /// The answer to a plain HTTP request is being prepared.
     Answering,
-    /// This side is closed, and the peer's close is awaited.
+    /// This side of the connection is closed, and the peer's close is awaited.
     Closing,
 }
 
-/// The negotiated compression and its state.
+/// The compression that was negotiated for a WebSocket, and its state.
 #[derive(Debug)]
 pub(crate) struct Compression {
     pub(crate) terms: Deflate,
@@ -65,7 +65,7 @@ pub(crate) struct Socket {
     pub(crate) compression: Option<Box<Compression>>,
     /// Time of the peer's last data, or of this side's close, in milliseconds since the start.
     pub(crate) heard: u32,
-    /// Tag that only the service uses.
+    /// Tag of the connection that only the service uses.
     pub(crate) tag: [u32; 2],
     /// Distinguishes this connection from earlier ones in the same slot.
     pub(crate) generation: u32,
@@ -100,7 +100,7 @@ impl Socket {
         &self.stream
     }
 
-    /// Moves incomplete input to the start of `buffer`; returns its length.
+    /// Moves incomplete input of the connection to the start of `buffer`; returns its length.
     pub(crate) fn take_input(&mut self, buffer: &mut [u8]) -> usize {
         let Some(stash) = &mut self.stash else { return 0 };
         let kept = std::mem::take(&mut stash.input);
@@ -158,7 +158,7 @@ impl Socket {
         }
     }
 
-    /// Sends as much as possible, and queues the rest.
+    /// Sends as much to the peer as possible, and queues the rest.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.tls.is_some() {
             return self.encrypt(bytes);
@@ -186,7 +186,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Writes queued output.
+    /// Writes the queued output of the connection.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let Some(stash) = &mut self.stash else { return Ok(()) };
         stash.written += write_some(&self.stream, &stash.output[stash.written..])?;
@@ -213,14 +213,14 @@ impl Socket {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
         }
-        // If the peer has closed, the next event reports it.
+        // If the peer has closed, the next epoll event reports it.
         let _ = self.encrypt(&[]);
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// Makes the next close send RST instead of FIN.
+    /// Makes the next close of the connection send RST instead of FIN.
     pub(crate) fn abort(&self) {
-        // Fails only if the socket is already closed.
+        // Setting the linger time fails only if the socket is already closed.
         let _ = socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 }

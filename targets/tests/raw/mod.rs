@@ -28,7 +28,7 @@ pub(crate) fn target(name: &str, options: &[(&str, &str)]) -> Running {
 /// Returns the beginning of a target's answer to a plain-text request.
 pub(crate) fn first_answer(name: &str) -> &'static str {
     match name {
-        // This target accepts only TLS: it sends an alert.
+        // The target `tls-front` accepts only TLS: it sends an alert.
         "tls-front" => "\u{15}\u{3}",
         // An HTTP request is not a Redis command.
         "redis" => "-ERR ",
@@ -39,7 +39,7 @@ pub(crate) fn first_answer(name: &str) -> &'static str {
 impl Client {
     pub(crate) fn new(target: &Running) -> Self {
         let socket = TcpStream::connect(target.addr()).unwrap();
-        // Only a hanging test reaches this timeout.
+        // Only a hanging test reaches this read timeout.
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(socket)
     }
@@ -53,7 +53,7 @@ impl Client {
         self.send(&format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n"))
     }
 
-    /// Reads until the text ends with `end`.
+    /// Reads from the connection until the text ends with `end`.
     pub(crate) fn until(&mut self, end: &str) -> String {
         let mut bytes = Vec::new();
         while !bytes.ends_with(end.as_bytes()) {
@@ -64,7 +64,7 @@ impl Client {
         latin1(&bytes)
     }
 
-    /// Reads one answer that has a length; returns its head and its body.
+    /// Reads one HTTP answer that has a length; returns its head and its body.
     pub(crate) fn answer(&mut self) -> (String, String) {
         let head = self.until("\r\n\r\n");
         let length = head
@@ -76,7 +76,7 @@ impl Client {
         (head, latin1(&body))
     }
 
-    /// Sends a GET; returns the body of the answer.
+    /// Sends a GET; returns the body of the HTTP answer.
     pub(crate) fn body(&mut self, target: &str) -> String {
         self.get(target).answer().1
     }

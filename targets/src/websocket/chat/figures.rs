@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::core::Core;
 use super::super::socket::CAUSES;
 
-/// The counters of one process, or the sum of several.
+/// The counters of one chat process, or the sum of several.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) open: u64,
@@ -15,15 +15,15 @@ pub(super) struct Figures {
     pub(super) closed: [u64; CAUSES.len()],
     /// Number of joins; a connection counts once for each room that it entered.
     pub(super) joined: u64,
-    /// Messages received.
+    /// Number of messages received from clients.
     pub(super) messages_in: u64,
-    /// Messages sent; a broadcast counts once for each receiver.
+    /// Number of messages sent; a broadcast counts once for each receiver.
     pub(super) messages_out: u64,
-    /// Broadcasts requested by members.
+    /// Number of broadcasts requested by members.
     pub(super) said: u64,
     /// Sum of the receivers of all broadcasts.
     pub(super) receivers: u64,
-    /// Bytes queued for slow readers.
+    /// Number of bytes queued for slow readers.
     pub(super) unsent: u64,
     /// Bytes of memory that this process shares with no other.
     pub(super) private: u64,
@@ -32,7 +32,7 @@ pub(super) struct Figures {
 const COUNT: usize = 9 + CAUSES.len();
 
 impl Figures {
-    /// Copies the counters of the event loop.
+    /// Copies the counters of the event loop into the chat's counters.
     pub(super) fn with(mut self, core: &Core) -> Self {
         let known = &core.figures;
         self.open = known.open;
@@ -84,7 +84,7 @@ impl Figures {
         figures
     }
 
-    /// Formats the counters as JSON. `open`: number of WebSockets in each process.
+    /// Formats the chat's counters as JSON. `open`: number of WebSockets in each process.
     pub(super) fn to_json(self, open: &[u64]) -> String {
         let closed: Map<String, Value> = CAUSES
             .iter()
@@ -104,7 +104,7 @@ impl Figures {
             "private_bytes": self.private,
             "processes": open.len(),
             "open_by_process": open,
-            // The same names as in the echo target.
+            // The JSON has the same names as in the echo target.
             "ws": self.open,
             "ws_total": self.opened,
             "ws_msgs": self.messages_in,

@@ -8,33 +8,33 @@ use std::os::unix::net::UnixStream;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-/// Kinds of messages from a process to its parent. Numbers are little-endian.
+/// Kinds of messages from a chat process to its parent. Numbers are little-endian.
 pub(super) mod up {
-    /// The process listens; no body.
+    /// Message: the process listens; no body.
     pub(crate) const READY: u8 = 1;
-    /// A connection joins a room: u64 token, room name.
+    /// Message: a connection joins a room; body: u64 token, room name.
     pub(crate) const JOIN: u8 = 2;
-    /// A member leaves: u32 room.
+    /// Message: a member leaves; body: u32 room.
     pub(crate) const LEAVE: u8 = 3;
-    /// A member sends a message: u32 room, text.
+    /// Message: a member sends a text; body: u32 room, text.
     pub(crate) const SAY: u8 = 4;
-    /// A client requests statistics: u64 token.
+    /// Message: a client requests statistics; body: u64 token.
     pub(crate) const STATS: u8 = 5;
-    /// The counters of the process, u64 each.
+    /// Message: the counters of the process; body: u64 each.
     pub(crate) const FIGURES: u8 = 6;
 }
 
-/// Kinds of messages from the parent to a process.
+/// Kinds of messages from the parent to a chat process.
 pub(super) mod down {
-    /// A connection has joined: u64 token, u32 room, u64 members, room name.
+    /// Message: a connection has joined; body: u64 token, u32 room, u64 members, room name.
     pub(crate) const JOINED: u8 = 11;
-    /// Joining failed because there are too many rooms: u64 token.
+    /// Message: joining failed because there are too many rooms; body: u64 token.
     pub(crate) const FULL: u8 = 12;
-    /// A message for the members: u32 room, frame.
+    /// Message: a frame for the members of a room; body: u32 room, frame.
     pub(crate) const MESSAGE: u8 = 13;
-    /// Request for the counters of the process; no body.
+    /// Message: request for the counters of the process; no body.
     pub(crate) const FIGURES: u8 = 14;
-    /// Statistics for a client: u64 token, JSON.
+    /// Message: statistics for a client; body: u64 token, JSON.
     pub(crate) const STATS: u8 = 15;
 }
 
@@ -59,7 +59,7 @@ impl Link {
         Ok(epoll::add(epoll, &self.stream, EventData::new_u64(data), EventFlags::IN)?)
     }
 
-    /// Queues a message, which the next [`Link::flush`] sends.
+    /// Queues a message on the link; the next [`Link::flush`] sends it.
     pub(super) fn push(&mut self, kind: u8, parts: &[&[u8]]) {
         let length = parts.iter().map(|part| part.len()).sum::<usize>() as u32;
         self.output.extend_from_slice(&length.to_le_bytes());
@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// Sends as much as possible, and lets epoll report when the rest can be sent.
+    /// Sends as much of the queue as possible, and lets epoll report when the rest can be sent.
     pub(super) fn flush(&mut self, epoll: impl AsFd, data: u64) -> io::Result<()> {
         while self.written < self.output.len() {
             match self.stream.write(&self.output[self.written..]) {

@@ -22,11 +22,11 @@ const EVENTS: usize = 256;
 
 struct Process {
     child: Child,
-    /// Link to the process; `None` if the process has ended.
+    /// Link to the chat process; `None` if the process has ended.
     link: Option<Link>,
     ready: bool,
     figures: Figures,
-    /// The parent has requested the counters of this process.
+    /// True if the parent has requested the counters of this process.
     asked: bool,
 }
 

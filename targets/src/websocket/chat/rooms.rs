@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Number of a room, from 0.
+/// Number of a chat room, from 0.
 pub(super) type RoomId = u32;
 
 struct Room {
     name: String,
     sequence: u64,
-    /// Number of members in each process.
+    /// Number of the room's members in each process.
     members: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Rooms {
 }
 
 impl Rooms {
-    /// Creates the table for at most `most` rooms.
+    /// Creates the table of at most `most` rooms.
     pub(super) fn new(processes: usize, most: usize) -> Self {
         Self { by_name: HashMap::new(), all: Vec::new(), processes, most }
     }
@@ -54,7 +54,7 @@ impl Rooms {
         }
     }
 
-    /// Removes all members of a process that has ended.
+    /// Removes all room members of a process that has ended.
     pub(super) fn forget(&mut self, process: usize) {
         for room in &mut self.all {
             room.members[process] = 0;
@@ -80,7 +80,7 @@ impl Rooms {
     }
 }
 
-/// Returns the time in the text's word `t=MICROSECONDS`, since 1970.
+/// Returns the time in a text's word `t=MICROSECONDS`, since 1970.
 fn sent_us(text: &str) -> Option<u64> {
     text.split(' ').find_map(|word| word.strip_prefix("t=")?.parse().ok())
 }
@@ -108,7 +108,7 @@ mod tests {
         rooms.forget(0);
         assert_eq!(rooms.join(1, "a"), Some((0, 1)));
         assert_eq!(rooms.say(9, "x"), None);
-        // A text without a valid time gets the time of the clock.
+        // A text without a valid `t=` gets the time of the clock.
         let said = rooms.say(0, "t=x").unwrap();
         let time: u64 = said.split(' ').nth(3).unwrap().parse().unwrap();
         assert!(time > 1_700_000_000_000);

@@ -25,7 +25,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
 
 const GARBAGE: &[u8] = b"neither HTTP nor frames begin like this\r\n\xff\xfe\r\n";
 
-/// Answers a path of this module; false for any other path.
+/// Answers a path with an odd upgrade; false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
     let good = asked.good_answer();
     let without = |name: &str| {
@@ -52,7 +52,7 @@ pub(super) fn answer(asked: &Asked<'_>, answer: &mut Answer) -> bool {
             let pause = millis(asked.value("ms", 0));
             for piece in good.chunks(asked.value("size", 1).clamp(1, 1000) as usize) {
                 answer.send(piece);
-                // Without a pause, the pieces would arrive together.
+                // Without a pause, the pieces of the upgrade would arrive together.
                 answer.pause(pause.max(1));
             }
         }

@@ -19,7 +19,7 @@ pub(super) const PATHS: &[(&str, &str)] = &[
     ("pings?rate=1&size=0&count=0", "pings, the same way"),
 ];
 
-/// Minimum time between two steps, in nanoseconds.
+/// Minimum time between two steps of a flood, in nanoseconds.
 const STEP: Nanos = 2_000_000;
 const SECOND: Nanos = 1_000_000_000;
 
@@ -27,11 +27,11 @@ const SECOND: Nanos = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Flood {
     pings: bool,
-    /// Messages per second, below 2^20.
+    /// Messages per second of the flood, below 2^20.
     rate: u64,
-    /// Payload length in bytes, below 2^17.
+    /// Payload length of each message in bytes, below 2^17.
     size: u64,
-    /// Number of messages left, below 2^26; 0 for no end.
+    /// Number of messages left in the flood, below 2^26; 0 for no end.
     left: u64,
 }
 
@@ -50,7 +50,7 @@ impl Flood {
     }
 }
 
-/// Answers a path of this module; false for any other path.
+/// Answers a path that starts a flood; false for any other path.
 pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool {
     let pings = match asked.name.as_str() {
         "flood" => false,
@@ -71,7 +71,7 @@ pub(super) fn answer(asked: &Asked<'_>, now: Nanos, answer: &mut Answer) -> bool
     true
 }
 
-/// Sends the messages that are due, and schedules the next step.
+/// Sends the flood's messages that are due, and schedules the next step.
 pub(super) fn due(tag: u64, now: Nanos, answer: &mut Answer) {
     let flood = Flood::unpack(tag);
     let due = (flood.rate * STEP).div_ceil(SECOND).max(1);
