@@ -8,7 +8,7 @@ use crate::tree::{Element, Property};
 use crate::values::{literal, number, text};
 
 pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
-    // Config elements.
+    // Config elements, each with its weight in random plans.
     (8, ("HeaderManager", headers)),
     (7, ("CSVDataSet", csv)),
     (6, ("Arguments", variables)),
@@ -19,7 +19,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
     (4, ("CacheManager", cache)),
     (2, ("AuthManager", credentials)),
     (2, ("JavaConfig", java_defaults)),
-    // Timers.
+    // Timers, each with its weight in random plans.
     (
         4,
         ("ConstantTimer", |maker| {
@@ -45,7 +45,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
             spread(maker, "PoissonRandomTimer", "PoissonRandomTimerGui")
         }),
     ),
-    // Pre-processors.
+    // Pre-processors, each with its weight in random plans.
     (7, ("UserParameters", user_parameters)),
     (
         1,
@@ -73,7 +73,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
             Element::new("AnchorModifier", "AnchorModifierGui", maker.name("Links"))
         }),
     ),
-    // Post-processors.
+    // Post-processors, each with its weight in random plans.
     (10, ("RegexExtractor", regex)),
     (6, ("JSONPostProcessor", json)),
     (6, ("BoundaryExtractor", boundary)),
@@ -82,7 +82,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
         ("DebugPostProcessor", |maker| {
             Element::new("DebugPostProcessor", "TestBeanGUI", maker.name("Shown"))
                 .flag("displaySamplerProperties", false)
-                // One of the listed objects has a number whose length differs from run to run.
+                // One of the variables has an object number whose length differs from run to run.
                 .flag("displayJMeterVariables", false)
                 .flag("displayJMeterProperties", false)
                 .flag("displaySystemProperties", false)
@@ -92,7 +92,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
     (4, ("XPathExtractor", xpath)),
     (2, ("XPath2Extractor", xpath2)),
     (3, ("JMESPathExtractor", jmespath)),
-    // Assertions.
+    // Assertions, each with its weight in random plans.
     (14, ("ResponseAssertion", response)),
     (
         4,
@@ -118,7 +118,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
                 Element::new("DurationAssertion", "DurationAssertionGui", maker.name("Quick"))
                     .string(
                         "DurationAssertion.duration",
-                        // No limit that a slow run could exceed.
+                        // No duration limit that a slow run could exceed.
                         *maker.dice.pick(&[
                             "30000",
                             "${__P(none,30000)}",
@@ -178,7 +178,7 @@ pub(crate) const AROUND: &[(usize, (&str, Make))] = &[
             )
         }),
     ),
-    // Listeners.
+    // Listeners, each with its weight in random plans.
     (
         6,
         ("ResultAction", |maker| {
@@ -456,7 +456,7 @@ fn counter(maker: &mut Maker) -> Element {
 }
 
 fn random(maker: &mut Maker) -> Element {
-    // The value drawn is always the same: there is only one, or the seed is fixed.
+    // The random variable always gets the same value: there is only one, or the seed is fixed.
     let one = maker.dice.chance(50);
     Element::new("RandomVariableConfig", "TestBeanGUI", maker.name("Drawn"))
         .string(
@@ -705,7 +705,8 @@ fn response(maker: &mut Maker) -> Element {
         );
         strings.push(Property::string("0", text));
     }
-    // Contains 2, matches 1, equals 8, substring 16; plus the modifiers "not" 4 or "or" 32.
+    // Test types of a Response Assertion: contains 2, matches 1, equals 8, substring 16; plus the modifiers "not" 4 or
+    // "or" 32.
     let kind = *maker.dice.pick(&[2, 2, 16, 16, 1, 8]) + *maker.dice.pick(&[0, 0, 4, 32, 36]);
     let element = Element::new("ResponseAssertion", "AssertionGui", maker.name("Assert"))
         .with(Property::list("Asserion.test_strings", strings))

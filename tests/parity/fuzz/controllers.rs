@@ -84,7 +84,7 @@ fn when(maker: &mut Maker) -> Element {
 }
 
 fn during(maker: &mut Maker) -> Element {
-    // A condition that certainly ends the loop, so that no plan runs forever.
+    // A loop condition that certainly becomes false, so that no plan runs forever.
     let condition = *maker.dice.pick(&[
         "false",
         "FALSE",

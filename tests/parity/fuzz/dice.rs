@@ -30,12 +30,12 @@ impl Dice {
         self.below(100) < percent
     }
 
-    /// Draws an item; all items are equally likely.
+    /// Draws an item of a list; all items are equally likely.
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 
-    /// Draws an item with the given weights.
+    /// Draws an item of a list with the given weights.
     pub(crate) fn weighted<'a, T>(&mut self, of: &'a [(usize, T)]) -> &'a T {
         let mut left = self.below(of.iter().map(|(weight, _)| weight).sum());
         for (weight, thing) in of {

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 /// A difference between JMeter's outcome and Throng's.
 pub(crate) struct Difference {
-    /// Kind in a few words: the files that differ, and their differing columns.
+    /// Kind of the difference in a few words: the files that differ, and their differing columns.
     pub(crate) kind: String,
-    /// The differing lines, JMeter's with `-` and Throng's with `+`.
+    /// The lines that differ between the programs, JMeter's with `-` and Throng's with `+`.
     pub(crate) text: String,
     /// Description of an abnormal end of Throng; `None` for a normal end.
     pub(crate) ended: Option<String>,
@@ -17,7 +17,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Compares two outcomes; `None` if they do not differ.
+    /// Compares the outcomes of two runs; `None` if they do not differ.
     pub(crate) fn between(jmeter: &Outcome, throng: &Outcome) -> Option<Self> {
         if jmeter == throng {
             return None;

@@ -115,7 +115,7 @@ impl Bench {
             .arg("-Jjmeter.save.saveservice.sample_count=true")
             .current_dir(&folder)
             .env("TZ", "UTC")
-            // The result must not depend on JMeter's jars on this machine.
+            // The result must not depend on whether this machine has JMeter's jars.
             .env_remove("JMETER_HOME")
             .env("THRONG_CACHE", folder.join("no-cache"))
             .stdin(Stdio::null())
@@ -189,7 +189,7 @@ struct JMeter {
     cwd: PathBuf,
     log: PathBuf,
     warm: Option<Warm>,
-    /// Version of the Java that runs JMeter.
+    /// Version of the Java machine that runs JMeter.
     java: String,
 }
 

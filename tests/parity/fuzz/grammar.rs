@@ -8,10 +8,10 @@ use crate::samplers::{SAMPLERS, failing};
 use crate::tree::{Element, Property};
 use crate::values::{expression, number};
 
-/// Function that adds a property.
+/// Function that adds a property to an element.
 pub(crate) type Extra = fn(&mut Maker, Element) -> Element;
 
-/// Generator of one plan.
+/// Generator of one random plan.
 pub(crate) struct Maker<'a> {
     pub(crate) dice: &'a mut Dice,
     named: usize,
@@ -19,13 +19,13 @@ pub(crate) struct Maker<'a> {
     pub(crate) wants_fragment: bool,
 }
 
-/// Generates the plan for this random generator.
+/// Generates a plan with this random generator.
 pub(crate) fn plan(dice: &mut Dice) -> Element {
     Maker { dice, named: 0, wants_fragment: false }.plan()
 }
 
 impl Maker<'_> {
-    /// Generates a unique name, sometimes with an expression in it.
+    /// Generates a unique element name, sometimes with an expression in it.
     pub(crate) fn name(&mut self, kind: &str) -> String {
         self.named += 1;
         let mut name = format!("{kind}{}", self.named);

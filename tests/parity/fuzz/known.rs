@@ -23,7 +23,7 @@ const KNOWN: &[Known] = &[
         fits: |plan, difference| {
             let nameless = |element: &Element| {
                 let name = element.value("BoundaryExtractor.refname");
-                // An expression may evaluate to an empty name too.
+                // An expression may evaluate to an empty variable name too.
                 let name = name.unwrap_or_default();
                 element.class == "BoundaryExtractor" && (name.is_empty() || name.contains("${__"))
             };

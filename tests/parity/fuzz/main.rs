@@ -27,12 +27,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Number of runs in which a difference must occur.
+/// Number of runs in which a difference must occur to be reported.
 const SHOWS: usize = 3;
 /// Maximum time for shrinking one plan.
 const SHRINKING: Duration = Duration::from_secs(20);
 
-/// The command-line options.
+/// The command-line options of the comparison.
 struct Options {
     seed: u64,
     first: u64,

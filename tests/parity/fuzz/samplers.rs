@@ -217,7 +217,7 @@ const MANNER: &[(usize, Extra)] = &[
         )
     }),
     (4, |maker, e| {
-        // No timeout that a slow run could exceed.
+        // No timeout of a request that a slow run could exceed.
         let limit = *maker.dice.pick(&["5000", "${__P(none,5000)}", "", "0", "x", "${u}"]);
         e.string("HTTPSampler.connect_timeout", limit)
     }),
@@ -240,7 +240,7 @@ fn debug(maker: &mut Maker) -> Element {
 }
 
 fn action(maker: &mut Maker) -> Element {
-    // Stop, pause, stop now, and the loop actions; pauses are short.
+    // Actions of a Flow Control Action: stop, pause, stop now, and the loop actions; pauses are short.
     let action = *maker.dice.pick(&[0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6]);
     let target = *maker.dice.pick(&[0, 0, 0, 2]);
     Element::new("TestAction", "TestActionGui", maker.name("F"))

@@ -114,7 +114,7 @@ const LEFT_OUT: &[&str] = &[
     "Assertion.scope",
 ];
 
-/// Properties with such a prefix that are not removed.
+/// Properties that stay, although their names begin with a prefix in `LEFT_OUT`.
 const ALWAYS: &[&str] = &[
     "ThreadGroup.main_controller",
     "ThreadGroup.num_threads",

@@ -106,12 +106,12 @@ const LITERALS: &[&str] = &[
     "\\,", "\\", " ", "a;b", "100", "\"q\"", "'", "null", "%41", "/", "a\nb",
 ];
 
-/// Draws a literal.
+/// Draws a literal text.
 pub(crate) fn literal(dice: &mut Dice) -> String {
     (*dice.pick(LITERALS)).to_owned()
 }
 
-/// Draws a variable or a function call.
+/// Draws a variable or a function call of JMeter.
 pub(crate) fn expression(dice: &mut Dice) -> String {
     if dice.chance(45) {
         return (*dice.pick(VARIABLES)).to_owned();

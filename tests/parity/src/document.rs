@@ -22,7 +22,7 @@ pub(crate) fn normal(text: &str, rules: &Rules) -> String {
     if rules.users { by_thread(&out) } else { out }
 }
 
-/// Masks a start tag, given without its end.
+/// Masks a start tag, given without its `>`.
 fn tag(text: &str, rules: &Rules) -> String {
     let value = |name: &str| {
         let from = text.find(&format!(" {name}=\""))? + name.len() + 3;

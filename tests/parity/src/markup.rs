@@ -1,6 +1,6 @@
 //! Markup as a tree. Texts and attribute values stay as written: nothing is unescaped, so nothing can change.
 
-/// A tag: an element or a property.
+/// A node of the tree: an element or a property in XML.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) tag: String,

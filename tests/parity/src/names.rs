@@ -18,7 +18,7 @@ pub(crate) struct Names {
 type Zone = HashMap<String, Vec<String>>;
 
 impl Names {
-    /// Starts the server if the case has the file `names`.
+    /// Starts the name server if the case has the file `names`.
     pub(crate) fn start(case: &Path, recording: bool) -> Option<Self> {
         let text = std::fs::read_to_string(case.join("names")).ok()?;
         let zone: Zone = text

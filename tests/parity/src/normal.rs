@@ -30,7 +30,7 @@ pub struct Rules {
     pub sizes: bool,
     /// Samplers report longer times than they took, so the rest of a transaction's time may be negative.
     pub claims: bool,
-    /// Recorded only once, with a plug-in that is in no public repository.
+    /// The case was recorded only once, with a plug-in that is in no public repository.
     pub by_hand: bool,
     /// A user has several requests in flight, so requests are compared without their order and connections.
     pub side_by_side: bool,
@@ -137,7 +137,7 @@ fn without_boundary(head: String, body: &[u8]) -> (String, Vec<u8>) {
     };
     let mut shown = replaced(body, boundary.as_bytes());
     if shown == body {
-        // The body has an encoding with two bytes per letter.
+        // The multipart body has an encoding with two bytes per letter.
         let wide: Vec<u8> = boundary.bytes().flat_map(|byte| [0, byte]).collect();
         shown = replaced(body, &wide);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Elements(BTreeMap<String, Node>);
 type Way = Vec<usize>;
 
 impl Elements {
-    /// Reads all files of a folder.
+    /// Reads the definitions of elements from all files of a folder.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut known = BTreeMap::new();
         for path in fs::read_dir(folder).expect("the elements").flatten().map(|file| file.path()) {
@@ -149,7 +149,7 @@ impl Elements {
                 inner.push(child);
             }
         }
-        // Paths consist of indexes, so removals must come last.
+        // Paths to properties consist of indexes, so removals must come last.
         for name in short.attribute(WITHOUT).iter().flat_map(|names| names.split(' ')) {
             let before = whole.children.len() + whole.attributes.len();
             whole.attributes.retain(|(known, _)| known != name);
@@ -200,7 +200,7 @@ fn properties(known: &Node) -> BTreeMap<&str, Way> {
     single.filter_map(|(name, mut ways)| Some((name, ways.pop()?))).collect()
 }
 
-/// Returns the path to the only list of an element.
+/// Returns the path to the only list property of an element.
 fn the_list(known: &Node) -> Option<Way> {
     let mut found = Vec::new();
     walk(known, &mut Vec::new(), &mut |property, way| {

@@ -35,11 +35,11 @@ impl Programs {
         let mut throng = Command::new(&self.throng);
         throng.arg("-n");
         if !case.needs_jvm() {
-            // The result must not depend on JMeter's jars on this machine.
+            // The result must not depend on whether this machine has JMeter's jars.
             throng.env_remove("JMETER_HOME").env("THRONG_CACHE", work.join("no-cache"));
         } else if let Some(home) = self.home() {
             throng.env("JMETER_HOME", home);
-            // For example `-Jthrong.scripts.native=false`, with which Java runs every script.
+            // Additional arguments, for example `-Jthrong.scripts.native=false`, with which Java runs every script.
             let further = std::env::var("PARITY_JVM_ARGS").unwrap_or_default();
             throng.args(further.split_whitespace());
         }
@@ -66,7 +66,7 @@ pub(crate) fn jmeter(home: &Path) -> Engine {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"])
         .args(["-Duser.language=en", "-Duser.region=EN"])
-        // As in JMeter's start script; the Parallel Controller needs it.
+        // The same options as in JMeter's start script; the Parallel Controller needs them.
         .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED"])
         .arg("-jar")
         .arg(home.join("bin/ApacheJMeter.jar"))

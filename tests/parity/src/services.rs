@@ -72,7 +72,7 @@ impl Services {
         ports
     }
 
-    /// Number of requests received so far.
+    /// Number of requests that the scripted target has received so far.
     pub(crate) fn seen(&self) -> usize {
         self.server.seen().len()
     }
@@ -129,7 +129,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Starts the server with this name in `tests/servers`.
+    /// Starts the database server with this name in `tests/servers`.
     pub(crate) fn start(name: &str) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers").join(name);
         // The folder is outside the case's files, because the server runs as another system user.
