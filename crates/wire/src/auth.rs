@@ -80,7 +80,7 @@ pub struct Message<'a> {
     pub random: [u8; 8],
 }
 
-/// State of an authentication dialogue.
+/// State of an authentication dialogue with a server or proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
     /// The server has sent no authentication challenge.
@@ -90,7 +90,7 @@ enum Progress {
     Challenged,
     /// The next request retries the same authentication scheme with the new challenge.
     Handshake,
-    /// The server rejected the credentials.
+    /// The server rejected the credentials, so the dialogue has failed.
     Failed,
     /// The server accepted the authentication scheme and the credentials.
     Accepted,
@@ -161,7 +161,7 @@ impl Dialogue {
         }
     }
 
-    /// Notes a response that does not ask for credentials.
+    /// Notes a response of the server that does not ask for credentials.
     pub fn accepted(&mut self) {
         self.progress = match self.progress {
             Progress::Challenged | Progress::Handshake | Progress::Accepted => Progress::Accepted,

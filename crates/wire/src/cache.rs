@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// average.
 const EIGHTH: usize = 8;
 
-/// HTTP cache of one user.
+/// The HTTP cache of one user.
 #[derive(Debug, Default)]
 pub struct Cache {
     entries: HashMap<Box<str>, Entry>,
@@ -24,7 +24,7 @@ pub struct Cache {
     uses: u64,
 }
 
-/// Cached metadata of one response.
+/// Cached metadata of one HTTP response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Entry {
     last_modified: Option<Box<str>>,
@@ -132,12 +132,12 @@ impl Cache {
         Ok(())
     }
 
-    /// Number of cached responses.
+    /// Number of responses in the user's HTTP cache.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True if no response is cached.
+    /// True if the user's HTTP cache is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

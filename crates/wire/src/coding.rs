@@ -221,7 +221,7 @@ fn room(input: usize, out: &mut Vec<u8>, limit: usize) {
     }
 }
 
-/// Length of the header of a gzip member.
+/// Returns the length of the header of a gzip member.
 fn gzip_header(input: &[u8]) -> Result<usize, CodingError> {
     let Some((head, _)) = input.split_first_chunk::<10>() else {
         let magic = [0x1f, 0x8b, 8];

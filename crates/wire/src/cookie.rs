@@ -23,7 +23,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     pub host: &'a str,
-    /// Path of the URL without the query.
+    /// Path of the request's URL without the query.
     pub path: &'a str,
     /// True if the request's connection is encrypted.
     pub secure: bool,
@@ -126,7 +126,7 @@ pub struct Jar {
 /// The result of [`Jar::store`] for one cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored<'a> {
-    /// The cookie was stored.
+    /// The cookie was stored in the jar.
     Set(&'a Cookie),
     /// The new cookie was expired or empty; a stored cookie of the same name, domain and path was removed.
     Deleted,

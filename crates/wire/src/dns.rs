@@ -33,7 +33,7 @@ pub enum Answer {
     NotOurs,
 }
 
-/// A message that is not valid DNS.
+/// Error: the message is not valid DNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 

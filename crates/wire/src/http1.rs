@@ -22,7 +22,7 @@ pub use memo::Memo;
 
 use memchr::memchr;
 
-/// Limits on a response head.
+/// Limits on the head of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum bytes of status line and headers. Also limits garbage before the status line, a chunk-size line, and
@@ -41,7 +41,7 @@ impl Default for Limits {
 /// State of parsing one HTTP response.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
-    /// Length of the body or of the current chunk in bytes.
+    /// Length in bytes of the response's body or of its current chunk.
     expected: u64,
     /// Bytes of the body or chunk (`expected`) that were not received yet.
     left: u64,

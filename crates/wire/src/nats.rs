@@ -12,12 +12,12 @@ use std::io::Write as _;
 
 use memchr::memchr;
 
-/// Limits on operations of a server.
+/// Limits on operations of a NATS server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a line without its line end. `INFO` names all servers of a cluster.
+    /// Maximum bytes of a NATS line without its line end. `INFO` names all servers of a cluster.
     pub line: usize,
-    /// Maximum bytes of a message's payload.
+    /// Maximum bytes of a NATS message's payload.
     pub payload: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// An operation that the server sent.
+/// An operation that the NATS server sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<'a> {
     /// Description of the server in JSON, sent at the beginning and after changes.

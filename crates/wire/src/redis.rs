@@ -32,15 +32,15 @@ pub mod kind {
     pub const ARRAY: u16 = b'*' as u16;
 }
 
-/// Length in the first line of a nil reply.
+/// The length `-1` in the first line of a reply, which means nil.
 pub const NIL: &[u8] = b"-1";
 
 /// Limits on a reply of Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a line without its line end.
+    /// Maximum bytes of a line in a Redis reply, without its line end.
     pub line: u32,
-    /// Maximum bytes of a reply after its first line.
+    /// Maximum bytes of a Redis reply after its first line.
     pub content: u64,
 }
 
@@ -70,7 +70,7 @@ enum Awaited {
     Select,
 }
 
-/// The part of a reply that is parsed next.
+/// The part of a Redis reply that is parsed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Next is the first line of a reply or of an array element.
@@ -85,7 +85,7 @@ enum State {
 #[derive(Debug)]
 pub struct Redis {
     limits: Limits,
-    /// Maximum number of exchanges in flight.
+    /// Maximum number of exchanges in flight on the connection.
     most: u32,
     greeting: Box<[u8]>,
     awaited: Awaited,
@@ -94,7 +94,7 @@ pub struct Redis {
     /// Number of elements left in each open array, outermost first.
     open: [u64; DEPTH],
     depth: usize,
-    /// Bytes of the current reply after its first line.
+    /// Number of bytes of the current Redis reply after its first line.
     content: u64,
     /// Number of bytes of an incomplete line that were already searched for its end.
     scanned: usize,
@@ -267,7 +267,7 @@ impl Redis {
         Ok(ended)
     }
 
-    /// Handles a reply to a command of the greeting.
+    /// Handles a Redis reply to a command of the greeting.
     fn greeted(
         &mut self,
         kind: u8,
@@ -411,12 +411,12 @@ fn not_a(text: &[u8], what: &str) -> Broken {
     broken(&format!("'{}' is not {what}", begin.escape_ascii()))
 }
 
-/// Parses a signed 64-bit integer.
+/// Parses a signed 64-bit integer of a Redis reply.
 fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Parses the length of a bulk string or an array; `None` is nil.
+/// Parses the length of a bulk string or an array in a Redis reply; `None` is nil.
 fn length(text: &[u8]) -> Result<Option<u64>, Broken> {
     if text == NIL {
         return Ok(None);

@@ -14,14 +14,14 @@ use std::num::NonZeroU32;
 /// no exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
-    /// Index in the caller's table of exchanges.
+    /// Index of the exchange in the caller's table.
     pub index: u32,
     /// Number that distinguishes this exchange from earlier ones with the same index.
     pub generation: NonZeroU32,
 }
 
 impl Ticket {
-    /// Returns the first ticket of a table index.
+    /// Returns the first ticket for an index of the caller's table.
     pub const fn first(index: u32) -> Self {
         Self { index, generation: NonZeroU32::MIN }
     }
@@ -43,10 +43,10 @@ pub enum Room {
     Draining,
 }
 
-/// The result of beginning an exchange.
+/// The result of beginning an exchange on a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// The whole request is in the output.
+    /// The whole request was written to the output.
     Sent,
     /// A part of the request is in the output. The rest follows when the peer grants more space.
     Partly,
@@ -68,7 +68,7 @@ pub enum Cancelled {
 pub enum Fate {
     /// The peer certainly did not process the request, so it may be resent on another connection.
     Unprocessed,
-    /// The peer may have executed the request.
+    /// The peer may have executed the request that it abandoned.
     Unknown,
 }
 
@@ -114,15 +114,15 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// A protocol on one connection.
+/// A protocol on one connection, as a state machine.
 pub trait Session {
-    /// A rendered request of the protocol.
+    /// Type of a rendered request of the protocol.
     type Call<'a>;
-    /// The head of an answer.
+    /// Type of an answer's head in the protocol.
     type Head<'b>;
     /// State that the sessions of a thread share, such as the last parsed head; `()` if there is none.
     type Shared;
-    /// Error for a violation of the protocol by the peer.
+    /// Type of the error for a violation of the protocol by the peer.
     type Broken;
 
     /// Writes the protocol's greeting, before the first exchange.

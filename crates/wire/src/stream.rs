@@ -8,7 +8,7 @@ use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 /// Maximum bytes that JMeter's TCP client reads at once.
 const PIECE: usize = 4096;
 
-/// The condition that ends an answer.
+/// The condition that ends an answer on a raw stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The answer ends with the stream.
@@ -24,11 +24,11 @@ pub enum End {
 pub struct Call<'a> {
     /// Bytes of the request, sent unchanged.
     pub bytes: &'a [u8],
-    /// The condition that ends the answer.
+    /// The condition that ends the answer to the request.
     pub end: End,
 }
 
-/// A stream that carries at most one exchange.
+/// A raw byte stream that carries at most one exchange.
 #[derive(Debug, Default)]
 pub struct Stream {
     in_flight: Option<(Ticket, End)>,

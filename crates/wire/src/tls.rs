@@ -53,7 +53,7 @@ pub struct Progress {
     pub peer_closed: bool,
 }
 
-/// Full or resumed handshake.
+/// Kind of a TLS handshake: full or resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
     Full,
@@ -116,7 +116,7 @@ impl Client {
         }
     }
 
-    /// Appends close_notify, if the handshake is complete.
+    /// Appends close_notify, if the TLS handshake is complete.
     pub fn close(&mut self, out: &mut Vec<u8>) {
         if let Phase::Traffic(traffic) = &mut self.phase {
             traffic.close(out);
@@ -127,7 +127,7 @@ impl Client {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Kind of the handshake; `None` before it is complete.
+    /// Kind of the TLS handshake; `None` before the handshake is complete.
     pub fn kind(&self) -> Option<Handshake> {
         self.kind
     }

@@ -82,7 +82,7 @@ fn websocket_handshakes_frames_and_messages() {
         }
         assert_eq!(messages, 2);
     };
-    // Sends messages until the windows are full.
+    // Sends messages until the compression windows are full.
     for _ in 0..Window::SIZE / 200 + 2 {
         round();
     }

@@ -61,7 +61,7 @@ impl Challenge {
         found.and_then(|(_, value)| value.as_deref())
     }
 
-    /// True if the challenge has no parameters.
+    /// True if the authentication challenge has no parameters.
     pub fn is_bare(&self) -> bool {
         self.params.is_empty()
     }

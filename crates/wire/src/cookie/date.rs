@@ -59,7 +59,7 @@ fn clock(part: &[u8]) -> Option<(i64, i64, i64)> {
     Some((hour, minute, number(fields.next()?, 1, 2)?))
 }
 
-/// Returns the index of a month name; 0 is January.
+/// Returns the index of a month's name in a cookie date; 0 is January.
 fn month_of(part: &[u8]) -> Option<i64> {
     let name = part.get(..3)?;
     MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month)).map(|i| i as i64)

@@ -17,7 +17,7 @@ pub enum Kind {
     Connect,
 }
 
-/// A rendered request.
+/// A rendered HTTP request.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub bytes: &'a [u8],
@@ -31,7 +31,7 @@ pub struct Broken {
     pub error: Error,
 }
 
-/// A connection with at most one request in flight.
+/// An HTTP/1 connection with at most one request in flight.
 #[derive(Clone, Debug)]
 pub struct Connection {
     in_flight: Option<Ticket>,

@@ -11,7 +11,7 @@ use memchr::memchr;
 /// A parsed response head that borrows the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'b> {
-    /// Status line, headers and blank line as received.
+    /// Status line, headers and blank line of the response as received.
     pub raw: &'b [u8],
     pub status: u16,
     pub reason: &'b [u8],
@@ -54,7 +54,7 @@ impl<'b> Head<'b> {
     }
 }
 
-/// Framing of the body: how its end is found.
+/// Framing of the response body: how its end is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     None,
@@ -265,7 +265,7 @@ pub(super) fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty()).then(|| (name, trim(&line[colon + 1..])))
 }
 
-/// Trims space, tab, CR and LF at both ends.
+/// Trims space, tab, CR and LF at both ends of a header's name or value.
 #[inline]
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = text {

@@ -76,7 +76,7 @@ impl<'b> Seen<'b> {
     }
 }
 
-/// Tokens of the `Connection` headers.
+/// Tokens found in the response's `Connection` headers.
 #[derive(Default)]
 struct Tokens {
     present: bool,
@@ -88,7 +88,7 @@ struct Tokens {
 impl Tokens {
     fn note(&mut self, value: &[u8]) {
         self.present = true;
-        // Fast path: the usual header has only this token.
+        // Fast path: the usual `Connection` header has only the token `keep-alive`.
         if value.eq_ignore_ascii_case(b"keep-alive") {
             self.keep_alive = true;
             return;

@@ -13,7 +13,7 @@ struct Seen {
     ready: bool,
     answers: Vec<Answer>,
     broken: Option<String>,
-    /// Number of bytes of an incomplete line.
+    /// Number of bytes of an incomplete line in the conversation.
     rest: usize,
 }
 
@@ -293,7 +293,7 @@ fn ends() {
     }
 }
 
-/// Generates a value of any type in wire format.
+/// Generates a Redis value of any type in wire format.
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let line = "[ -~]{0,20}";
     let leaf = prop_oneof![

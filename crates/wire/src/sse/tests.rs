@@ -158,7 +158,7 @@ fn another_stream_forgets_what_is_unfinished() {
 
 const TO: Ticket = Ticket::first(3);
 
-/// All session events of an exchange.
+/// All events that the session reports for an exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     status: Option<u16>,

@@ -14,7 +14,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// Which server certificates are trusted.
+/// Setting that decides which server certificates are trusted.
 #[derive(Clone, Debug, Default)]
 pub enum Verify {
     /// Any certificate; neither its chain nor its name is checked. [`Settings::check_signature`] decides on the key's

@@ -125,7 +125,7 @@ const fn length_bytes(length: u64) -> usize {
     }
 }
 
-/// Size of a frame on the wire in bytes.
+/// Returns the size of a frame on the wire in bytes.
 pub const fn size(length: usize, masked: bool) -> usize {
     2 + length_bytes(length as u64) + if masked { 4 } else { 0 } + length
 }

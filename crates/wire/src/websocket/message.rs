@@ -20,7 +20,7 @@ pub enum Role {
     Server,
 }
 
-/// The rules for frames of the peer.
+/// The rules by which frames of the peer are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub role: Role,
@@ -30,7 +30,7 @@ pub struct Rules {
     pub limit: u32,
 }
 
-/// A protocol error of the peer.
+/// A violation of the WebSocket protocol by the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     ReservedBits(u8),

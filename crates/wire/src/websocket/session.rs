@@ -42,13 +42,13 @@ enum State {
     Open(Open),
 }
 
-/// State of a connection after the upgrade.
+/// State of a WebSocket connection after the upgrade.
 #[derive(Debug, Default)]
 struct Open {
     heartbeat: Option<Arc<Heartbeat>>,
     /// Time of the last heartbeat; before the first heartbeat, time of the connection's opening.
     beat_at: Nanos,
-    /// The last heartbeat is not answered yet.
+    /// True if the last heartbeat is not answered yet.
     awaits: bool,
     /// Number of heartbeats sent since the last frame of the peer.
     unanswered: u8,
@@ -69,12 +69,12 @@ pub enum Wanted {
     Pongs,
 }
 
-/// Progress of the close handshake.
+/// Progress of the WebSocket's close handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Closing {
     #[default]
     No,
-    /// This side sent a close frame first.
+    /// This side of the WebSocket sent a close frame first.
     Begun,
     /// The peer's close frame was answered. All later input is ignored.
     Over,
@@ -85,7 +85,7 @@ enum Closing {
 pub enum Call<'a> {
     /// A rendered upgrade request. Its key must encode the random bytes that the session was created with.
     Upgrade(&'a [u8]),
-    /// Sends a frame. The protocol defines no answer to it.
+    /// Sends a WebSocket frame. The protocol defines no answer to it.
     Frame { opcode: Opcode, payload: &'a [u8], mask: [u8; 4] },
 }
 
@@ -107,7 +107,7 @@ pub enum Problem {
     Refused(Refusal),
     /// A frame is masked, has an invalid length, or is larger than the caller's limit.
     Frame,
-    /// The stream ended within a frame.
+    /// The stream ended within a WebSocket frame.
     Cut(Cut),
 }
 
@@ -123,7 +123,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The position within a frame at which a stream ended.
+/// The position within a WebSocket frame at which a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The stream ended between two frames, or within the first bytes of a head.
@@ -164,7 +164,7 @@ impl WebSocket {
         self.open().is_some_and(|open| open.closing != Closing::Over)
     }
 
-    /// True if this side sent a close frame first.
+    /// True if this side of the WebSocket sent a close frame first.
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.open().is_some_and(|open| open.closing == Closing::Begun)
@@ -210,7 +210,7 @@ impl WebSocket {
         out.len() - before
     }
 
-    /// Sets which frames a reader handles from now on.
+    /// Sets which frames the WebSocket's reader handles from now on.
     #[inline]
     pub fn want(&mut self, wanted: Wanted) {
         if let Some(open) = self.open_mut() {

@@ -1,10 +1,11 @@
-// Records what JMeter's Cookie Manager sends by each policy, after cookies of its own and those that servers set.
+// Records the cookies that JMeter's Cookie Manager sends under each policy, after cookies of the plan and of servers were set.
 //
 //   java -cp "$HOME_OF_JMETER/lib/*:$HOME_OF_JMETER/lib/ext/*:$HOME_OF_JMETER/bin/ApacheJMeter.jar" RecordCookies.java $HOME_OF_JMETER 7 40 >cookies.txt
 //
-// with JMeter 5.6.3: its home, the seed, and how many in a hundred conversations there are. A line is a policy with which one begins; a
-// cookie of the manager itself (name, value, domain, path, secure, version, path given, domain given), a `Set-Cookie` and where it comes
-// from, or where a request goes to and what it is sent. Fields are divided by tabs; `-` is no header at all.
+// with JMeter 5.6.3; the arguments are its home, the seed, and the percentage of all conversations to record. A line is one of: the
+// policy with which a conversation begins; a cookie of the manager (name, value, domain, path, secure, version, path given, domain
+// given); a `Set-Cookie` with its origin; or the destination of a request with the `Cookie` header sent. Fields are separated by
+// tabs; `-` means no header.
 import java.net.URI;
 import java.net.URL;
 import java.util.*;

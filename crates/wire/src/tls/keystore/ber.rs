@@ -17,7 +17,7 @@ const CONSTRUCTED: u8 = 0x20;
 /// Maximum nesting depth of BER values with indefinite length.
 const DEPTH_MOST: usize = 32;
 
-/// One BER value.
+/// One value in BER, the encoding of key stores.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
     pub(super) tag: u8,

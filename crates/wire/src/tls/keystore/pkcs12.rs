@@ -66,7 +66,7 @@ fn rsadsi(oid: &[u8]) -> Option<&[u8]> {
     oid.strip_prefix(RSADSI)
 }
 
-/// Returns type and value of a `ContentInfo`.
+/// Returns type and value of a `ContentInfo` in a PKCS#12 file.
 fn content(info: Value<'_>) -> Result<(&[u8], Value<'_>)> {
     let mut info = info.inside()?;
     let kind = info.expect(OID)?.content;
@@ -74,7 +74,7 @@ fn content(info: Value<'_>) -> Result<(&[u8], Value<'_>)> {
     Ok((kind, value))
 }
 
-/// Decrypts the content of an `EncryptedData`.
+/// Decrypts the content of an `EncryptedData` in a PKCS#12 file.
 fn decrypted(data: Value<'_>, password: &Password<'_>) -> Result<Vec<u8>> {
     let mut data = data.inside()?;
     data.expect(INTEGER)?;
@@ -97,7 +97,7 @@ struct Bags {
     certs: Vec<(Marks, Certificate)>,
 }
 
-/// Attributes of a key or a certificate.
+/// PKCS#12 attributes of a key or a certificate.
 #[derive(Default)]
 struct Marks {
     friendly_name: Option<String>,

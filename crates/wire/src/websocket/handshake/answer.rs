@@ -10,7 +10,7 @@ use std::fmt;
 use super::line::{Line, first};
 use super::{Deflate, LIMIT, accept};
 
-/// An accepted upgrade.
+/// The server's response that accepted the upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Length of the response head in bytes; frames follow it.
@@ -19,7 +19,7 @@ pub struct Answer {
     pub deflate: Option<Deflate>,
 }
 
-/// The reason why the upgrade failed.
+/// The reason why the upgrade to a WebSocket failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The server closed the connection without sending a byte.

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::line::first;
 use super::{Deflate, LIMIT, accept};
 
-/// A parsed request head.
+/// The parsed head of an HTTP request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'b> {
     /// Length of the request head in bytes.

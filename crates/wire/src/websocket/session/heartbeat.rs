@@ -34,7 +34,7 @@ pub struct Heartbeat {
 pub struct Missed;
 
 impl Heartbeat {
-    /// Returns a random masking key.
+    /// Returns a random masking key for an automatic frame.
     fn mask(&self) -> [u8; 4] {
         let next = self.seed.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.seed.store(next, Ordering::Relaxed);

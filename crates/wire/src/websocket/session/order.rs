@@ -43,7 +43,7 @@ pub struct Order {
     compressed: bool,
 }
 
-/// The message whose fragments are arriving.
+/// Kind of the message whose fragments are arriving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Within {
     #[default]
