@@ -12,9 +12,9 @@ pub enum Derivation {
     Md5,
     Sha256,
     Sm3,
-    /// ANSI X9.63 with SHA-256; yields as many bytes as key and IV need.
+    /// Derivation by ANSI X9.63 with SHA-256; yields as many bytes as key and IV need.
     X963Sha256,
-    /// ANSI X9.63 with SM3, as in SM2.
+    /// Derivation by ANSI X9.63 with SM3, as in SM2.
     X963Sm3,
 }
 

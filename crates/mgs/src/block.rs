@@ -7,10 +7,10 @@ use cbc::cipher::{
 };
 use sm4::Sm4;
 
-/// Block length of all these ciphers in bytes.
+/// Block length in bytes of all ciphers for bodies.
 pub const BLOCK: usize = 16;
 
-/// Ciphers for bodies.
+/// Ciphers for the encryption of bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {
     Aes128,

@@ -10,16 +10,16 @@ use crate::sealer::{Sealed, SessionKey};
 /// Estimated bytes of an entry besides its texts: the entry, its slot in the table, and the allocator's overhead.
 const OVERHEAD: usize = size_of::<Entry>() + 96;
 
-/// Index that stands for no entry.
+/// Index that stands for no entry of the cache.
 const NONE: u32 = u32::MAX;
 
-/// Counters of the cache and of sealing.
+/// Counters of the request cache and of sealing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub hits: u64,
     /// Lookups without an entry, or with an entry whose time stamp is too old.
     pub misses: u64,
-    /// Entries evicted because the cache was full.
+    /// Cached requests that were evicted because the cache was full.
     pub evictions: u64,
     /// Nanoseconds saved by hits: the original cost of the entries found.
     pub saved_ns: u64,
@@ -100,7 +100,7 @@ impl Cache {
         self.entries.is_empty()
     }
 
-    /// True if the cache is enabled.
+    /// True if the request cache is enabled.
     pub fn is_on(&self) -> bool {
         self.most > 0
     }

@@ -1,6 +1,6 @@
 //! Result codes of the gateway. A response with HTTP status 200 carries its result code in a header.
 
-/// Result code of success.
+/// The gateway's result code for success.
 pub const SUCCESS: i64 = 1000;
 
 /// Returns the meaning of a result code in the gateway's documentation; `None` for an unknown code.

@@ -7,7 +7,7 @@ pub const LONGEST: usize = 0xff_ffff;
 /// Length of an envelope field's tag and length, before its value, in bytes.
 pub const HEAD: usize = 4;
 
-/// A parsed envelope.
+/// The parsed envelope of an encrypted body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
     pub key_tag: u8,
@@ -16,7 +16,7 @@ pub struct Envelope<'a> {
     pub body: &'a [u8],
 }
 
-/// Parses an envelope.
+/// Parses the envelope of an encrypted body.
 pub fn parse(bytes: &[u8]) -> Result<Envelope<'_>, String> {
     let (key_tag, key, rest) = field(bytes, "first")?;
     let (body_tag, body, rest) = field(rest, "second")?;

@@ -25,11 +25,11 @@ pub enum Transport {
     RsaPkcs1,
     RsaOaepSha1,
     RsaOaepSha256,
-    /// Key agreement over secp256k1; the envelope carries the compressed ephemeral point.
+    /// Key transport by key agreement over secp256k1; the envelope carries the compressed ephemeral point.
     Ecc,
-    /// Key agreement over the curve of SM2.
+    /// Key transport by key agreement over the curve of SM2.
     Sm2,
-    /// Encryption by SM2, in the order C1 C3 C2.
+    /// Key transport by SM2 encryption, in the order C1 C3 C2.
     Sm2Encrypted,
 }
 
@@ -87,7 +87,7 @@ pub fn fill(bytes: &mut [u8]) {
 /// key to encrypt, followed by the initialisation vector if the gateway takes that from the secret too.
 pub type Secret = [u8; 48];
 
-/// Length of a private key in bytes.
+/// Length of an elliptic curve's private key in bytes.
 const PRIVATE: usize = 32;
 
 impl Recipient {
@@ -115,7 +115,7 @@ impl Recipient {
         }
     }
 
-    /// Draws a random secret for a request.
+    /// Draws a random secret for the encryption of a request.
     pub fn draw(&self) -> Secret {
         let mut secret = [0; 48];
         loop {

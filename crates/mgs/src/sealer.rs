@@ -12,26 +12,26 @@ use crate::recipient::{self, Recipient};
 use crate::settings::{Encryption, Ephemeral, Settings};
 use crate::{envelope, stamp};
 
-/// A sealed request.
+/// A sealed (signed and encrypted) request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sealed {
     /// Time stamp of the request in the gateway's encoding.
     pub stamp: String,
     /// Value of the sign header; empty if the request is not signed.
     pub sign: String,
-    /// Encrypted body; empty if the plain body is sent.
+    /// Encrypted body of the request; empty if its plain body is sent.
     pub body: Vec<u8>,
     /// Key for decrypting the response; `None` if the request's plain body is sent.
     pub key: Option<SessionKey>,
 }
 
-/// The key of one request and its response.
+/// The key that encrypts one request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionKey {
     pub key: BlockKey,
     /// True if the initialisation vector is sent in front of the ciphertext.
     pub sends_vector: bool,
-    /// True if the plain text is compressed.
+    /// True if the plain text is compressed by gzip.
     pub gzip: bool,
 }
 
@@ -96,7 +96,7 @@ impl Sealer {
         &self.settings
     }
 
-    /// Counters of the cache and of sealing.
+    /// Counters of the request cache and of sealing.
     pub fn counts(&self) -> Counts {
         self.cache.counts
     }
@@ -135,7 +135,7 @@ impl Sealer {
         else {
             return Ok(());
         };
-        // An empty body is not encrypted.
+        // A request with an empty body is not encrypted.
         if body.is_empty() {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl Sealer {
 }
 
 impl Sealed {
-    /// Clears the request and keeps its buffers.
+    /// Clears a sealed request and keeps its buffers.
     pub fn clear(&mut self) {
         self.stamp.clear();
         self.sign.clear();

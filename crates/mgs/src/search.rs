@@ -41,7 +41,7 @@ pub struct Captured {
     pub iv: Option<[u8; BLOCK]>,
 }
 
-/// Notes for a search without a key for the body, and for keys that do not fit.
+/// Notes of a search that has no key for the body, or only keys that do not fit.
 const NO_KEY: &str = "nothing gives the key of the body: session_key, agreed_secret, ephemeral_key with public_key, or private_key";
 const NO_KEY_FITS: &str = "no key that is given fits the key in the envelope: the private key is of another kind or of another gateway, \
                  or ephemeral_key is without public_key";
@@ -49,7 +49,7 @@ const NO_KEY_FITS: &str = "no key that is given fits the key in the envelope: th
 /// Property names without prefix and values; these settings reproduce the captured bytes.
 pub type Way = Vec<(&'static str, String)>;
 
-/// The result of a search.
+/// The settings that a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub sign: Vec<Way>,
@@ -265,7 +265,7 @@ fn fixed_vector(key: &BlockKey, sent: &[u8], body: &[u8]) -> Option<(String, &'s
     })
 }
 
-/// Returns all candidates for the key of the body.
+/// Returns all candidates for the key of the captured body.
 fn candidates(captured: &Captured, envelope: &Envelope<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
     if let Some(key) = &captured.session_key {
@@ -303,7 +303,7 @@ fn candidates(captured: &Captured, envelope: &Envelope<'_>) -> Vec<Candidate> {
     found
 }
 
-/// Formats settings as lines of a properties file.
+/// Formats found settings as lines of a properties file.
 pub fn lines(way: &Way) -> String {
     let mut text = String::new();
     for (name, value) in way {

@@ -41,7 +41,7 @@ pub const PROPERTIES: [(&str, &str); 28] = [
     ("clock.offset_ms", "0"),
 ];
 
-/// The responses that are decrypted.
+/// Setting that decides which responses of the gateway are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// Responses whose header says that they are encrypted, and others that turn out to be encrypted.
@@ -54,9 +54,9 @@ pub enum Answers {
 /// Source of a request's secret for encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ephemeral {
-    /// A random secret for each request.
+    /// Each request is encrypted with a new random secret.
     Fresh,
-    /// One random secret for all requests.
+    /// All requests are encrypted with one random secret.
     Once,
     Fixed([u8; 32]),
 }
@@ -330,7 +330,7 @@ fn ephemeral(text: &str) -> Result<Ephemeral, String> {
         "once" => Ok(Ephemeral::Once),
         digits => {
             let bytes = hex::parse(digits).and_then(|bytes| bytes.try_into().ok());
-            // The error message does not show the secret.
+            // The error message does not show the ephemeral secret.
             let words = format!("{PREFIX}ephemeral must be fresh, once, or 64 hexadecimal digits");
             bytes.map(Ephemeral::Fixed).ok_or(words)
         }

@@ -10,7 +10,7 @@ use md5::Digest as _;
 
 use crate::hex;
 
-/// Digest algorithms for signatures.
+/// Digest algorithms for signatures of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
     Md5,
@@ -36,12 +36,12 @@ pub enum Encoding {
     Base64,
 }
 
-/// All settings of the signature.
+/// All settings for the signature of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signing {
     pub digest: Digest,
     pub join: Join,
-    /// Text between secret and sign string.
+    /// Text between the secret and the sign string.
     pub separator: String,
     pub secret: Vec<u8>,
     pub encoding: Encoding,
@@ -83,7 +83,7 @@ impl Digest {
 }
 
 impl Signing {
-    /// True if the secret affects the digest.
+    /// True if the secret affects the signature's digest.
     pub fn secret_counts(&self) -> bool {
         self.join != Join::None || self.digest == Digest::HmacSha256
     }
