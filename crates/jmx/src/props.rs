@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Props(pub(crate) Vec<Prop>);
 
-/// A property of an element.
+/// One property of an element: its name and value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prop {
     /// The attribute `name`. Inside a collection it often has no meaning, and it may be empty.
@@ -29,7 +29,7 @@ pub enum Kind {
     Double,
 }
 
-/// The value of a property.
+/// The value of a property of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A scalar property of any kind, with its text.
@@ -57,7 +57,7 @@ pub struct Object {
     pub props: Props,
 }
 
-/// XML that this crate does not interpret.
+/// XML of a property that this crate does not interpret.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tagged {
     pub tag: String,
@@ -73,7 +73,7 @@ impl Props {
         self.0.iter().rev().find(|prop| prop.name == name)
     }
 
-    /// Returns the text of a scalar.
+    /// Returns the text of the scalar property with this name.
     pub fn str(&self, name: &str) -> Option<&str> {
         self.get(name)?.text()
     }

@@ -52,7 +52,7 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<(Document, Vec<Diag>), NotXml
     ))
 }
 
-/// An open tag on the reader's stack.
+/// An open XML tag on the reader's stack.
 enum Frame {
     Root,
     Tree {

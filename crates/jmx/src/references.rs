@@ -22,10 +22,10 @@ pub(crate) const MAX_ADDED: usize = 64 << 20;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct References(BTreeMap<u32, Reference>);
 
-/// A tag with the attribute `reference`.
+/// An XML tag with the attribute `reference`, which stands for another tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// Value of the attribute `reference`.
+    /// Value of the attribute `reference`: a path to another tag.
     pub(crate) path: String,
     /// True if the target takes the name of the reference tag, because the tag names a field of an object.
     pub(crate) keeps_name: bool,
@@ -38,11 +38,11 @@ pub(crate) struct Reference {
 pub(crate) enum Target {
     /// Span of the target from its start tag to its end tag, and the line of its start.
     There(Span, u32),
-    /// The target contains the reference itself.
+    /// The target of the reference contains the reference itself.
     Around,
     /// The target is not allowed at this position, for example an element in place of a property.
     Unfit,
-    /// No tag read before has this path.
+    /// No tag read before the reference has this path.
     Nowhere,
 }
 
@@ -99,7 +99,7 @@ impl References {
     }
 }
 
-/// Length of a span in bytes.
+/// Returns the length of a span in bytes.
 pub(crate) fn length(span: Span) -> usize {
     span.end.saturating_sub(span.start) as usize
 }
@@ -117,11 +117,11 @@ pub(crate) fn name_at(source: &str, start: u32) -> &str {
 /// The role of a tag in JMeter, which decides how its child tags are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// A `hashTree` or the root; contains elements and trees.
+    /// The tag is a `hashTree` or the root; it contains elements and trees.
     Elements,
-    /// An element, or a property with several members; contains properties.
+    /// The tag is an element, or a property with several members; it contains properties.
     Properties,
-    /// An object; its child tags name the object's fields.
+    /// The tag is an object; its child tags name the object's fields.
     Fields,
 }
 
