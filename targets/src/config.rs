@@ -39,7 +39,7 @@ impl Default for TlsConfig {
     }
 }
 
-/// Input of [`start`](crate::start).
+/// The settings of a target, the input of [`start`](crate::start).
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,

@@ -26,12 +26,12 @@ pub(crate) struct Connection {
     pub(crate) input: Vec<u8>,
     output: Vec<u8>,
     written: usize,
-    /// Remaining steps of the current answer.
+    /// Remaining steps of the answer that is being sent.
     pub(crate) script: VecDeque<Step>,
     pub(crate) busy: bool,
     /// Time at which the last bytes of the connection arrived.
     pub(crate) arrived: Nanos,
-    /// Time at which the current request had arrived.
+    /// Time at which the request being answered had arrived.
     pub(crate) received: Nanos,
     pub(crate) number: u64,
     /// Number of requests on the connection that were answered or are being answered.

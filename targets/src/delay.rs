@@ -15,10 +15,10 @@ use crate::request::Request;
 use crate::service::{Nanos, Service};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nabcdefghijklmnopqrst";
-/// Percentiles in the answer to `/stats`.
+/// Percentiles of the delays that `/stats` reports.
 const PERCENTILES: [f64; 9] = [1.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 
-/// Distribution of delays; parameters in milliseconds.
+/// Distribution of the answers' delays; parameters in milliseconds.
 #[derive(Debug, Clone, Copy)]
 enum Distribution {
     Constant(f64),

@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::request::Request;
 
-/// A request as it was received.
+/// An HTTP request as the mirror received it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// Number of the connection, from 1 in the order of accepting.

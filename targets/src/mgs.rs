@@ -102,7 +102,7 @@ pub fn gateway(config: &Config) -> Result<impl Fn(&[u8]) -> Option<Vec<u8>> + us
     })
 }
 
-/// A request that passed all checks.
+/// A request that passed all checks of the gateway.
 struct Checked {
     operation: String,
     body: Vec<u8>,

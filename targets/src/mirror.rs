@@ -32,7 +32,7 @@ impl Mirror {
     }
 }
 
-/// A request with its target parsed.
+/// A request to the mirror, with its target parsed.
 pub(crate) struct Asked<'a> {
     request: &'a Request<'a>,
     query: Vec<(String, String)>,

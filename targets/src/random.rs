@@ -18,7 +18,7 @@ impl Seeded {
         bits ^ (bits >> 31)
     }
 
-    /// Draws a number uniform in [0, 1), with 53 bits.
+    /// Draws a random number, uniform in [0, 1), with 53 bits.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -29,7 +29,7 @@ pub(crate) struct Request<'a> {
 /// The result of parsing the start of an input buffer.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
-    /// A complete request, and its length in the buffer.
+    /// The buffer begins with a complete request, whose length is the second value.
     Whole(Request<'a>, usize),
     /// More bytes are needed. `expects` is true if the head is complete and the client waits for `100 Continue`.
     Part { expects: bool },

@@ -23,7 +23,7 @@ use crate::{catalogue, tls};
 
 /// Stack of a connection's thread in bytes. RSA in an unoptimised build needs the most.
 const STACK: usize = 512 << 10;
-/// Maximum bytes read from the socket at a time.
+/// Maximum number of bytes read from the socket at a time.
 const PIECE: usize = 16 << 10;
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";

@@ -16,7 +16,7 @@ use super::options::{byte, choice, filled};
 use crate::config::{Config, bad};
 use crate::error::Error;
 
-/// Source of the initialization vector.
+/// Setting that says where the initialization vector is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Iv {
     Fixed([u8; BLOCK]),

@@ -47,7 +47,7 @@ pub(super) struct Keys {
     order: Mode,
 }
 
-/// The received secret of a request.
+/// The secret that a client sent with a request.
 pub(super) enum Secret {
     /// The session key itself, transmitted in encrypted form.
     Key(Vec<u8>),
@@ -155,7 +155,7 @@ impl Keys {
     }
 }
 
-/// Multiplies a client's point by the private key.
+/// Computes the shared point from a client's point and the gateway's private key.
 fn shared<C>(secret: &SecretKey<C>, point: &[u8]) -> Option<Secret>
 where
     C: CurveArithmetic,

@@ -13,7 +13,7 @@ use crate::random::Seeded;
 pub(super) struct Limits {
     users: usize,
     at_once: AtomicUsize,
-    /// Highest number of concurrent requests so far.
+    /// Highest number of concurrent requests to the gateway so far.
     most: AtomicUsize,
     rate: f64,
     burst: f64,
@@ -93,7 +93,7 @@ impl Limits {
         enough
     }
 
-    /// Waits for a free worker.
+    /// Waits for a free worker of the gateway.
     pub(super) fn work(&self) -> Worker<'_> {
         if let Some((free, returned)) = &self.workers {
             let mut free = lock(free);

@@ -100,7 +100,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("body", "json", "its answer: json, or echo (the request's plain body)"),
 ];
 
-/// Reads an option whose value is one of several words.
+/// Reads an option of the gateway whose value is one of several words.
 pub(super) fn choice<T: Copy>(
     config: &Config,
     key: &str,
@@ -123,7 +123,7 @@ pub(super) fn byte(config: &Config, key: &str, default: u8) -> Result<u8, Error>
     number.ok_or_else(|| bad(key, text, "two hexadecimal digits are wanted"))
 }
 
-/// Returns an option that is set and not empty.
+/// Returns an option of the gateway that is set and not empty.
 pub(super) fn filled<'a>(config: &'a Config, key: &str) -> Option<&'a str> {
     config.text(key).filter(|text| !text.is_empty())
 }

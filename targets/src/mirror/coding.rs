@@ -1,4 +1,4 @@
-//! Bodies with content codings and in character sets.
+//! Bodies of the mirror in content codings and character sets.
 
 use std::io::Write;
 

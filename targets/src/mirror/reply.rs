@@ -46,7 +46,7 @@ impl Reply {
         self
     }
 
-    /// Appends the answer with its length.
+    /// Appends the answer, framed by a `Content-Length`.
     pub(super) fn send(&self, request: &Request<'_>, answer: &mut Answer) {
         let mut head = self.head("HTTP/1.1");
         // RFC 9110, 8.6: 1xx and 204 must not have a length; 304 has no body.

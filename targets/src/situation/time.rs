@@ -12,7 +12,7 @@ const SECOND: Nanos = 1_000_000_000;
 /// Maximum number of URLs in the simulated cache; further URLs are never hits.
 const REMEMBERED: usize = 1 << 20;
 
-/// Clock that starts with the first request.
+/// Clock that starts with the first request to the target.
 #[derive(Debug, Default)]
 pub(super) struct Clock(Option<Nanos>);
 

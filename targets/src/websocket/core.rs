@@ -17,7 +17,7 @@ use super::socket::{CAUSES, Cause, Socket, State};
 /// Counters that every WebSocket service has.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
-    /// Number of open WebSockets.
+    /// Number of WebSockets that are open.
     pub(crate) open: u64,
     /// Number of WebSockets opened since the start.
     pub(crate) opened: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     pub(crate) figures: Figures,
     /// Frames that will be sent to the connection being read.
     pub(crate) out: Vec<u8>,
-    /// Connections that failed during sending.
+    /// WebSocket connections that failed during sending, with the cause.
     pub(crate) doomed: Vec<(usize, Cause)>,
     pub(crate) inflater: Inflater,
     /// A compressor for each window size from 9 bits, created on first use.

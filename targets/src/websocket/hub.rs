@@ -42,7 +42,7 @@ const LINGER: u32 = 1000;
 /// Close code for a peer that was silent too long.
 const SILENT: u16 = 4008;
 
-/// The behaviour of a hub's connections.
+/// The behaviour of a hub's WebSocket connections.
 pub(crate) trait Service: Send {
     /// Called before the hub's event loop starts.
     fn begin(&mut self, _core: &Core) -> io::Result<()> {
@@ -398,7 +398,7 @@ impl<S: Service> Hub<S> {
         self.service.gone(&mut self.core, tag);
     }
 
-    /// Removes connections marked as failed.
+    /// Removes the connections that were marked as failed.
     fn bury(&mut self) {
         while let Some((slot, cause)) = self.core.doomed.pop() {
             self.remove(slot, cause);

@@ -15,7 +15,7 @@ use crate::service::{Nanos, Service};
 
 pub(crate) struct Odd;
 
-/// A request with its target parsed.
+/// A request to the target, with its path and query parsed.
 struct Asked<'a> {
     request: &'a Request<'a>,
     /// The first part of the path, without the number that may follow it.
