@@ -235,7 +235,7 @@ fn compare(bench: &mut Bench, plan: &Element) -> Option<Difference> {
     Difference::between(&jmeter, &throng)
 }
 
-/// The counts of a series of comparisons.
+/// Numbers of equal, random, unstable, refused and differing plans.
 #[derive(Default)]
 struct Counts {
     equal: u64,

@@ -95,7 +95,7 @@ fn with_children_only(plan: &Element, number: usize) -> Option<Element> {
     Some(smaller)
 }
 
-/// Paths of all elements, the root first.
+/// Paths of all elements of a plan, the root first.
 fn all_places(plan: &Element) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     all.extend(places(plan));

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use lang::xml::escaped;
 
-/// A property in JMX.
+/// A property of an element, as in JMX.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Property {
     /// `<stringProp name="…">…</stringProp>` and other scalar properties.

@@ -6,7 +6,7 @@ pub(crate) struct Node {
     pub(crate) tag: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Node>,
-    /// Text of a node without children.
+    /// Text of an XML node without children.
     pub(crate) text: String,
 }
 

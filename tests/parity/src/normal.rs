@@ -26,7 +26,7 @@ pub struct Rules {
     pub traces: bool,
     /// Samples whose size depends on the machine; their `bytes` and `sentBytes` are masked.
     pub varies: Vec<String>,
-    /// `bytes` of every row is masked.
+    /// The column `bytes` of every result row is masked.
     pub sizes: bool,
     /// Samplers report longer times than they took, so the rest of a transaction's time may be negative.
     pub claims: bool,

@@ -55,7 +55,7 @@ impl Programs {
     }
 }
 
-/// A program that runs plans.
+/// A program that runs plans: JMeter or Throng.
 pub(crate) struct Engine {
     pub(crate) command: Command,
     pub(crate) is_jmeter: bool,

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use crate::socket;
 
-/// A request as it arrived.
+/// An HTTP request as the scripted server received it.
 pub struct Seen {
     pub connection: usize,
     pub head: Vec<u8>,
