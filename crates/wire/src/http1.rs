@@ -2,8 +2,8 @@
 //!
 //! The parser accepts and rejects what Apache HttpClient 4.5 does. Bare LF, garbage before the status line, folded
 //! headers, unreadable lengths and odd white space pass; a header without a colon or a bad chunk size is an error. An
-//! incomplete head is not consumed: the caller keeps its bytes and passes them in once more with those that follow. The
-//! decoder remembers how far it searched, so a head in many pieces costs linear time.
+//! incomplete head is not consumed: the caller must keep its bytes and append those that follow. The decoder remembers
+//! how far it searched, so a head in many pieces costs linear time.
 
 mod chunk;
 mod connection;

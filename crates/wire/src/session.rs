@@ -136,8 +136,8 @@ pub trait Session {
     /// Begins an exchange. Only allowed while the session has capacity.
     fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> Begun;
 
-    /// Parses received bytes and reports events; returns the number of bytes consumed. The caller passes unconsumed
-    /// bytes in once more together with those that follow. Bytes that must be sent in reply are appended to `out`.
+    /// Parses received bytes and reports events; returns the number of bytes consumed. The caller must keep unconsumed
+    /// bytes and put them in front of the next input. Bytes to send in reply are appended to `out`.
     ///
     /// # Errors
     ///

@@ -132,8 +132,8 @@ mod tests {
 
     const TICKET: Ticket = Ticket::first(3);
 
-    /// Returns the events of an answer in two pieces, where unconsumed bytes are fed once more: data, number of
-    /// completions, and the unread rest.
+    /// Returns the events of an answer in two pieces: data, number of completions, and the unread rest. Unconsumed
+    /// bytes of the first piece are put in front of the second.
     fn told(end: End, answer: &[u8], at: usize) -> (Vec<u8>, u32, Vec<u8>) {
         let mut stream = Stream::default();
         let mut out = Vec::new();

@@ -46,7 +46,7 @@ enum Phase {
 /// The result of [`Client::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of input bytes consumed. The caller passes in the rest once more, followed by further bytes.
+    /// Number of input bytes consumed. The caller must keep the rest and append further bytes to it.
     pub used: usize,
     pub handshaking: bool,
     /// True if the peer sent close_notify, so that closing the connection is not a truncation.
@@ -87,7 +87,7 @@ impl Client {
     /// gets each decrypted slice. Bytes to send are appended to `out`, even after an error, when they are the alert for
     /// the peer.
     ///
-    /// The caller passes in the bytes after [`Progress::used`] once more, unchanged, followed by further bytes.
+    /// The caller must keep the bytes after [`Progress::used`] unchanged and append further bytes to them.
     pub fn advance(
         &mut self,
         incoming: &mut [u8],

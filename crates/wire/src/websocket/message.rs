@@ -162,8 +162,8 @@ impl Assembler {
     }
 
     /// Parses contiguous unread bytes, which may be unmasked in place; returns the number of bytes consumed and one
-    /// event. Call until `NeedMore`. The caller passes in the rest, at most 13 bytes, once more. After a violation the
-    /// connection must be closed.
+    /// event. Call until `NeedMore`. The caller must keep the rest, at most 13 bytes, and append further bytes to it.
+    /// After a violation the connection must be closed.
     pub fn next<'b>(&'b mut self, input: &'b mut [u8]) -> Result<(usize, Event<'b>), Violation> {
         if self.closed {
             return Ok((input.len(), Event::NeedMore));
