@@ -1,7 +1,7 @@
 //! A target for datagrams: answers as the case's file `datagrams` defines, and records what it receives.
 //!
 //! A line of the file is `PAYLOAD -> ANSWER | ANSWER …`; each answer is a datagram, sent in this order. An answer is
-//! text, `(empty)`, or `(5000 x)` for a letter repeated so often; no answer means silence. A payload that is not listed
+//! text, `(empty)`, or `(5000 x)` for 5000 times the letter `x`; no answer means silence. A payload that is not listed
 //! is echoed.
 
 use std::collections::HashMap;
