@@ -376,7 +376,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
     let thread = std::thread::Builder::new().name(name);
     let thread = if config.name == "dying" {
         let mut life = dying::Life::new(&config, addr, tls)?;
-        // The supervisor opens a listener for each life; this socket only reserved the port.
+        // The first life uses this listener; each later life opens a new one on the same port.
         thread.spawn(move || life.live(socket, &woken))?
     } else {
         let habits = Habits::new(&config)?;

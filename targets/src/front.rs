@@ -2,8 +2,8 @@
 //! each connection.
 //!
 //! The first request of a connection gets a header that describes the connection: `X-TLS: TLSv1_3 full www.example.org
-//! CN=anna`, with `-` for no name or no certificate. With the option `clients`, clients are asked for a certificate,
-//! which must be in that file.
+//! CN=anna`, with `-` for no name or no certificate. With the option `clients`, clients are asked for a certificate. A
+//! client may send none; otherwise its certificate must be in that file.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
