@@ -31,7 +31,7 @@ pub(crate) const END: &str = "end";
 
 /// The environment of plans: files next to the plan, and the target's answers.
 pub(crate) struct Bench {
-    /// The folder with the files: a copy of `tests/parity/fuzz/beside`.
+    /// Folder `tests/parity/fuzz/beside` with the files that each plan gets.
     beside: PathBuf,
     work: PathBuf,
     closed: Closed,
