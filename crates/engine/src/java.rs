@@ -1,27 +1,28 @@
-//! Work that only Java can do for a user: jobs, which it waits for.
+//! Jobs: work for a user that only Java can do, and for which the user waits.
 //!
-//! A job is a message of bytes ([`Offload`] carries it); its reply comes back through the core's inbox and says what
-//! changed. Meanwhile the user waits as [`Wait::Java`](crate::users::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
-//! `extra` and is there from its first job on; a plan in which nothing is Java-backed pays for none of it.
+//! A job is a message of bytes, carried by [`Offload`]. Its reply arrives in the core's inbox and contains the changes.
+//! Until then the user's wait is [`Wait::Java`](crate::users::Wait::Java), and [`Then`] holds where it continues. The
+//! user's state for jobs is a part of its `extra` and is created at its first job. A plan without Java-backed elements
+//! pays for none of this.
 //!
-//! Jobs get the context of their core and reach no other room: what is to be done for a user whose job is done comes back as a value ([`Next`]), upon which
-//! the core acts. Of the run they are told facts ([`session::RunFacts`]).
+//! Jobs get the context of their core and reach no other room. The next step of a user whose job is done is returned as
+//! a value ([`Next`]), on which the core acts. Facts about the run reach jobs as [`session::RunFacts`].
 //!
 //! | module | holds |
 //! |---|---|
-//! | `message` | numbers and records of messages, made from `crates/messages/messages.txt` |
+//! | `message` | numbers and records of messages, generated from `crates/messages/messages.txt` |
 //! | `writer`, `reader` | numbers, texts and lists in messages |
-//! | `result`, `cookies`, `request`, `reply` | what messages hold |
-//! | `submit`, `job` | a job goes out; its message |
-//! | `arrive`, `amend`, `apply` | its reply comes in, what it changes of the result, and of all else |
-//! | `next` | what the user does next |
+//! | `result`, `cookies`, `request`, `reply` | contents of messages |
+//! | `submit`, `job` | sending a job, and its message |
+//! | `arrive`, `amend`, `apply` | handling a reply; its changes of the result, and all its other changes |
+//! | `next` | the next step of a user |
 //! | `property_sync` | changed properties, for jobs that already run |
-//! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
-//! | `listeners` | results for listeners in Java, each at its place |
-//! | `condition` | texts that controllers need before they can be asked |
-//! | `controller`, `said` | controllers that their own classes are; their answers |
+//! | `closing`, `ended` | processors, assertions and listeners of a result; transactions |
+//! | `listeners` | results for listeners in Java, in the plan's order |
+//! | `condition` | texts that controllers need before they can choose a child |
+//! | `controller`, `said` | controllers that their own Java class runs; their replies |
 //! | `end` | users that end or are cut, jobs that take long |
-//! | `early`, `session` | what is evaluated and said before the first user, and after the last |
+//! | `early`, `session` | evaluation and messages before the first user and after the last |
 
 mod amend;
 mod apply;
@@ -73,35 +74,35 @@ pub(crate) use crate::ids::Addressee;
 use crate::offload::Offload;
 use crate::time::clock::Nanos;
 
-/// Where a user goes on when its job is done.
+/// Where a user continues when its job is done.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// With the pre-processors from a place on.
+    /// With the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// With the timers from a place on, those before having taken so long.
+    /// With the sampler's timers from an index on; the number is the sum of the delays so far.
     Timers(SamplerId, usize, u64),
-    /// With the sampler, whose texts are known now.
+    /// With the sampler, whose texts are now evaluated.
     Begin(SamplerId),
-    /// With the sampler's result.
+    /// With the sample that the Java sampler has returned.
     Sampled(SamplerId),
-    /// With what is done with a result.
+    /// With the remaining work on a sample's result.
     Close(Closing),
-    /// With the assertions of a transaction that has ended, from a place on.
+    /// With the assertions of an ended transaction from an index on.
     Ended(Ended, usize),
-    /// With a sampler, before which listeners are told of what came before.
+    /// With a sampler, after listeners have received the earlier samples.
     Start(SamplerId),
-    /// With its first iteration: its objects in Java have heard of its start.
+    /// With the first iteration, after the user's objects in Java were notified of its start.
     Started,
-    /// It ends, once listeners are told of what came before.
+    /// With the end of the user, after listeners have received the earlier samples.
     End,
-    /// It looks for its next sampler again; a controller's texts may be known now.
+    /// With a new search for a sampler; the texts of a controller may be evaluated now.
     Pull(Option<ControllerId>),
-    /// It looks for its next sampler again; a controller of a class of its own has said something.
+    /// With a new search for a sampler, after a Java-backed controller has replied.
     Controller(ControllerId),
 }
 
 impl Then {
-    /// The sampler it is about.
+    /// Returns the sampler to which the waiting job belongs.
     fn sampler(&self) -> Option<SamplerId> {
         match self {
             Self::Start(id)
@@ -117,60 +118,60 @@ impl Then {
     }
 }
 
-/// State of a user that had jobs.
+/// State of a user that has had jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Java {
-    /// Its number in messages.
+    /// The user's number in messages; 0 before its first job.
     number: u64,
-    /// Which of its samples runs.
+    /// Count of the user's samples, which identifies the current one.
     pub(crate) sample: u32,
-    /// The job it waits for.
+    /// Ticket of the job for which the user waits.
     ticket: u64,
     then: Option<Then>,
-    /// The result that is being worked on.
+    /// The current sample's result, while the user waits for a job on it.
     result: Option<Box<SampleResult>>,
-    /// The result of the sample before, where somebody may look at it.
+    /// Result of the previous sample, if an element may read it.
     previous: Option<Box<SampleResult>>,
-    /// Transactions' samples that listeners are yet to be told of.
+    /// Samples of transactions that have not been delivered to all listeners.
     untold: std::collections::VecDeque<Untold>,
-    /// The sampler before that which runs.
+    /// The sampler that ran before the current one.
     before: Option<SamplerId>,
-    /// The requests of scripts since the last sample's end.
+    /// Highest request of scripts since the end of the last sample.
     pub(crate) asked: Request,
-    /// Headers that samplers share are not the plan's any more.
+    /// True if scripts have changed headers that samplers share.
     lasting: bool,
-    /// Its objects in Java know that it has started.
+    /// True if the user's objects in Java were notified of its start.
     started: bool,
-    /// Controllers whose texts have been evaluated for the current search for a sampler.
+    /// Controllers whose texts are evaluated for the current search for a sampler.
     fresh: Vec<ControllerId>,
-    /// Questions and notices for controllers in Java.
+    /// Calls and notices to controllers in Java.
     questions: Questions,
-    /// The iteration that Java has been told of last.
+    /// The last iteration that was announced to Java.
     iteration: u32,
 }
 
 impl crate::users::Part for Java {}
 
 impl Java {
-    /// Another sample begins, of a sampler behind that `before` it.
+    /// Begins another sample. `before` is the sampler that ran before it.
     pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {
         self.before = before;
         self.sample = self.sample.wrapping_add(1);
     }
 
-    /// A sample has ended; gives what scripts asked for.
+    /// Ends a sample; returns the highest request that scripts have made during it.
     pub(crate) fn end_sample(&mut self) -> Request {
         std::mem::take(&mut self.asked)
     }
 }
 
-/// State of their Java machine that all cores of a run share.
+/// State of the Java machine that all cores of a run share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Runs what only Java can, where the plan has such.
+    /// The carrier of jobs to Java; `None` if the plan needs no Java.
     pub(crate) offload: Option<Arc<dyn Offload>>,
     pub(crate) hearing: Hearing,
-    /// The number of the next user that has a job.
+    /// Number for the next user that has its first job.
     next_user: AtomicU64,
     news: News,
 }
@@ -186,47 +187,47 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     shared: Arc<Shared>,
-    /// By ticket.
+    /// Jobs in flight, by ticket.
     in_flight: HashMap<u64, InFlight>,
-    /// Messages, for the next ones.
+    /// Free buffers for the next messages.
     buffers: Vec<Vec<u8>>,
     ids: Vec<u32>,
-    /// The last version of the properties that Java was told of by this core.
+    /// Version of the properties that this core has sent to Java last.
     properties: u64,
-    /// The last version for which this core has seen to it that running jobs are told.
+    /// Last version that this core has synchronized with running jobs.
     looked: u64,
-    /// Names of elements, and of texts, for people.
+    /// Names of elements and of texts, for log lines.
     elements: Vec<Arc<str>>,
     texts: Vec<Arc<str>>,
-    /// Samplers that Java knows.
+    /// For each sampler: true if Java has an object of it.
     owned: Box<[bool]>,
-    /// Samplers of which Java is asked once headers that they send were changed.
+    /// For each sampler: true if Java must be asked for its headers after scripts have changed shared ones.
     asking: Box<[bool]>,
-    /// Controllers are their own classes.
+    /// True if the plan has controllers that their Java class runs.
     pub(crate) picks: bool,
-    /// Listeners of the plan are told of results.
+    /// True if the plan has listeners in Java.
     pub(crate) listens: bool,
-    /// The result of the sample before is kept.
+    /// True if the previous sample's result is kept.
     keeps_previous: bool,
-    /// So it is for those that look at a transaction's sample.
+    /// True if the previous result is kept for elements that read it beside a transaction's sample.
     previous_of_transactions: bool,
-    /// The sampler before is asked for.
+    /// True if some element asks for the previous sampler.
     pub(crate) previous_sampler: bool,
-    /// Complaints about jobs that take long.
+    /// Warnings about jobs that take long.
     slow: Vec<end::Slow>,
 }
 
 /// A job in flight.
 #[derive(Debug)]
 struct InFlight {
-    /// `None`: it tells of a user's end.
+    /// The job's work; `None` for a notice, such as that a user has ended.
     act: Option<Act>,
-    /// The texts that it evaluates.
+    /// The texts that the job evaluates.
     range: TextRange,
     user: u64,
     what: Arc<str>,
     since: Nanos,
-    /// Nobody waits for it any more: its user was cut. The user's end is told to Java behind it.
+    /// True if the job's user was cut, so that no user waits for it. The user's end is sent to Java after the reply.
     abandoned: bool,
 }
 
@@ -265,19 +266,19 @@ impl Jobs {
         }
     }
 
-    /// Somebody in Java looks at results of whatever samplers.
+    /// Returns true if Java reads the results of all samplers.
     pub(crate) fn observe(&self) -> bool {
         self.listens || self.keeps()
     }
 
-    /// An empty message.
+    /// Returns an empty buffer for a message.
     fn buffer(&mut self) -> Vec<u8> {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         buffer.clear();
         buffer
     }
 
-    /// Keeps a message's memory for the next, unless there is plenty.
+    /// Keeps a message's buffer for reuse, unless 64 are kept or the buffer exceeds 1 MiB.
     fn recycle(&mut self, buffer: Vec<u8>) {
         if self.buffers.len() < 64 && buffer.capacity() <= 1 << 20 {
             self.buffers.push(buffer);

@@ -1,4 +1,4 @@
-//! The core's result is amended by a reply of Java: its times, texts and verdicts. A job that failed fails the result.
+//! Applies a Java reply to the core's result: times, texts and verdicts. A failed job fails the result.
 
 use stats::Phases;
 
@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::time::clock::MS;
 use crate::time::timing::Timing;
 
-/// Puts what Java says of the result into it; a job that failed fails it as an assertion.
+/// Applies a Java reply to the result. A failed job fails the result as a failed assertion would.
 pub(super) fn amend(
     cx: &mut Context<'_>,
     timing: &mut Timing,

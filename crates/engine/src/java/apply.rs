@@ -1,6 +1,6 @@
-//! The changes of a reply: variables, properties, cookies, the request; and its lines for the log.
+//! Applies the changes of a Java reply: variables, properties, cookies, the request, and log lines.
 //!
-//! Nothing here can fail: what does not fit the plan (a slot that there is not) is passed over.
+//! Nothing here can fail: a change that does not fit the plan, such as a slot that does not exist, is ignored.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(super) fn apply_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     }
 }
 
-/// The sampler of this sample is another one now, or the plan's again.
+/// Replaces the sampler of the current sample by the one that a script has changed, or restores the plan's sampler.
 pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, reply: &Reply<'_>) {
     let plan = cx.plan;
     let Some(changed) = &reply.sampler else { return };
@@ -75,7 +75,7 @@ pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     user.java().lasting |= lasting;
 }
 
-/// Keeps what texts were evaluated to, for whoever reads them next.
+/// Stores the values of evaluated texts, from where their readers take them.
 pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply: &Reply<'_>) {
     let Out::Texts(texts) = &reply.out else { return };
     let values = cx.users.of(index).notes.java_mut();
@@ -90,7 +90,7 @@ pub(super) fn log_lines(cx: &Context<'_>, lines: &[LogLine<'_>]) {
     }
 }
 
-/// The cookie manager of a sampler, in the table of the plan.
+/// Returns the index of a sampler's cookie manager in the plan's table.
 pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
     match kind {
         SamplerKind::Http(http) => http.cookies,
@@ -99,14 +99,14 @@ pub(super) fn cookie_manager(kind: &SamplerKind) -> Option<u32> {
     }
 }
 
-/// Takes over the properties that scripts have changed.
+/// Copies properties that scripts have changed into the run's properties.
 pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
     for change in &changes.properties {
         run.shared.follow_java(change.version, change.name, change.value);
     }
 }
 
-/// A line of Java's as the run's events have it.
+/// Converts a log line of Java into a line of the run's events.
 pub(super) fn told(line: &LogLine<'_>) -> Line {
     let level = match line.level {
         message::LogLevel::Trace => LogLevel::Trace,

@@ -1,7 +1,8 @@
-//! The reply to a job comes in: what it changes is carried out, and what is next for its user is given back, where it was.
+//! Handles the reply to a job: applies its changes and returns the next step of its user.
 //!
-//! A job that failed, or whose reply cannot be read, fails the sample it belongs to; behind a sampler it fails as an assertion would. Outside of samples it is
-//! told in the log. Replies for users that are gone change properties and are heard in the log.
+//! A job that failed, or whose reply cannot be read, fails the sample to which it belongs. After the sampler it fails
+//! the sample as an assertion would. A failure outside of samples is logged. A reply for a user that has ended still
+//! changes properties, and its log lines are still written.
 
 use std::time::Instant;
 
@@ -26,7 +27,7 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Jobs {
-    /// A job is done, or why it is not: gives what is next for its user, if that waits for it.
+    /// Handles a finished or failed job. Returns the next step of its user, if the user still waits for this job.
     pub(crate) fn on_job(
         &mut self,
         cx: &mut Context<'_>,
@@ -45,7 +46,7 @@ impl Jobs {
             let said = error.map_or_else(|| session::farewell(&message), Err);
             match said {
                 Ok(lines) => apply::log_lines(cx, &lines),
-                // When the run ends at once, nothing more is begun for its users.
+                // When the run ends at once, nothing more starts for its users, so the failure is not logged.
                 Err(_) if cx.stop.asked => {}
                 Err(failed) => cx.log(format!("{}: {failed}", job.what)),
             }
@@ -58,7 +59,7 @@ impl Jobs {
         }
         let next = match (take_then(cx, to), read) {
             (Some(then), read) => Some(self.resume_with(cx, to.index, then, &job, read, done)),
-            // Nobody waits for it.
+            // No user waits for this job any more.
             (None, read) => {
                 match read {
                     Ok(reply) => apply::apply_everywhere(cx, &reply),
@@ -84,7 +85,8 @@ impl Jobs {
         read: Result<Reply<'_>, Failed>,
         done: Nanos,
     ) -> Next {
-        // What came before has lasted until now; what the reply waited for is this process's delay.
+        // The time until now belongs to earlier work. Only the time for which the reply has waited is this process's
+        // delay.
         let user = &mut cx.users[index];
         user.intended = user.intended.max(done);
         let read = read.and_then(|reply| {
@@ -122,7 +124,7 @@ impl Jobs {
             }
             Then::Pull(controller) => {
                 log_failure(cx, &read, job);
-                // One that must end does so when it has its next sampler.
+                // A user that must end does so at its next sampler.
                 must_end(cx, index);
                 if let Some(controller) = controller {
                     cx.users[index].java().fresh.push(controller);
@@ -147,14 +149,14 @@ impl Jobs {
     }
 }
 
-/// Says in the log that a job has failed which belongs to no sample.
+/// Logs the failure of a job that belongs to no sample.
 fn log_failure(cx: &Context<'_>, read: &Result<Reply<'_>, Failed>, job: &InFlight) {
     if let Err(failed) = read {
         cx.log(format!("{}: {failed}", job.what));
     }
 }
 
-/// Listeners have been told of what came before.
+/// Returns the next step of a user whose Java listeners have received the earlier samples.
 fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
     if must_end(cx, index) {
         return Next::EndUser;
@@ -166,7 +168,7 @@ fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
     }
 }
 
-/// Where the user goes on, if it still waits for that job.
+/// Returns where the user continues, if it still waits for that job.
 fn take_then(cx: &mut Context<'_>, to: Addressee) -> Option<Then> {
     let user = cx.users.all.get_mut(to.index.at())?;
     if !user.alive || user.wait != Wait::Java {
@@ -180,7 +182,7 @@ fn take_then(cx: &mut Context<'_>, to: Addressee) -> Option<Then> {
     java.then.take()
 }
 
-/// Goes on before or at a sampler.
+/// Continues a user whose job ran before a sampler or was the sampler itself.
 fn proceed(
     cx: &mut Context<'_>,
     index: UserId,
@@ -194,7 +196,7 @@ fn proceed(
         take_sample(cx, index, id, found, job, done);
         return Next::GoOn;
     }
-    // What is left before the sampler still comes; the sampler does not.
+    // The remaining pre-processors and timers of the sampler still run; the sampler itself does not.
     must_end(cx, index);
     match *then {
         Then::Before(id, next) => Next::Before(id, next),
@@ -211,7 +213,7 @@ fn proceed(
     }
 }
 
-/// Carries out what changed for the user, but for the result.
+/// Applies a reply's changes for the user, except changes of the result.
 fn apply(cx: &mut Context<'_>, index: UserId, then: &Then, reply: &Reply<'_>) {
     apply::apply_everywhere(cx, reply);
     apply::apply_variables(cx, index, &reply.changes);
@@ -222,7 +224,7 @@ fn apply(cx: &mut Context<'_>, index: UserId, then: &Then, reply: &Reply<'_>) {
     apply_ask(cx, index, reply.ask);
 }
 
-/// Takes the sample that Java has made.
+/// Makes the sample that Java returned the core's result.
 fn take_sample(
     cx: &mut Context<'_>,
     index: UserId,
@@ -234,11 +236,11 @@ fn take_sample(
     let mut result = cx.lend_result();
     result.clear();
     found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
-    // As JMeter's thread does, when the sampler is through.
+    // JMeter's thread likewise sets the thread name only after the sampler returns.
     result.thread = None;
     let subs = result.sub_count;
     result.subs[..subs].iter_mut().for_each(|sub| sub.thread = None);
-    // Java's clock has milliseconds; the sample cannot have begun before it was asked for.
+    // Java's clock has milliseconds. The sample cannot have begun before the job was sent.
     let (start_ms, _, elapsed) = found.span();
     let start = cx.clock.of_wall(start_ms.saturating_mul(MS));
     let start = start.clamp(job.since.min(done), done);
@@ -262,7 +264,7 @@ fn take_sample(
     cx.conclude(index, id, timing, outcome);
 }
 
-/// A job before or at a sampler has failed, and the sample with it.
+/// Fails a sample because a job before or at its sampler has failed.
 fn fail(
     cx: &mut Context<'_>,
     index: UserId,
@@ -282,7 +284,7 @@ fn fail(
     cx.conclude(index, id, timing, Outcome::Other);
 }
 
-/// Notes the request of a script to its user or to all.
+/// Records a script's stop request for its user or for the whole test.
 fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
     if matches!(ask, Request::StopTest | Request::StopTestNow) {
         let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });

@@ -1,7 +1,8 @@
-//! The work on a sample's result: post-processors, assertions, listeners of Java, in this order, and then the end of the sample.
+//! Work on a sample's result in Java: post-processors, assertions, listeners, in this order, and then the end of the
+//! sample.
 //!
-//! Each may be a job. Then the result goes with the user, who waits, and comes back to be worked on where this was left. A sample that the end of the run
-//! has cut sees no job any more.
+//! Each of these steps may be a job. Then the result is stored with the waiting user, and work on it resumes after the
+//! reply. No job is sent for a sample that the end of the run has cut.
 
 use plan::extract::Extractor;
 use plan::java_backed::Job;
@@ -14,24 +15,24 @@ use crate::ids::UserId;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 
-/// A sample that ends.
+/// A sample that ends, with the progress of the work on its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
     pub(crate) id: SamplerId,
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
-    /// Somebody looks at the result.
+    /// True if some element reads the sample's result.
     pub(crate) observed: bool,
-    /// The next of the sampler's processors and assertions, counted together; `None` once they are through.
+    /// Index of the next post-processor or assertion, counted together; `None` after the last one.
     pub(crate) at: Option<usize>,
-    /// When its last job was done; what comes next could not begin before.
+    /// Time at which the sample's last job was done; the next step cannot have begun earlier.
     pub(crate) since: Nanos,
-    /// So many of its listeners have been told of it.
+    /// Number of the sample's listeners that have received it.
     pub(crate) told: usize,
 }
 
 impl Jobs {
-    /// Runs processors and assertions from a place on. False: the user waits for one.
+    /// Runs post-processors and assertions from the given index on. Returns false if the user waits for one.
     pub(crate) fn process(
         &mut self,
         cx: &mut Context<'_>,
@@ -93,7 +94,7 @@ impl Jobs {
         }
     }
 
-    /// Keeps the core's result for whoever looks at the sample before.
+    /// Keeps the core's result as the previous result, for elements that read it during the next sample.
     pub(crate) fn keep_previous(&self, cx: &mut Context<'_>, index: UserId) {
         if !self.keeps() {
             return;
@@ -110,7 +111,7 @@ impl Jobs {
     }
 }
 
-/// Takes the result back that went with a user.
+/// Makes the result that was stored with a waiting user the core's result again.
 pub(super) fn take_kept(cx: &mut Context<'_>, index: UserId) {
     if let Some(kept) = cx.users[index].java().result.take() {
         let used = std::mem::replace(&mut cx.result, kept);

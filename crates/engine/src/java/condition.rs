@@ -1,6 +1,9 @@
-//! Texts that controllers need before they can be asked: conditions, counts, names.
+//! Texts that Java must evaluate before a controller can choose its next child: conditions, counts, names.
 //!
-//! A search for a sampler that comes to a controller with such texts ends there, with nothing changed, and the user waits; when they are known, the next search finds
+//! When the search for a sampler reaches a controller with such texts, the search stops without changing anything, and
+//! the user waits. Once the values are known, the next search takes the same path and uses them. The values are valid
+//! for that search only, and only until the controller restarts. The values of a While Controller are valid for one
+//! evaluation of its condition.
 //! the same way and uses them. They hold for that search alone, and only until the controller begins anew; a While Controller's hold for one question.
 
 use std::sync::Arc;
@@ -11,12 +14,13 @@ use super::{Act, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Whether a controller's texts are known in the current search for a sampler, or it has none.
+/// Returns true if the controller needs no texts from Java, or if they are evaluated for the current search for a
+/// sampler.
 pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
     cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
 }
 
-/// The next question to a controller needs its texts evaluated anew.
+/// Discards the texts of a controller, so that its next child selection has them evaluated anew.
 #[inline]
 pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     if !cx.controller(id).evaluates.is_empty() {
@@ -32,7 +36,7 @@ fn forget_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     }
 }
 
-/// A search for a sampler has come to its end.
+/// Discards the texts of all controllers at the end of a search for a sampler.
 pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
     if let Some(java) =
         cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
@@ -43,7 +47,7 @@ pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
 }
 
 impl Jobs {
-    /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
+    /// Notifies config elements in Java of a new iteration of the group. Returns false if the user waits for them.
     pub(crate) fn tell_iteration(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
         if cx.gives_up(index) {
             return true;

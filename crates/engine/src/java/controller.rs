@@ -1,10 +1,12 @@
-//! Controllers that their own classes are: which sampler is next is asked in Java.
+//! Controllers that their own Java class runs: Java decides which sampler is next.
 //!
-//! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
-//! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
-//! each answer as for any job, and the next search for a sampler finds the same way down ([`pending_calls`]) and goes on with it. What JMeter only tells a
-//! controller (it begins, its iteration is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
-//! each controller that is asked.
+//! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each child.
+//! The stand-in of a sampler is what the controller returns as its choice. The stand-in of a controller calls back into
+//! the native tree. So a call may be open while the native tree is searched inside it, down to another Java-backed
+//! controller. The user waits for each reply as for any job. The next search for a sampler takes the same path down
+//! ([`pending_calls`]) and continues the call. JMeter's mere notices to a controller (start, end of iteration, loop
+//! left) are sent along with the next question. Plans without such a controller pay two comparisons for each controller
+//! that a search visits.
 
 use plan::java_backed::JavaBackedId;
 use plan::plan::ControllerId;
@@ -18,36 +20,36 @@ use crate::ids::UserId;
 use crate::reports::line::{Line, LogLevel};
 use crate::users::controllers as state;
 
-/// Notices that are kept for a controller which is not asked for long; the first are forgotten.
+/// Maximum number of notices kept for Java controllers between two questions; the oldest are dropped.
 const MOST_UNTOLD: usize = 1000;
 
-/// A question to a controller that is not answered yet.
+/// A call to a Java-backed controller that has not returned its choice yet.
 #[derive(Debug)]
 struct Open {
     controller: ControllerId,
     said: Option<Said>,
-    /// How many texts of controllers were known when it was asked.
+    /// Number of controllers with evaluated texts when the call began.
     known: usize,
 }
 
-/// A user's open questions to such controllers.
+/// A user's open calls and unsent notices to Java-backed controllers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    /// Each was asked inside of the one before.
+    /// Open calls; each was made inside the one before.
     open: Vec<Open>,
-    /// Notices that are to be told.
+    /// Notices that are sent with the next question.
     untold: Vec<Notice>,
 }
 
 impl Questions {
-    /// A search for a sampler has come to its end.
+    /// Drops all open calls at the end of a search for a sampler.
     pub(super) fn close(&mut self) {
         self.open.clear();
     }
 
     fn tell(&mut self, element: JavaBackedId, what: Tell, number: u32) {
         let one = Notice { element: element.0, what, number };
-        // To be initialised twice is to be initialised.
+        // A second initialization directly after the first has no effect.
         let mut last = self.untold.iter().rev().filter(|told| told.element == element.0);
         if what == Tell::Initialize && last.next().is_some_and(|told| told.words() == one.words()) {
             return;
@@ -59,23 +61,23 @@ impl Questions {
     }
 }
 
-/// Pending calls to a user's controllers in Java, which its next search replays.
+/// Returns the number of the user's pending calls to controllers in Java, which its next search replays.
 pub(crate) fn pending_calls(cx: &Context<'_>, index: UserId) -> usize {
     let java = cx.users[index].extra.as_ref().and_then(|extra| extra.parts.get::<super::Java>());
     java.map_or(0, |java| java.questions.open.len())
 }
 
-/// How a controller stands that its own class is, at a place among the pending calls.
+/// State of a Java-backed controller's call at a given depth of the pending calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It is not asked.
+    /// No call to the controller is open.
     Free,
-    /// It was asked, and has not answered yet.
+    /// The controller was called and has not replied yet.
     Asked,
     Said(Said),
 }
 
-/// How a controller stands at a place among the pending calls.
+/// Returns the state of a controller's call at a given depth of the pending calls.
 pub(crate) fn standing(
     cx: &mut Context<'_>,
     index: UserId,
@@ -90,12 +92,12 @@ pub(crate) fn standing(
     }
 }
 
-/// The calls from a place on are over.
+/// Drops the pending calls from a given depth on.
 pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
     cx.users[index].java().questions.open.truncate(at);
 }
 
-/// Has a controller told of something with the next question to any.
+/// Queues a notice for a Java-backed controller. It is sent with the next question to any such controller.
 pub(crate) fn tell_controller(
     cx: &mut Context<'_>,
     index: UserId,
@@ -107,7 +109,7 @@ pub(crate) fn tell_controller(
 }
 
 impl Jobs {
-    /// Puts a new question to a controller: the pending call at a place, with none behind it.
+    /// Starts a call to a Java-backed controller at a given depth, where the list of pending calls ends.
     pub(crate) fn ask_controller(
         &mut self,
         cx: &mut Context<'_>,
@@ -127,7 +129,7 @@ impl Jobs {
         self.hand_over_words(cx, index, Then::Controller(id), Act::Controller, &words);
     }
 
-    /// Answers what a controller has asked for, at a place among the pending calls.
+    /// Answers the request that a controller has made, at a given depth of the pending calls.
     pub(crate) fn answer_controller(
         &mut self,
         cx: &mut Context<'_>,
@@ -140,7 +142,7 @@ impl Jobs {
         java.questions.open.truncate(at + 1);
         let Some(open) = java.questions.open.get_mut(at) else { return };
         open.said = None;
-        // Its children may be asked once more in this search, and then anew.
+        // The controller's children may be searched once more in this search, with texts that are evaluated anew.
         java.fresh.truncate(open.known);
         let turn = Turn::GoOn;
         let question = Question { element: element.0, depth: at as u32, turn, answer, number };
@@ -149,7 +151,7 @@ impl Jobs {
     }
 }
 
-/// A controller has said something, or its job has failed.
+/// Handles the reply of a Java-backed controller, or the failure of its job.
 pub(super) fn hear_controller(
     cx: &mut Context<'_>,
     index: UserId,
@@ -161,7 +163,7 @@ pub(super) fn hear_controller(
         Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
             Some(said).filter(|said| said.fits(cx.plan))
         }
-        // Java has told of it.
+        // Java has already logged the cause.
         Ok(Reply { gives_up: true, .. }) => return Next::EndOfPlan,
         Ok(_) => None,
         Err(failed) => {
@@ -175,7 +177,7 @@ pub(super) fn hear_controller(
         cx.log(Line::log(LogLevel::Error, None, format!("{}: {what}", job.what)));
         return Next::EndOfPlan;
     };
-    // One that must end does so when it has its next sampler.
+    // A user that must end does so at its next sampler.
     next::must_end(cx, index);
     if let Said::Nothing(done) = said {
         let mut place = cx.controller_state(index, id);

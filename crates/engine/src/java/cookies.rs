@@ -1,6 +1,6 @@
-//! Cookies in messages: those of a user's Cookie Manager, as Java sees them and as it leaves them.
+//! Cookies in messages: written to Java from a user's Cookie Manager, and read back as Java has changed them.
 //!
-//! A cookie whose domain was not given goes to exactly one host.
+//! A cookie without an explicit domain is sent to exactly one host.
 
 use wire::cookie::{Cookie, Jar};
 
@@ -8,7 +8,7 @@ use super::message::{self, CookieFlags};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
 
-/// Writes the cookies of a jar.
+/// Writes all cookies of a jar to a message.
 pub(crate) fn write(jar: &Jar, out: &mut Writer<'_>) {
     let mut list = out.begin();
     for cookie in jar.iter() {
@@ -30,7 +30,7 @@ pub(crate) fn write(jar: &Jar, out: &mut Writer<'_>) {
     out.end(list);
 }
 
-/// Reads a cookie.
+/// Reads a cookie from a message.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cookie, Malformed> {
     let read = message::Cookie::read(reader)?;
     Ok(Cookie {

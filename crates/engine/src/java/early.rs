@@ -1,6 +1,8 @@
-//! Texts that Java evaluates before any user starts: of the plan's variables, of groups and files, and of what users share.
+//! Texts that Java evaluates before any user starts: those of the plan's variables, of groups and files, and of what
+//! users share.
 //!
-//! Each is a call that waits for its reply, as the test itself ([`USER`]). What cannot be evaluated is nothing, and a sentence says why.
+//! Each evaluation is a blocking call on behalf of the test itself ([`USER`]). A text that cannot be evaluated becomes
+//! empty, and a warning says why.
 
 use plan::env::Env;
 use plan::java_backed::TextId;
@@ -15,21 +17,21 @@ use super::{Act, Reply};
 use crate::offload::Offload;
 use crate::reports::line::Line;
 
-/// The test itself, among users.
+/// User number of the test itself in messages.
 const USER: u64 = 0;
 
-/// Evaluates texts before the run.
+/// Evaluates texts in Java before the run starts.
 #[derive(Debug)]
 pub(crate) struct Early<'a> {
     offload: &'a dyn Offload,
-    /// The properties that Java has been told of.
+    /// Version of the properties that Java has received last.
     properties: u64,
-    /// Lines for the user.
+    /// Warnings for the person who runs the test.
     pub(crate) complaints: Vec<Line>,
 }
 
 impl<'a> Early<'a> {
-    /// Has Java read its part of the plan. `None` where no text needs it, or nobody evaluates any.
+    /// Sends Java its part of the plan. Returns `None` if no text needs Java or if there is no Java machine.
     pub(crate) fn begin(
         plan: &plan::plan::Plan,
         offload: Option<&'a dyn Offload>,
@@ -42,7 +44,7 @@ impl<'a> Early<'a> {
         }
         let offload = offload?;
         let mut complaints = Vec::new();
-        // What it finds wrong is said when the run starts.
+        // Findings of Java about the plan are reported when the run starts.
         if let Err(failed) = session::set_up(offload, plan, facts, &[]) {
             let text = format!("the Java machine cannot read its part of the plan: {failed}");
             complaints.push(text.into());
@@ -50,8 +52,8 @@ impl<'a> Early<'a> {
         Some(Self { offload, properties: 0, complaints })
     }
 
-    /// Evaluates texts; their values are the environment's from now on.
-    /// `blank`: there are no variables yet, not even a place for them.
+    /// Has Java evaluate texts, and stores their values in the environment. `blank`: there are no variables yet, not
+    /// even slots for them.
     pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>, blank: bool) {
         if texts.is_empty() {
             return;
@@ -118,7 +120,7 @@ impl<'a> Early<'a> {
         out.end(list);
         (self.properties, _) = out.properties(env.shared, self.properties);
         out.int(0);
-        // No results, no samplers, no cookies.
+        // The message has no results, samplers or cookies.
         for _ in 0..5 {
             out.flag(false);
         }

@@ -1,7 +1,7 @@
-//! Users that end, or are cut while Java works for them, and jobs that take long.
+//! Users that end or are cut while Java works for them, and jobs that take long.
 //!
-//! When the run ends at once, nobody waits for a job any more: Java is asked to break it off, and the user ends with its sample cut. A core stays until Java has
-//! been told of its users' ends, but not for ever.
+//! When the run ends at once, no user waits for a job any more: Java is asked to interrupt the job, and the user ends
+//! with its sample cut. A core waits, for a limited time, until Java has received the ends of its users.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use crate::ids::UserId;
 use crate::time::clock::{Nanos, SECOND};
 use crate::users::Wait;
 
-/// How long a core waits for Java when its users have ended.
+/// Maximum time for which a core waits for Java after its users have ended, in nanoseconds.
 pub(crate) const PATIENCE: Nanos = 10 * SECOND;
 
-/// A job that takes longer is told of; then when it takes twice as long.
+/// Running time of a job from which a warning is logged, in nanoseconds. The next warning follows at twice the time.
 const LONG: Nanos = 10 * SECOND;
 
-/// The complaints about jobs of one name.
+/// State of the warnings about long jobs of one name.
 #[derive(Debug)]
 pub(crate) struct Slow {
     what: Arc<str>,
-    /// Told of again when they take this long.
+    /// Running time at which the next warning is logged, in nanoseconds.
     next: Nanos,
 }
 
 impl Jobs {
-    /// Whether the result of the sample before is kept.
+    /// Returns true if the previous sample's result is kept.
     pub(super) fn keeps(&self) -> bool {
         self.keeps_previous || self.previous_of_transactions
     }
 
-    /// Whether a job is in flight that the end must wait for.
+    /// Returns true if a job is in flight that the core must wait for at its end.
     pub(crate) fn are_open(&self) -> bool {
         self.in_flight.values().any(|job| !job.abandoned)
     }
 
-    /// Complaints about jobs that take long, once for each name.
+    /// Returns warnings about jobs that take long, one for each name of a job.
     fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
         let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
         for job in self.in_flight.values().filter(|job| now - job.since >= LONG) {
@@ -76,7 +76,7 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// Tells of jobs that take long.
+    /// Logs warnings about jobs that take long.
     pub(crate) fn watch_jobs(&mut self, cx: &Context<'_>, now: Nanos) {
         if self.in_flight.is_empty() {
             return;
@@ -86,7 +86,8 @@ impl Jobs {
         }
     }
 
-    /// A user ends, whose listeners have been told of all: Java is told, if it knows it.
+    /// Notifies Java that a user has ended, if Java has its number. The user's listeners have received all its samples
+    /// by now.
     pub(crate) fn end_user(&mut self, cx: &mut Context<'_>, index: UserId) {
         let Some(java) =
             cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<super::Java>())
@@ -99,7 +100,7 @@ impl Jobs {
         if java.number == 0 {
             return;
         }
-        // Of a user that Java still works for it is told when that is done.
+        // If Java still works for the user, the notice follows after that job's reply.
         if let Some(job) = self.in_flight.get_mut(&java.ticket) {
             job.abandoned = true;
             return;
@@ -109,7 +110,7 @@ impl Jobs {
         self.say_goodbye(cx, index, java.number, what);
     }
 
-    /// The run ends at once: what Java does for a user is broken off.
+    /// Interrupts the job that Java runs for a user, because the run ends at once.
     pub(crate) fn cut(&mut self, cx: &mut Context<'_>, index: UserId) -> Next {
         let number = cx.users[index].java().number;
         if let Some(offload) = &self.shared.offload {
@@ -143,7 +144,7 @@ impl Jobs {
         }
     }
 
-    /// A sample takes longer than its Sample Timeout allows.
+    /// Interrupts a Java sampler that takes longer than its Sample Timeout allows.
     pub(crate) fn interrupt_sample(&self, cx: &mut Context<'_>, index: UserId) {
         let java = cx.users[index].java();
         if matches!(java.then, Some(Then::Sampled(_))) {
@@ -178,7 +179,7 @@ mod tests {
         jobs.in_flight.insert(3, job("short", 9 * SECOND));
         let told = |jobs: &mut Jobs, seconds| jobs.slow_lines(seconds * SECOND).len();
         let counts = [9, 10, 11, 19, 20, 39, 40, 41].map(|seconds| told(&mut jobs, seconds));
-        // The second name joins at 19 s, and is told of next when it has taken 20 s.
+        // The second name joins at 19 s; its next warning is due after 20 s of running time.
         assert_eq!(counts, [0, 1, 0, 1, 1, 1, 1, 0]);
         jobs.in_flight.clear();
         assert_eq!(told(&mut jobs, 80), 0);

@@ -1,4 +1,5 @@
-//! Transactions with a parent sample whose assertions are checked in Java: the transaction has ended, and its user waits before its sample is reported.
+//! Transactions with a parent sample whose assertions run in Java: the transaction has ended, and its user waits until
+//! its sample is checked.
 
 use plan::java_backed::Job;
 use plan::plan::ControllerKind;
@@ -9,7 +10,7 @@ use crate::ids::UserId;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
-/// A transaction that has come to its end; its result is the core's, or goes with its user.
+/// A transaction that has ended. Its result is the core's result, or is stored with the waiting user.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) open: Box<Transaction>,
@@ -17,7 +18,8 @@ pub(crate) struct Ended {
 }
 
 impl Jobs {
-    /// Checks a transaction's sample, the core's result, from an assertion on. Gives the transaction back once all have checked it; else its user waits.
+    /// Runs the assertions of a transaction's sample (the core's result) from the given index on. Returns the
+    /// transaction when all have run, or `None` if its user waits for one.
     pub(crate) fn check_in_turn(
         &mut self,
         cx: &mut Context<'_>,

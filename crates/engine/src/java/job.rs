@@ -1,6 +1,7 @@
-//! The message of a job: what Java must know of the user, written in one piece.
+//! Builds the message of a job: everything that Java must know of the user.
 //!
-//! All of a user's variables go along; a result, cookies and the sampler only where something in the job looks at them.
+//! A job carries all variables of its user. It carries a result, cookies or the sampler only if an element of the job
+//! reads them.
 
 use std::sync::atomic::Ordering;
 
@@ -19,7 +20,7 @@ use crate::ids::UserId;
 use crate::users::User;
 
 impl Jobs {
-    /// Writes a job.
+    /// Builds the message of a job.
     pub(super) fn message(
         &mut self,
         cx: &mut Context<'_>,
@@ -73,7 +74,7 @@ impl Jobs {
         message
     }
 
-    /// Gives a user its number in messages, at its first job.
+    /// Assigns a user its number in messages, before its first job.
     fn number_user(&self, cx: &mut Context<'_>, index: UserId) {
         let java = cx.users[index].java();
         if java.number == 0 {
@@ -81,7 +82,7 @@ impl Jobs {
         }
     }
 
-    /// The reads of something in a job.
+    /// Returns what the elements of a job read besides variables and properties.
     fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
         let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
         match act {
@@ -97,20 +98,20 @@ impl Jobs {
     }
 }
 
-/// Whether a job is the first of its user's iteration.
+/// Returns true if a job is the first of its user's iteration.
 fn begins_iteration(cx: &mut Context<'_>, index: UserId) -> bool {
     let iteration = cx.users.of(index).iteration;
     std::mem::replace(&mut cx.users[index].java().iteration, iteration) != iteration
 }
 
-/// The owner and the place of the cookies that a sampler takes.
+/// Returns the owner and the index of the cookie jar that a sampler uses.
 fn jar_of(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<(UserId, usize)> {
     let manager = cookie_manager(&cx.plan.samplers[id.0 as usize].kind)?;
     let index = cx.jar_around(index, manager);
     Some((index, cx.jar(index, manager)?))
 }
 
-/// The beginning of a job.
+/// Builds the head of a job's message.
 fn head<'a>(
     cx: &Context<'_>,
     index: UserId,
@@ -139,7 +140,8 @@ fn head<'a>(
     }
 }
 
-/// The results that a job looks at: its own or that of the sample before, and the one before a transaction's.
+/// Returns the results that a job reads: the current or the previous sample's, and the one before a transaction's
+/// sample.
 fn seen<'a>(
     cx: &'a Context<'_>,
     java: Option<&'a Java>,
@@ -150,7 +152,7 @@ fn seen<'a>(
     let previous = java.and_then(|java| java.previous.as_deref());
     let seen = if is_own { Some(&*cx.result) } else { previous };
     let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
-    // JMeter's thread does not count a transaction's sample among those that were before.
+    // JMeter's thread never makes a transaction's sample the previous result.
     let of_transaction =
         act == Act::Listener && !matches!(then, Then::Close(_)) || matches!(then, Then::Ended(..));
     [seen, previous.filter(|_| of_transaction && reads.contains(Reads::PREVIOUS))]

@@ -1,7 +1,9 @@
-//! Listeners are told of results, each at its place: what one in Java changes is in the rows of those behind it, and not in the rows of those before.
+//! Delivers results to listeners in the plan's order. What a listener in Java changes is visible to the listeners after
+//! it, and not to those before it.
 //!
-//! A sample's user waits for listeners in Java where they stand. Of a transaction's sample they are told before the user's next sampler; until then the
-//! sample is in no file. A user that ends on the way waits for nobody: what its listeners change is lost.
+//! A sample's user waits for listeners in Java at their position. A transaction's sample is delivered before the user's
+//! next sampler; until then no file has it. A user that ends earlier waits for no listener: changes that its listeners
+//! make are lost.
 
 use std::ops::Range;
 
@@ -16,20 +18,20 @@ use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-/// A transaction's sample that listeners are yet to be told of.
+/// A transaction's sample that has not been delivered to all its listeners.
 #[derive(Debug)]
 pub(crate) struct Untold {
-    /// `None` while it is with its user, who waits for one of them.
+    /// The result; `None` while it is stored with the user, who waits for one of the listeners.
     result: Option<Box<SampleResult>>,
     listeners: Box<[ListenerId]>,
-    /// Which of them is next.
+    /// Index of the listener that receives the sample next.
     next: usize,
-    /// Its rows have the user's name.
+    /// True if the sample's rows contain the user's name.
     named: bool,
 }
 
 impl Untold {
-    /// The place behind those that have been told of it.
+    /// Returns the index after the listeners that have received the sample.
     pub(crate) fn next(&self) -> usize {
         self.next
     }
@@ -42,21 +44,21 @@ impl Untold {
         self.named
     }
 
-    /// The next listeners of Java's among those that are yet to be told.
+    /// Returns the next consecutive Java listeners among those that have not received the sample.
     pub(crate) fn java_backed(&self, plan: &Plan) -> Option<Range<usize>> {
         java_backed_from(plan, &self.listeners, self.next, None)
     }
 }
 
 impl Jobs {
-    /// Whether Java's listeners are told of a sample at all.
+    /// Returns true if listeners in Java receive this sample.
     pub(crate) fn tells_of(&self, cx: &Context<'_>, closing: &Closing) -> bool {
-        // One that a listener has ignored is too late for that: the others are told all the same.
+        // If a listener marks the sample as ignored, the remaining listeners still receive it.
         let ignored = cx.result.ignore && closing.told == 0;
         self.listens && !ignored && closing.outcome != Outcome::CutByEnd
     }
 
-    /// Tells those of a sample's listeners that are Java's; the user waits for them.
+    /// Sends a sample to its listeners in Java; the user waits for them.
     pub(crate) fn tell_of_sample(
         &mut self,
         cx: &mut Context<'_>,
@@ -73,7 +75,8 @@ impl Jobs {
         self.hand_over_run(cx, index, Then::Close(*closing), Act::Listener, told);
     }
 
-    /// Keeps a transaction's sample, the core's result, for its listeners until the user's next sampler, if there are some in Java. False: nobody has to wait.
+    /// Keeps a transaction's sample (the core's result) until the user's next sampler, if listeners in Java must
+    /// receive it. Returns false if there are no such listeners.
     pub(crate) fn keeps_for_listeners(
         &self,
         cx: &mut Context<'_>,
@@ -96,7 +99,7 @@ impl Jobs {
         true
     }
 
-    /// Tells those of a transaction's listeners that are Java's; the user waits for them.
+    /// Sends a transaction's sample to its listeners in Java; the user waits for them.
     pub(crate) fn tell_of_untold(
         &mut self,
         cx: &mut Context<'_>,
@@ -113,7 +116,7 @@ impl Jobs {
         self.hand_over_run(cx, index, then, Act::Listener, told);
     }
 
-    /// Tells all of a transaction's listeners that are Java's and were not yet; nobody waits for them.
+    /// Sends a transaction's sample to all its remaining listeners in Java; the user does not wait for them.
     pub(crate) fn tell_in_passing(&mut self, cx: &mut Context<'_>, index: UserId, untold: &Untold) {
         let told = untold.listeners[untold.next..].iter();
         let told = told.filter_map(|id| java_backed_listener(cx.plan, *id));
@@ -124,7 +127,7 @@ impl Jobs {
     }
 }
 
-/// The next listeners of Java's that are to be told of a sample; those in `heard` are not.
+/// Returns the next consecutive listeners in Java that must receive a sample, without those in `heard`.
 pub(crate) fn next_told(
     plan: &Plan,
     closing: &Closing,
@@ -134,7 +137,7 @@ pub(crate) fn next_told(
     java_backed_from(plan, listeners, closing.told, heard)
 }
 
-/// The transaction's sample that is to be told first; its result is the core's.
+/// Takes the user's first undelivered transaction sample, and makes its result the core's result.
 pub(crate) fn next_untold(cx: &mut Context<'_>, index: UserId) -> Option<Untold> {
     let java = cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
     let mut untold = java.untold.pop_front()?;
@@ -145,7 +148,7 @@ pub(crate) fn next_untold(cx: &mut Context<'_>, index: UserId) -> Option<Untold>
     Some(untold)
 }
 
-/// Listeners in Java have been told of a transaction; it is kept as they have made it.
+/// Stores a transaction's sample as listeners in Java have changed it.
 pub(super) fn take_told(
     cx: &mut Context<'_>,
     index: UserId,
@@ -155,7 +158,7 @@ pub(super) fn take_told(
     closing::take_kept(cx, index);
     match read {
         Ok(_) => amend::amend(cx, &mut Timing::default(), read, job),
-        // It is no matter of the transaction's.
+        // A listener's failure does not fail the transaction.
         Err(failed) => cx.log(format!("{}: {failed}", job.what)),
     }
     let fresh = cx.spare_results.pop().unwrap_or_default();
@@ -165,7 +168,7 @@ pub(super) fn take_told(
     }
 }
 
-/// The next listeners of Java's that follow each other, and are not among those that have `heard`.
+/// Returns the next consecutive listeners in Java from an index on, without those in `heard`.
 fn java_backed_from(
     plan: &Plan,
     listeners: &[ListenerId],

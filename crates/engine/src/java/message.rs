@@ -1,4 +1,5 @@
-//! Numbers and records of messages between the engine and Java: both modules are made from `crates/messages/messages.txt`.
+//! Numbers and records of messages between the engine and Java: both modules are generated from
+//! `crates/messages/messages.txt`.
 
 mod numbers;
 mod records;

@@ -1,4 +1,5 @@
-//! The next step of a user whose job is done, as a value that the loop carries out. Costs nothing but its size.
+//! The next step of a user whose job is done, as a value on which the core's loop acts. A step costs nothing but its
+//! size.
 
 use plan::plan::SamplerId;
 use plan::result::Request;
@@ -8,36 +9,36 @@ use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-/// The next thing to be done for a user whose job is done, or is broken off.
+/// The next step of a user whose job is done or has been interrupted.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// It goes on, unless it waits again.
+    /// The user continues, unless it waits for another job.
     GoOn,
-    /// Its sampler has given no result.
+    /// The user's sampler has returned no result.
     NoResult(SamplerId),
-    /// Its sample, the core's result, is closed further.
+    /// The work on the user's sample, the core's result, continues.
     Close(Closing),
-    /// The run's end has cut its sampler; the core's result says so.
+    /// The end of the run has cut the user's sampler; the core's result records that.
     Cut(SamplerId, Timing),
-    /// A transaction has ended, whose sample, the core's result, has been checked.
+    /// The sample of an ended transaction, the core's result, has been checked by its assertions.
     Checked(Ended),
-    /// It begins a sampler.
+    /// The user starts a sampler with its pre-processors.
     Start(SamplerId),
-    /// It goes on with the pre-processors from a place on.
+    /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// It goes on with the timers from a place on, those before having taken so long.
+    /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
     Timers(SamplerId, usize, u64),
-    /// It starts its sampler, whose texts are known.
+    /// The user runs its sampler, whose texts are evaluated.
     Begin(SamplerId),
-    /// It stops before its sampler.
+    /// The user stops before its sampler.
     Stop,
-    /// It has run all that there is for it.
+    /// The user has run everything that the plan has for it.
     EndOfPlan,
-    /// It ends.
+    /// The user ends.
     EndUser,
 }
 
-/// A script asked the user to end, or everybody was told to: it is stopping.
+/// Returns true if the user must end, because a script or the whole test has asked for it. Marks it as stopping.
 pub(crate) fn must_end(cx: &mut Context<'_>, index: UserId) -> bool {
     let asked = cx.users[index].java().asked;
     let user = &mut cx.users[index];

@@ -1,6 +1,7 @@
-//! Properties that native code changes while Java works: jobs that run already are told at once, for a script may wait for one.
+//! Sends properties that native code changes to Java while jobs run there, because a script may wait for a change.
 //!
-//! A job carries what was changed before it; so nothing is told while none is in flight, and a core that changes nothing pays for one comparison a turn.
+//! A job carries all changes made before it. So nothing is sent while no job is in flight. A core that changes nothing
+//! pays one comparison per turn.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -15,17 +16,18 @@ use super::writer::Writer;
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Facts that all cores know of it.
+/// State of the property sync that all cores share.
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    /// Messages to Java of all cores whose replies are yet to come.
+    /// Number of messages of all cores to which Java has not replied yet.
     pub(super) in_flight: AtomicUsize,
-    /// The version of the properties that jobs in flight have been told of.
+    /// Version of the properties that all jobs in flight have received.
     told: AtomicU64,
 }
 
 impl Writer<'_> {
-    /// The properties that native code has changed since a version; gives the version now, and how many there were.
+    /// Writes the properties that native code has changed since a version. Returns the current version and the number
+    /// of properties.
     pub(super) fn properties(&mut self, shared: &Shared, since: u64) -> (u64, u32) {
         let mut list = self.begin();
         let version = shared.native_since(since, |version, name, value| {
@@ -39,7 +41,7 @@ impl Writer<'_> {
 }
 
 impl Jobs {
-    /// A message goes out; a job carries all that was changed before.
+    /// Counts a message as in flight. A job carries all property changes made before it.
     pub(super) fn goes_informed(&self, is_job: bool) {
         let others = self.shared.news.in_flight.fetch_add(1, Relaxed);
         if !is_job {
@@ -53,7 +55,7 @@ impl Jobs {
         }
     }
 
-    /// Tells Java what was changed since it was last told, by whichever core comes by first.
+    /// Sends Java the property changes since the last sync. The first core that notices them sends them.
     pub(crate) fn tell_properties(&mut self, cx: &mut Context<'_>) {
         let run = cx.run;
         let version = run.shared.version();

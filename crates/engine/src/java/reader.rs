@@ -1,8 +1,9 @@
-//! Reading messages. Nothing read is trusted: every length is held against what is left, and every number that decides anything is bounded.
+//! Reads messages from Java. Nothing in a message is trusted: every length is compared with what is left, and every
+//! number that decides anything is bounded.
 //!
-//! Texts are borrowed from the message. What cannot be read is one [`Malformed`], in words.
+//! Texts are borrowed from the message. Every fault in a message is a [`Malformed`] with its description.
 
-/// Why a message cannot be read.
+/// Description of the fault for which a message cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a text is not UTF-8"))
     }
 
-    /// A value that may be absent.
+    /// Reads a value that may be absent.
     pub(crate) fn maybe<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
         if self.flag()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// A list. Each entry takes a byte at least, so that a length alone cannot ask for memory.
+    /// Reads a list. Each entry takes at least one byte, so that a false length cannot cause a large allocation.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, Malformed>,
@@ -95,7 +96,7 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// Nothing may be left.
+    /// Checks that the message has no further bytes.
     pub(crate) fn end(self) -> Result<(), Malformed> {
         if self.0.is_empty() { Ok(()) } else { Err(Malformed("it goes on behind its end")) }
     }

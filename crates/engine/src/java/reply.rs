@@ -1,6 +1,6 @@
-//! Replies of Java to a job, read in one pass before anything of it is carried out.
+//! Replies of Java to a job, read completely before any change is applied.
 //!
-//! A reply that cannot be read is a failed job. Texts are borrowed from the message.
+//! A reply that cannot be read makes the job a failed one. Texts are borrowed from the message.
 
 use plan::result::Request;
 use wire::cookie::Cookie;
@@ -13,45 +13,45 @@ use super::{cookies, request};
 use request::Changed;
 
 impl Act {
-    /// Whether it belongs to a sample that has a result.
+    /// Returns true if the work belongs to a sample that has a result.
     pub(crate) fn has_result(self) -> bool {
         matches!(self, Self::After | Self::Assertion | Self::Listener)
     }
 }
 
-/// Which variable.
+/// The name of a changed variable: a slot of the plan, or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name<'a> {
     Slot(u32),
     Named(&'a str),
 }
 
-/// The outcome of a job beside changes.
+/// The output of a job besides its changes.
 #[derive(Debug)]
 pub(crate) enum Out<'a> {
     Nothing,
-    /// Milliseconds.
+    /// Delay of a timer in milliseconds.
     Delay(i64),
     Texts(Vec<&'a str>),
     Verdicts(Vec<Assertion<'a>>),
     Said(Said),
 }
 
-/// The beginning of two kinds of replies.
+/// Changed variables and properties; the beginning of the replies to a job and to the start of the test.
 #[derive(Debug, Default)]
 pub(crate) struct Changes<'a> {
-    /// Without a value: removed.
+    /// Changed variables. A variable without a value was removed.
     pub(crate) variables: Vec<(Name<'a>, Option<&'a str>)>,
-    /// Each has the number that Java gave the change.
+    /// Changed properties, each with the version that Java gave the change.
     pub(crate) properties: Vec<message::Property<'a>>,
 }
 
 /// A reply to a job.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
-    /// Something threw where JMeter gives up the sample and tells nobody of it.
+    /// True if an element threw an exception for which JMeter abandons the sample without reporting it.
     pub(crate) gives_up: bool,
-    /// It was an `Error` of Java's, of which JMeter's threads end; in words.
+    /// Description of the Java `Error` that ends the user, as it would end a thread of JMeter.
     pub(crate) fatal: Option<&'a str>,
     pub(crate) changes: Changes<'a>,
     pub(crate) ask: Request,
@@ -62,20 +62,20 @@ pub(crate) struct Reply<'a> {
     pub(crate) out: Out<'a>,
 }
 
-/// Why a job has failed, in words.
+/// Description of why a job has failed.
 pub(crate) type Failed = String;
 
-/// How Java did what it was asked for.
+/// Status at the beginning of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
     Well,
-    /// It gave up on the way.
+    /// Java abandoned the sample.
     GaveUp,
-    /// An `Error` of Java's that ends its user; in words.
+    /// A Java `Error` that ends its user, with its description.
     Fatal(&'a str),
 }
 
-/// Reads whether Java did what it was asked for.
+/// Reads the status at the beginning of a reply.
 pub(crate) fn status<'a>(reader: &mut Reader<'a>) -> Result<Status<'a>, Failed> {
     let words = |reader: &mut Reader<'a>| reader.text().map_err(|malformed| malformed.to_string());
     match message::Status::read(reader).map_err(|malformed| malformed.to_string())? {
@@ -94,7 +94,7 @@ impl<'a> Reply<'a> {
         Self::rest(reader, act, status).map_err(|malformed| malformed.to_string())
     }
 
-    /// Whether what it says fits what was asked for: so many texts.
+    /// Checks that the reply has as many texts as were to be evaluated.
     pub(crate) fn check(&self, texts: u32) -> Result<(), Failed> {
         match &self.out {
             Out::Texts(given) if given.len() != texts as usize => {
@@ -152,16 +152,16 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Reads what was logged.
+/// Reads the log lines of a reply.
 pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Malformed> {
     reader.list(LogLine::read)
 }
 
-/// Reads the reply to a job that did what the number stands for, as a core would; for tests of whoever writes replies.
+/// Reads the reply to a job of the act with the number `act`, as a core does. For tests of code that writes replies.
 ///
 /// # Errors
 ///
-/// The fault of the reply, in words.
+/// A description of the fault in the reply.
 pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
     let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "there is no such act")?;
     Reply::read(message, act).map(|_| ())
@@ -172,10 +172,10 @@ mod tests {
     use super::super::said::Ask;
     use super::*;
 
-    /// A reply that says nothing, as far as its result.
+    /// Returns the beginning of an empty reply, up to and including its result.
     fn nothing(status: u8) -> Vec<u8> {
         let mut reply = vec![status];
-        // No variables, no properties, nothing asked, no log, no cookies, no result, no request.
+        // No variables, no properties, no request, no log lines, no cookies, no result, no sampler.
         reply.extend([0; 4 + 4 + 1 + 4 + 1 + 1 + 1]);
         reply
     }

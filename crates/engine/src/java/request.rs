@@ -1,4 +1,5 @@
-//! A native sampler as scripts have left its object in Java, which takes the place of the plan's for one sample: an HTTP request by its properties as texts, any other as an element.
+//! A native sampler as scripts have changed its object in Java. It replaces the plan's sampler for one sample: an HTTP
+//! request by its properties as texts, any other sampler as an element.
 
 use plan::compile::GivenSampler;
 use plan::http::{Given, GivenArgument, GivenFile};
@@ -6,16 +7,16 @@ use plan::http::{Given, GivenArgument, GivenFile};
 use super::message::{self, RequestFlags, SamplerForm};
 use super::reader::{Malformed, Reader};
 
-/// The sampler of a sample, as scripts have left it.
+/// The sampler of the current sample, as scripts have left it.
 #[derive(Debug)]
 pub(crate) enum Changed {
-    /// It is what the plan says.
+    /// The sampler is unchanged from the plan.
     Planned,
     Http(Given),
     Other(GivenSampler),
 }
 
-/// Reads what has become of a sampler; `None` if nobody looked.
+/// Reads the changed sampler from a reply; `None` if no script has used it.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Changed>, Malformed> {
     Ok(match SamplerForm::read(reader)? {
         SamplerForm::Unseen => None,

@@ -1,7 +1,7 @@
-//! Results in messages: how one is told to Java, and how what Java made of it is taken back.
+//! Results in messages: writes a result for Java, and reads back what Java has made of it.
 //!
-//! Times are whole milliseconds there and nanoseconds here: one that comes back as it went keeps what it was beyond the millisecond. A body
-//! goes over only where somebody reads it, and comes back only where it is another one.
+//! Times are whole milliseconds in messages and nanoseconds in the engine. A time that Java did not change keeps its
+//! nanoseconds. A body is sent to Java only if an element reads it, and sent back only if it has changed.
 
 use plan::result::{Request, SampleResult, Thread};
 
@@ -9,21 +9,21 @@ use super::message::{Assertion, ResultAction, ResultFlags, ResultHead};
 use super::reader::{Malformed, Reader};
 use super::writer::Writer;
 
-/// Sub-results deeper than this are not carried.
+/// Maximum depth of sub-results in messages; deeper ones are left out.
 const DEPTH: u32 = 16;
 const MS: u64 = 1_000_000;
 
-/// The sampler and the user of a result.
+/// Facts about a result's sampler and user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About<'a> {
     pub(crate) thread: &'a str,
-    /// Active users of the group, and of all.
+    /// Number of active users of the group and of the whole test.
     pub(crate) active: (u32, u32),
-    /// The body is told.
+    /// True if the message contains the body.
     pub(crate) body: bool,
 }
 
-/// Writes a result.
+/// Writes a result to a message.
 pub(crate) fn write(result: &SampleResult, about: &About<'_>, depth: u32, out: &mut Writer<'_>) {
     let with_body = about.body && !(result.body.is_empty() && result.text.is_empty());
     let (thread, active) = result.thread_of(about.thread, about.active);
@@ -113,15 +113,15 @@ fn action(request: Request) -> ResultAction {
     }
 }
 
-/// The body's bytes.
+/// Returns the bytes of a result's body.
 fn content(result: &SampleResult) -> &[u8] {
     if result.body.is_empty() { result.text.as_bytes() } else { &result.body }
 }
 
-/// How the bytes received are told: those of headers, and the rest. JMeter adds the two up.
+/// Splits the received bytes into those of headers and the rest. JMeter adds the two up.
 fn sizes(result: &SampleResult) -> (u64, u64) {
     let headers = match result.headers_size {
-        // They were not counted.
+        // The size of the headers was not counted.
         0 if result.http => result.bytes.saturating_sub(content(result).len() as u64),
         known => known.min(result.bytes),
     };
@@ -129,7 +129,7 @@ fn sizes(result: &SampleResult) -> (u64, u64) {
 }
 
 impl Assertion<'_> {
-    /// Adds it to a result.
+    /// Adds this assertion's verdict to a result.
     pub(crate) fn add_to(&self, result: &mut SampleResult) {
         let entry = result.add_assertion(self.name);
         if let Some(message) = self.message {
@@ -139,7 +139,7 @@ impl Assertion<'_> {
     }
 }
 
-/// A result as Java has it.
+/// A result as Java has returned it.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     head: ResultHead<'a>,
@@ -157,7 +157,7 @@ impl<'a> Found<'a> {
         for ms in
             [&mut head.elapsed_ms, &mut head.latency_ms, &mut head.connect_ms, &mut head.idle_ms]
         {
-            // What Java leaves below zero, or beyond what nanoseconds can say, is no time.
+            // A time that is negative in Java, or too large for nanoseconds, becomes 0.
             if *ms > u64::MAX / MS / 4 {
                 *ms = 0;
             }
@@ -174,12 +174,12 @@ impl<'a> Found<'a> {
         Ok(Self { head, body, verdicts, subs })
     }
 
-    /// Start, end, milliseconds since 1970, and the elapsed time.
+    /// Returns start and end in milliseconds since 1970, and the elapsed time in nanoseconds.
     pub(crate) fn span(&self) -> (i64, i64, u64) {
         (self.head.start_ms, self.head.end_ms, self.head.elapsed_ms * MS)
     }
 
-    /// Makes a result what Java says it is; what Java did not touch stays as it is here.
+    /// Copies what Java has changed into a result; everything that Java did not touch keeps its value.
     pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str) {
         self.put_texts(result);
         self.put_verdict(result);
@@ -219,7 +219,8 @@ impl<'a> Found<'a> {
             (&mut result.file_name, head.file),
         ] {
             to.clear();
-            // Most are empty. To compare or copy nothing is slow: the first address of an empty text is none, and processors take their time over a masked read of that.
+            // Most texts are empty, and copying nothing is slow: the pointer of an empty text is dangling, and a masked
+            // read through it costs a processor much time.
             if !from.is_empty() {
                 to.push_str(from);
             }
@@ -227,7 +228,7 @@ impl<'a> Found<'a> {
         result.has_location |= !result.redirect_location.is_empty();
     }
 
-    /// Puts in what the result is, who has it, and what is asked of its user.
+    /// Copies the verdict, the kind of data and the requests to the user into the result.
     fn put_verdict(&self, result: &mut SampleResult) {
         let head = &self.head;
         let is = |flag| head.flags & flag != 0;
@@ -244,7 +245,7 @@ impl<'a> Found<'a> {
         result.thread = Some(Box::new(Thread { name: head.thread.to_owned(), active }));
     }
 
-    /// Puts in times, sizes and counts.
+    /// Copies times, sizes and counts into the result.
     fn put_figures(&self, result: &mut SampleResult) {
         let head = &self.head;
         result.start_ms = head.start_ms;

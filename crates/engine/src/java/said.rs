@@ -1,31 +1,32 @@
-//! The answer of a controller that its own class is: a sampler, nothing more, or a question in return.
+//! The reply of a Java-backed controller: a sampler, the end of its iteration, or a request that it needs answered
+//! first.
 
 use plan::plan::ControllerKind;
 
 use super::message::{Need, SaidKind};
 use super::reader::{Malformed, Reader};
 
-/// The answer of a controller.
+/// The reply of a Java-backed controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// It has nothing (more) in this iteration; whether it never has again.
+    /// The controller has no more samplers in this iteration. True if the controller is done for good.
     Nothing(bool),
     Sampler(u32),
-    /// The sample of a transaction below it that is complete.
+    /// The complete sample of a transaction below the controller.
     Transaction(u32),
-    /// It asks for something first.
+    /// The controller needs something before it can choose.
     Asks(Ask),
 }
 
-/// The question of a controller before it can say which sampler is next.
+/// A request of a controller that must be answered before it can choose its next sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// A child for its next sampler.
+    /// The next sampler of a child.
     Next(u32),
     Initialize(u32),
     EndOfLoop(u32),
     IsDone(u32),
-    /// That its iteration with this number begins be known; whether it counts from one.
+    /// Notice that the controller's iteration with this number begins; true if its iterations count from one.
     Begins(i32, bool),
 }
 
@@ -50,7 +51,8 @@ impl Said {
         })
     }
 
-    /// Whether it speaks of what the plan has, and asks for children of such controllers: those that are told something may ask for theirs.
+    /// Returns true if the reply names existing elements of the plan. Children that the controller calls or notifies must
+    /// be inside a Java-backed controller.
     pub(super) fn fits(self, plan: &plan::plan::Plan) -> bool {
         let controller = |at: u32| plan.controllers.get(at as usize);
         match self {

@@ -1,6 +1,6 @@
-//! Messages to a Java machine about the run as a whole: the plan's parts before anything else, the start, the end.
+//! Messages to a Java machine about the run as a whole: its part of the plan, the start and the end of the test.
 //!
-//! These are calls that wait for their replies, before the first user and after the last.
+//! Each message is a blocking call, before the first user starts or after the last user has ended.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,52 +20,53 @@ use super::writer::Writer;
 use crate::offload::{Finding, Offload, Surroundings};
 use crate::reports::line::Line;
 
-/// The property that tells Java of functional mode.
+/// Property that switches Java to functional mode.
 const FUNCTIONAL: &str = "throng.functional";
-/// How long what runs after the last user may take.
+/// Maximum time for Java's work after the last user has ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Facts of the run that Java is told beside the plan.
+/// Facts of the run that are sent to Java besides the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunFacts<'a> {
-    /// Properties of the run.
+    /// JMeter properties of the run.
     pub(crate) properties: &'a HashMap<String, String>,
     pub(crate) surroundings: &'a Surroundings,
-    /// The number of this share of the run.
+    /// Index of this process's share of the run.
     pub(crate) shard: u32,
 }
 
-/// A test that has started in Java.
+/// Result of starting the test in Java.
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) hearing: Hearing,
-    /// Sentences for people: what it logged, and what it finds wrong that does not keep the run from starting.
+    /// Log lines of Java, and its findings that do not prevent the start.
     pub(crate) said: Vec<Line>,
 }
 
-/// Java's words on its part of the plan.
+/// Java's reply after it has read its part of the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) findings: Vec<Finding>,
-    /// Lines that it logged.
+    /// Log lines that Java wrote while it read the plan.
     pub(crate) said: Vec<Line>,
     hearing: Hearing,
 }
 
-/// Elements that hear of what happens to users.
+/// Elements in Java that are notified of events in a user's course.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hearing {
-    /// Elements that hear of the start of users.
+    /// Elements that are notified when a user starts.
     pub(crate) starting: Arc<[JavaBackedId]>,
-    /// Of the elements that may hear of iterations, those whose classes listen.
+    /// Elements that are notified of iterations: their classes implement the listener interface.
     pub(crate) iterating: Arc<[JavaBackedId]>,
-    /// Controllers that can be broken out of.
+    /// Controllers that are notified when a loop is left.
     pub(crate) breaking: Arc<[JavaBackedId]>,
-    /// Controllers that hear of the iterations around them.
+    /// Controllers that are notified of the iterations of the controllers around them.
     pub(crate) counting: Arc<[JavaBackedId]>,
 }
 
-/// Has Java read its part of the plan and start the test, which may change the variables that users begin with. `groups`: names and users.
+/// Sends Java its part of the plan and starts the test, which may change the initial variables of users. `groups`:
+/// names and numbers of users.
 pub(crate) fn begin(
     offload: &dyn Offload,
     plan: &Plan,
@@ -84,7 +85,7 @@ pub(crate) fn begin(
             0 => format!("{of}: {}", finding.message),
             line => format!("{of}, line {line} of the script: {}", finding.message),
         };
-        // JMeter does not begin without an element's class either; what is wrong with a text shows where it is used.
+        // JMeter does not start without an element's class either. A fault in a text appears where the text is used.
         if finding.is_error && element.is_some() {
             missing.push(words);
         } else {
@@ -98,7 +99,7 @@ pub(crate) fn begin(
     Ok(Begun { hearing, said })
 }
 
-/// The first of many, and how many more there are.
+/// Joins the first five findings, and adds the number of the others.
 fn first_of(mut missing: Vec<String>) -> String {
     const FEW: usize = 5;
     let more = missing.len().saturating_sub(FEW);
@@ -109,7 +110,7 @@ fn first_of(mut missing: Vec<String>) -> String {
     missing.join("\n  ")
 }
 
-/// Tells Java what of the plan it will be asked for. `groups`: names, if they are known, and users.
+/// Sends Java the part of the plan that it will run. `groups`: names, if known, and numbers of users.
 pub(crate) fn set_up(
     offload: &dyn Offload,
     plan: &Plan,
@@ -238,7 +239,7 @@ fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Tells Java that the test starts; what it changes counts for all users. Gives what it logged.
+/// Starts the test in Java; changes in the reply apply to all users. Returns what Java has logged.
 fn start(
     offload: &dyn Offload,
     plan: &Plan,
@@ -275,7 +276,7 @@ fn start(
     Ok(said.iter().map(told).collect())
 }
 
-/// Tells Java that the test has ended; gives what is to be told of it. What runs there then has its time, and no more.
+/// Ends the test in Java, and waits a limited time for the work that runs there. Returns lines for the log.
 pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
     let (done, ended) = channel();
     let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {
@@ -295,7 +296,7 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
     }
 }
 
-/// Reads the reply to what tells of an end.
+/// Reads the reply to the message that the test or a user has ended.
 pub(super) fn farewell(message: &[u8]) -> Result<Vec<LogLine<'_>>, Failed> {
     let mut reader = Reader::new(message);
     status(&mut reader)?;

@@ -1,6 +1,6 @@
-//! A job goes out, and its user waits; or Java is told what nobody waits for.
+//! Sends jobs, for which a user waits, and notices to Java, for which no user waits.
 //!
-//! Messages are written into buffers that replies came in.
+//! Messages are written into the buffers of earlier replies.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use crate::ids::UserId;
 use crate::inbox::Message;
 use crate::users::{User, Wait};
 
-/// A message to Java, and what is to be known of it when its reply comes.
+/// A message to Java, with the facts that are needed when its reply arrives.
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) message: Vec<u8>,
-    /// `None`: it asks for nothing.
+    /// Work of the job; `None` for a notice.
     pub(super) act: Option<Act>,
-    /// The user's number in messages.
+    /// The user's number in messages; 0 is the test itself.
     pub(super) user: u64,
-    /// The element or text that runs, for people.
+    /// Name of the element or text that runs, for log lines.
     pub(super) what: Arc<str>,
-    /// The texts that it evaluates.
+    /// The texts that the job evaluates.
     pub(super) range: TextRange,
 }
 
 impl Jobs {
-    /// The user waits while Java runs elements, or evaluates texts.
+    /// Sends a job that runs elements or evaluates texts; the user waits for it.
     pub(crate) fn hand_over_run(
         &mut self,
         cx: &mut Context<'_>,
@@ -49,7 +49,7 @@ impl Jobs {
         self.ids = ids;
     }
 
-    /// The user waits while Java runs its sampler.
+    /// Sends a job that runs the user's Java sampler; the user waits for it.
     pub(crate) fn run_sampler(
         &mut self,
         cx: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl Jobs {
         self.hand_over_run(cx, index, Then::Sampled(id), Act::Sampler, run);
     }
 
-    /// The user waits while Java evaluates texts.
+    /// Sends a job that evaluates texts; the user waits for it.
     pub(crate) fn hand_over_texts(
         &mut self,
         cx: &mut Context<'_>,
@@ -76,7 +76,7 @@ impl Jobs {
         self.ids = ids;
     }
 
-    /// The user waits while Java does something that is said in numbers, of which the first is an element.
+    /// Sends a job whose work is described by numbers, the first of which is an element; the user waits for it.
     pub(super) fn hand_over_words(
         &mut self,
         cx: &mut Context<'_>,
@@ -112,7 +112,8 @@ impl Jobs {
         java.result = kept;
     }
 
-    /// Whether Java is to be asked what a sampler sends, because scripts have changed headers that others share.
+    /// Returns true if Java must be asked for the sampler's headers, because scripts have changed headers that samplers
+    /// share.
     pub(crate) fn asks_for_headers(&self, cx: &Context<'_>, index: UserId, id: SamplerId) -> bool {
         self.asking.get(id.0 as usize) == Some(&true)
             && cx.users[index]
@@ -122,7 +123,7 @@ impl Jobs {
                 .is_some_and(|java| java.lasting)
     }
 
-    /// Tells Java's listeners of the core's result, which its user does not wait for.
+    /// Sends the core's result to listeners in Java; the user does not wait for them.
     pub(crate) fn tell_listeners(&mut self, cx: &mut Context<'_>, index: UserId, ids: &[u32]) {
         let then = Then::Pull(None);
         let message = self.message(cx, index, &then, Act::Listener, ids);
@@ -136,7 +137,7 @@ impl Jobs {
         );
     }
 
-    /// Tells Java that a user has ended.
+    /// Notifies Java that a user has ended.
     pub(super) fn say_goodbye(
         &mut self,
         cx: &mut Context<'_>,
@@ -199,7 +200,7 @@ impl Jobs {
 }
 
 impl User {
-    /// The user's state for jobs; made at its first.
+    /// Returns the user's state for jobs, which is created on first use.
     pub(crate) fn java(&mut self) -> &mut Java {
         self.extra().parts.or_default()
     }

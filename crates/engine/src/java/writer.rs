@@ -1,9 +1,9 @@
-//! Writing messages: numbers in little-endian order, texts and lists behind their lengths.
+//! Writes messages: numbers in little-endian order, texts and lists after their lengths.
 //!
-//! A writer appends to a buffer that is lent to it, so that buffers can be used again. Lengths beyond 32 bits cannot occur: a text of that size
-//! would not fit into a variable or a body that is kept.
+//! A writer appends to a borrowed buffer, so that buffers are reused. A length beyond 32 bits cannot occur, because no
+//! variable and no kept body is so large.
 
-/// Appends to a message.
+/// Appends values to a message.
 #[derive(Debug)]
 pub(crate) struct Writer<'a>(pub(crate) &'a mut Vec<u8>);
 
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.0.extend_from_slice(&bytes[..bytes.len().min(u32::MAX as usize)]);
     }
 
-    /// A text that may be absent.
+    /// Writes a text that may be absent.
     pub(crate) fn maybe(&mut self, text: Option<&str>) {
         self.flag(text.is_some());
         if let Some(text) = text {
@@ -56,19 +56,19 @@ impl Writer<'_> {
         }
     }
 
-    /// Begins a list; whoever adds to it counts.
+    /// Begins a list. The caller counts its entries in the returned [`List`].
     pub(crate) fn begin(&mut self) -> List {
         let at = self.0.len();
         self.int(0);
         List { at, count: 0 }
     }
 
-    /// Ends a list.
+    /// Ends a list: writes the number of entries before them.
     pub(crate) fn end(&mut self, list: List) {
         self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
     }
 
-    /// A list of something.
+    /// Writes a list of values.
     pub(crate) fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         let mut list = self.begin();
         for item in items {
@@ -78,7 +78,7 @@ impl Writer<'_> {
         self.end(list);
     }
 
-    /// A list of numbers.
+    /// Writes a list of numbers.
     pub(crate) fn ids(&mut self, ids: impl Iterator<Item = u32>) {
         let mut list = self.begin();
         for id in ids {
