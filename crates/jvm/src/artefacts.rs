@@ -1,22 +1,23 @@
-//! The artefacts of JMeter 5.6.3, with the sums of their contents: what a release of it holds, file by file. And those of some plug-ins.
+//! The jars of JMeter 5.6.3 and of some plug-ins, with the checksum of each file.
 //!
-//! `artefacts.txt` and `plugins.txt` have one a line: name of the file, bytes, SHA-256, group, artefact, version, classifier or `-`. The versions are those of the
-//! release, not those that the published modules ask for, which are older in places.
+//! `artefacts.txt` and `plugins.txt` list one file a line: file name, bytes, SHA-256, group, artefact, version,
+//! classifier or `-`. The versions are those in JMeter's release. The published Maven modules name older versions in
+//! places.
 
-/// The version of JMeter.
+/// The version of JMeter whose jars are installed.
 pub const VERSION: &str = "5.6.3";
 
 const TABLE: &str = include_str!("artefacts.txt");
 const PLUGINS: &str = include_str!("plugins.txt");
 
-/// A file of the set.
+/// A file of JMeter or of a plug-in, in a Maven repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Artefact {
-    /// Its name in a release of JMeter.
+    /// The file's name in a release of JMeter.
     pub file: &'static str,
-    /// Its length.
+    /// The file's length in bytes.
     pub bytes: u64,
-    /// Its SHA-256 in hexadecimal digits.
+    /// The file's SHA-256 in hexadecimal digits.
     pub sha256: &'static str,
     group: &'static str,
     name: &'static str,
@@ -25,7 +26,7 @@ pub struct Artefact {
 }
 
 impl Artefact {
-    /// Its path in a Maven repository.
+    /// Returns the artefact's path in a Maven repository.
     pub fn path(&self) -> String {
         let Self { group, name, version, classifier, .. } = self;
         let group = group.replace('.', "/");
@@ -33,14 +34,14 @@ impl Artefact {
         format!("{group}/{name}/{version}/{name}-{version}{classifier}.jar")
     }
 
-    /// Its path below JMeter's folder.
+    /// Returns the artefact's path below JMeter's folder.
     pub fn place(&self) -> String {
         let own = self.group == "org.apache.jmeter";
         match self.name {
             "ApacheJMeter" if own => "bin/ApacheJMeter.jar".to_owned(),
             "jorphan" if own => "lib/jorphan.jar".to_owned(),
             name if own => format!("lib/ext/{name}.jar"),
-            // Whose classes JMeter looks for.
+            // JMeter looks for plug-in classes in `lib/ext`.
             _ if matches!(self.group, "kg.apc" | "com.blazemeter") => {
                 format!("lib/ext/{}", self.file)
             }
@@ -48,18 +49,18 @@ impl Artefact {
         }
     }
 
-    /// Whether its content, not itself, belongs to JMeter's folder.
+    /// Returns true for the artefact whose contents, not the jar itself, belong into JMeter's folder.
     pub fn is_config(&self) -> bool {
         self.name == "ApacheJMeter_config"
     }
 }
 
-/// Those of JMeter.
+/// Returns the artefacts of JMeter.
 pub fn artefacts() -> impl Iterator<Item = Artefact> {
     of(TABLE)
 }
 
-/// Those of plug-ins, and what these need beside JMeter's.
+/// Returns the artefacts of plug-ins, and of the libraries that they need besides JMeter's.
 pub fn plugins() -> impl Iterator<Item = Artefact> {
     of(PLUGINS)
 }

@@ -1,6 +1,8 @@
-//! Our own jar: embedded in the program, and written once to the cache folder, named by its sum.
+//! The bridge: Throng's own jar. It is embedded in the program and written once to the cache folder, with its checksum
+//! in the name.
 //!
-//! Java loads classes from files only; a file that is already there is compared, so a broken one is replaced.
+//! Java loads classes from files only. An existing file is compared with the embedded jar, so that a damaged one is
+//! replaced.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -9,14 +11,14 @@ use std::path::{Path, PathBuf};
 use crate::install::write;
 use crate::repository::sum;
 
-/// The jar, built from `crates/jvm/java`.
+/// The bridge's jar, built from `crates/jvm/java`.
 const JAR: &[u8] = include_bytes!("../bridge.jar");
 
-/// The jar as a file below the cache folder.
+/// Returns the path of the bridge's jar below the cache folder; writes the jar if it is missing.
 ///
 /// # Errors
 ///
-/// The reason why it cannot be written.
+/// The reason why the jar cannot be written.
 pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     let folder = cache.join("jvm");
     verify(cache)?;
@@ -27,19 +29,20 @@ pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    // Another process may have been quicker.
+    // Another process may have created the folder first.
     verify(cache)?;
     verify(&folder)?;
     write(&file, JAR)?;
     Ok(file)
 }
 
-/// A folder of this user's below the one for temporary files, for users without a home.
+/// Returns a folder of this user below the temporary folder, for users without a home folder.
 pub(crate) fn private_folder() -> PathBuf {
     std::env::temp_dir().join(format!("throng-{}", rustix::process::geteuid().as_raw()))
 }
 
-/// Refuses a folder in which another user could have put a jar: one that belongs to another user, or that others may write to.
+/// Refuses a folder in which another user could have placed a jar: the folder belongs to another user, or others may
+/// write to it.
 fn verify(folder: &Path) -> Result<(), String> {
     let about = match std::fs::symlink_metadata(folder) {
         Ok(about) if about.is_symlink() => std::fs::metadata(folder),

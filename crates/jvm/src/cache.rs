@@ -1,8 +1,8 @@
-//! The cache folder, for files that are made once and kept: `THRONG_CACHE`, or `throng` in the user's cache folder.
+//! The cache folder, for files that are created once and kept: `THRONG_CACHE`, or `throng` in the user's cache folder.
 
 use std::path::PathBuf;
 
-/// The folder, which may not exist yet; `None` where the user has no home.
+/// Returns the cache folder, which may not exist yet; `None` if the user has no home folder.
 pub fn folder() -> Option<PathBuf> {
     let variable =
         |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

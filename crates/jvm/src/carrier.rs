@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-/// Carries a message, on the thread that got it from [`Carrier::serve`].
+/// Sends a message to Java and returns the reply, on the thread that runs in [`Carrier::serve`].
 pub(crate) type Carry<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
 /// Carries messages between worker threads and Java.
 pub(crate) trait Carrier: Send + Sync + std::fmt::Debug {
-    /// Lets this thread carry messages for as long as `work` goes on. In Java it has that name; `work` gets the number that the thread which runs Java has in
-    /// the system.
+    /// Lets this thread carry messages while `work` runs. The thread has this name in Java. `work` gets the operating
+    /// system's number of the thread that runs Java, and a function that carries a message.
     fn serve(&self, name: &str, work: &mut dyn FnMut(i32, &mut Carry<'_>)) -> Result<(), String>;
 
-    /// The reason why Java's own process has ended, if there is one and it has.
+    /// Returns the reason why Java's own process has ended; `None` if there is no such process or it still runs.
     fn ended(&self) -> Option<String> {
         None
     }
 
-    /// Java ends, and this process with it, by the same exit code, or by `least` in place of 0; it may take its time.
+    /// Waits up to `patience` for Java to end, and ends this process with the same exit code, or with `least` instead
+    /// of 0.
     fn exit(&self, patience: Duration, least: u8);
 }

@@ -1,7 +1,8 @@
-//! The Java machine as a process of its own: if it crashes, only that process ends, and the run ends in order.
+//! The Java machine as a child process: if it crashes, only that process ends, and the run ends in order.
 //!
-//! Messages go through its standard input, replies come through its standard output. Each thread that carries messages has a thread there, and a frame
-//! names the thread: length, number of the thread, kind, content.
+//! Messages go through the child's standard input, replies through its standard output. Each thread that carries
+//! messages has a thread in the child. A frame consists of the content's length, the number of that thread, a kind, and
+//! the content.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,10 +23,10 @@ use crate::carrier::{Carrier, Carry};
 use crate::java::Java;
 use crate::workers::lock;
 
-/// The class that serves.
+/// The Java class whose `main` serves the messages.
 const MAIN: &str = "dev.throng.Pipe";
 
-/// A machine that runs in a process of its own.
+/// A Java machine that runs in a child process.
 pub(crate) struct Child {
     process: u32,
     input: Mutex<ChildStdin>,
@@ -33,22 +34,22 @@ pub(crate) struct Child {
     shared: Arc<Shared>,
 }
 
-/// State shared with the thread that reads replies.
+/// State shared with the thread that reads replies from the child.
 #[derive(Default)]
 struct Shared {
-    /// Waiting threads by their numbers; none can begin to wait once the process has ended.
+    /// Threads that wait for a reply, by number. After the child has ended, no thread can begin to wait.
     waiting: Mutex<HashMap<u32, Sender<Frame>>>,
     ended: OnceLock<Ended>,
 }
 
-/// The end of the process.
+/// How the child process ended.
 #[derive(Clone, Debug)]
 struct Ended {
     words: String,
     code: i32,
 }
 
-/// One reply of the process.
+/// One reply of the child process.
 #[derive(Debug, PartialEq, Eq)]
 struct Frame {
     thread: u32,
@@ -56,8 +57,8 @@ struct Frame {
     content: Vec<u8>,
 }
 
-/// Options of the process in a file that only its owner may read, for passwords may be among them and everybody sees
-/// command lines. It goes away with this.
+/// A file with the child's options, deleted when this value is dropped. Only its owner may read it, because options may
+/// contain passwords, and all users of the machine can see command lines.
 struct Arguments(PathBuf);
 
 impl Arguments {
@@ -66,7 +67,7 @@ impl Arguments {
         let number = FILES.fetch_add(1, Relaxed);
         let name = format!("throng-java-{}-{number}", std::process::id());
         let file = Self(std::env::temp_dir().join(name));
-        // An old file of that name belongs to an earlier run and must not be written to.
+        // An old file of that name belongs to an earlier run and must not be overwritten in place.
         match std::fs::remove_file(&file.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -76,7 +77,7 @@ impl Arguments {
         Ok(file)
     }
 
-    /// As Java's launcher reads them: quoted, with a backslash before quotes and backslashes.
+    /// Quotes options as Java's launcher reads them from a file, with a backslash before quotes and backslashes.
     fn text(options: &[String]) -> String {
         let mut out = String::new();
         for option in options {
@@ -105,7 +106,8 @@ impl Child {
             .args(["-cp", class_path, MAIN])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C goes to the run only, which lets running samples finish.
+            // Ctrl-C must reach the run only, which lets running samples finish. So the child gets a process group of
+            // its own.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -120,9 +122,9 @@ impl Child {
             let mut output = BufReader::with_capacity(1 << 16, output);
             let mut options = Some(options);
             while let Ok(frame) = Frame::read(&mut output) {
-                // It has started, and has read them.
+                // The child has started and has read its options, so the file can be deleted.
                 options = None;
-                // The receiver may be gone.
+                // The waiting thread may have ended.
                 let _ = lock(&to.waiting).get(&frame.thread).map(|waiting| waiting.send(frame));
             }
             drop(options);
@@ -133,9 +135,9 @@ impl Child {
         Ok(Self { process, input: Mutex::new(input), numbers: AtomicU32::new(0), shared })
     }
 
-    /// Sends a frame and gives its answer.
+    /// Sends a frame to the child and returns its reply.
     fn ask(&self, frame: &Frame, replies: &Receiver<Frame>) -> Result<Frame, String> {
-        // If it cannot be sent, the process has ended, and its reader reports that.
+        // If the frame cannot be sent, the child has ended, and the thread that reads replies reports that.
         let _ = self.send(frame);
         replies.recv().map_err(|_| self.shared.words())
     }
@@ -194,7 +196,7 @@ impl Carrier for Child {
 }
 
 impl Shared {
-    /// The reason why no reply came.
+    /// Returns the reason why no reply came.
     fn words(&self) -> String {
         let ended = self.ended.get().map(|ended| ended.words.clone());
         ended.unwrap_or_else(|| "there is no reply from the Java process".into())
@@ -208,7 +210,7 @@ impl Ended {
                 (Some(code), _) => {
                     (format!("the Java process has ended with exit code {code}"), code)
                 }
-                // As a shell has it.
+                // The exit code is 128 plus the signal's number, as in a shell.
                 (None, signal) => {
                     let signal = signal.unwrap_or(0);
                     (format!("the Java process has crashed, by signal {signal}"), 128 + signal)
@@ -235,7 +237,7 @@ impl Frame {
         from.read_exact(&mut head)?;
         let FrameHead { length, thread, kind } = FrameHead::from_bytes(head);
         let mut content = Vec::new();
-        // A process that ends within a frame leaves less than the announced length.
+        // If the child ends within a frame, fewer bytes arrive than announced.
         let read = from.take(length.into()).read_to_end(&mut content)?;
         if read < length as usize {
             return Err(io::ErrorKind::UnexpectedEof.into());

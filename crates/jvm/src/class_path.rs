@@ -1,24 +1,26 @@
-//! The class path: the bridge, then the jars of a JMeter and what properties and plan add, in JMeter's order.
+//! The class path: the bridge, then the jars of JMeter and the entries of properties and plan, in JMeter's order.
 //!
-//! JMeter adds `lib`, `lib/ext` and `lib/junit`, each by name; then `search_paths`, `user.classpath` and `plugin_dependency_paths`; at the start
-//! of a test what the test plan names. A folder stands for itself and the jars in it. All are one path here: what JMeter keeps apart, it gives to
-//! a loader below the same one.
+//! JMeter adds `lib`, `lib/ext` and `lib/junit`, each sorted by name; then `search_paths`, `user.classpath` and
+//! `plugin_dependency_paths`; and at the start of a test the entries of the test plan. A folder stands for itself and
+//! for the jars in it. JMeter loads some of these with separate class loaders below a common one; here they are one
+//! path.
 
 use std::path::{Path, PathBuf};
 
 use crate::settings::Settings;
 
-/// A class path and what was wrong with it.
+/// A class path, with warnings about its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassPath {
-    /// Jars and folders, each once.
+    /// Jars and folders, without duplicates.
     pub entries: Vec<PathBuf>,
-    /// Sentences about entries that cannot be read.
+    /// Warnings about entries that cannot be read.
     pub warnings: Vec<String>,
 }
 
 impl ClassPath {
-    /// The class path of a JMeter, with the entries of properties and test plan; relative names start at this process's folder, as in JMeter.
+    /// Builds the class path of a JMeter, with the entries of properties and test plan. Relative names start at this
+    /// process's working folder, as in JMeter.
     pub fn new(
         bridge: Option<&Path>,
         home: &Path,
@@ -30,7 +32,7 @@ impl ClassPath {
         for folder in ["lib", "lib/ext", "lib/junit"] {
             path.add_jars(&home.join(folder));
         }
-        // Plug-ins ask for its class NewDriver.
+        // Some plug-ins need the launcher's class `NewDriver`.
         for launcher in ["bin/ApacheJMeter.jar"].map(|name| home.join(name)) {
             if launcher.is_file() {
                 path.add(launcher);
@@ -52,7 +54,7 @@ impl ClassPath {
         path
     }
 
-    /// The path as Java takes it.
+    /// Returns the path in the form of Java's `-cp` option.
     pub fn joined(&self) -> String {
         let names: Vec<_> = self.entries.iter().map(|entry| entry.to_string_lossy()).collect();
         names.join(":")
@@ -68,7 +70,7 @@ impl ClassPath {
         } else if entry.trim().is_empty() {
             self.warnings.push(format!("an entry of {by} is blank"));
         } else {
-            // As written there, with control characters escaped.
+            // Show the entry as written in the property or plan, with control characters escaped.
             let from =
                 if Path::new(entry).is_absolute() { "" } else { ", from the working folder" };
             let shown = |letter: char| match letter {
@@ -93,7 +95,7 @@ impl ClassPath {
         }
     }
 
-    /// The first of equal entries is what Java looks into.
+    /// Adds an entry that is not in the path yet. Java searches the first of equal entries only.
     fn add(&mut self, entry: PathBuf) {
         if !self.entries.contains(&entry) {
             self.entries.push(entry);
@@ -101,7 +103,8 @@ impl ClassPath {
     }
 }
 
-/// Log4j's binding of SLF4J: the bridge has its own, and SLF4J warns about two.
+/// Returns true for Log4j's binding of SLF4J. It is left out: the bridge has its own binding, and SLF4J warns about
+/// two.
 fn is_binding(jar: &Path) -> bool {
     jar.file_name().unwrap_or_default().to_string_lossy().starts_with("log4j-slf4j")
 }

@@ -1,6 +1,6 @@
-//! Search for the jars of JMeter: a tester's own installation, or the set that `throng jvm install` has made.
+//! Finds the jars of JMeter: a tester's own installation, or the set installed by `throng jvm install`.
 //!
-//! Either is a folder with `bin`, `lib` and `lib/ext`, as JMeter has it.
+//! Both are folders with `bin`, `lib` and `lib/ext`, as JMeter has them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,28 @@ use crate::artefacts::VERSION;
 use crate::cache;
 use crate::java::Origin;
 
-/// A JMeter.
+/// A JMeter installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// Its folder.
+    /// The folder of the JMeter installation.
     pub folder: PathBuf,
-    /// The source of the JMeter.
+    /// How the JMeter installation was found.
     pub origin: HomeOrigin,
-    /// Its version, where its jars say it.
+    /// The JMeter's version, if its jars contain it.
     pub version: Option<String>,
 }
 
-/// The source of a JMeter.
+/// How a JMeter installation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HomeOrigin {
-    /// A tester's own.
+    /// A tester's own installation.
     Own(Origin),
-    /// Made by `throng jvm install`.
+    /// The set installed by `throng jvm install`.
     Installed,
 }
 
 impl HomeOrigin {
-    /// In words.
+    /// Returns how the JMeter was named, for messages: a flag, a variable or a command.
     pub fn words(self) -> &'static str {
         match self {
             Self::Own(origin) => origin.words("--jmeter-home", "JMETER_HOME"),
@@ -39,10 +39,10 @@ impl HomeOrigin {
     }
 }
 
-/// No jars of JMeter were found.
+/// Error: no jars of JMeter were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoHome {
-    /// A named folder that is not a JMeter, and the flag or variable that named it.
+    /// A named folder that is not a JMeter home, and the flag or variable that named it.
     named: Option<(PathBuf, &'static str)>,
 }
 
@@ -62,11 +62,11 @@ impl fmt::Display for NoHome {
     }
 }
 
-/// Looks for a JMeter: the one asked for, `JMETER_HOME`, and the installed set in `cache`.
+/// Finds a JMeter: first the requested one, then `JMETER_HOME`, then the installed set in `cache`.
 ///
 /// # Errors
 ///
-/// The path that was named and is not a JMeter home, or that none was found.
+/// The path that was named and is not a JMeter home, or that no JMeter was found.
 pub(crate) fn find(
     asked: Option<&Path>,
     variable: Option<&Path>,
@@ -83,37 +83,37 @@ pub(crate) fn find(
         .ok_or(NoHome { named: None })
 }
 
-/// As [`find`], with the environment of this process.
+/// Finds a JMeter like [`find`], with the environment of this process.
 ///
 /// # Errors
 ///
-/// As there.
+/// The same as those of [`find`].
 pub(crate) fn find_here(asked: Option<&Path>) -> Result<Home, NoHome> {
     let variable = variable();
-    // Properties of a run hold the variable's folder, too.
+    // The run's properties contain `JMETER_HOME`, too; that folder was not requested by a flag.
     let asked = asked.filter(|asked| Some(*asked) != variable.as_deref());
     find(asked, variable.as_deref(), cache::folder().as_deref())
 }
 
-/// `JMETER_HOME`.
+/// Returns the value of the environment variable `JMETER_HOME`, if it is not empty.
 pub fn variable() -> Option<PathBuf> {
     std::env::var_os("JMETER_HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// The folder in which `throng jvm install` puts the set.
+/// Returns the folder in which `throng jvm install` puts JMeter's jars.
 pub fn installed(cache: &Path) -> PathBuf {
     cache.join("jvm").join(format!("jmeter-{VERSION}"))
 }
 
-/// The JMeter in that folder, if there is one.
+/// Returns the JMeter in a folder, if there is one.
 pub(crate) fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
-    // The working folder does not change, but elements may ask for the absolute name.
+    // The working folder does not change, but elements may ask for the absolute path.
     let folder = folder.canonicalize().ok()?;
     let core = core_jar(&folder)?;
     Some(Home { version: version(&core), folder, origin })
 }
 
-/// A release names it without its version, Maven with it.
+/// Finds JMeter's core jar. Its name has no version in a release, and has the version in a Maven repository.
 fn core_jar(folder: &Path) -> Option<PathBuf> {
     let ext = folder.join("lib/ext");
     let plain = ext.join("ApacheJMeter_core.jar");
@@ -131,7 +131,7 @@ fn core_jar(folder: &Path) -> Option<PathBuf> {
     jars.into_iter().next()
 }
 
-/// The version in a jar's manifest, or in its name.
+/// Returns JMeter's version from the jar's manifest, or else from its name.
 fn version(jar: &Path) -> Option<String> {
     let by_name = || {
         let name = jar.file_stem()?.to_string_lossy().into_owned();

@@ -1,7 +1,8 @@
-//! Makes a JMeter in the user's cache folder of artefacts from a Maven repository: once, verified, and all or nothing.
+//! Installs the jars of JMeter from a Maven repository into the user's cache folder: once, verified, and all or
+//! nothing.
 //!
-//! Files are put into a folder beside the final one, which gets its name when everything is there; what an attempt that was cut short has left is used
-//! by the next. Afterwards no network is needed.
+//! Files are written into a temporary folder, which gets its final name when it is complete. The next attempt uses the
+//! files of an interrupted one. After the installation no network is needed.
 
 use std::fs;
 use std::io::{self, Read};
@@ -13,36 +14,36 @@ use crate::artefacts::{Artefact, artefacts, plugins};
 use crate::home;
 use crate::repository::{self, Repository};
 
-/// Artefacts that are fetched at the same time.
+/// Number of artefacts that are downloaded at the same time.
 const AT_ONCE: usize = 6;
 
 /// Progress of an installation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Files that are there.
+    /// Number of files installed so far.
     pub files: usize,
-    /// Files in all.
+    /// Total number of files.
     pub of_files: usize,
-    /// Their bytes.
+    /// Total size of the installed files in bytes.
     pub bytes: u64,
-    /// Bytes in all.
+    /// Total size of all files in bytes.
     pub of_bytes: u64,
 }
 
 /// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Installed {
-    /// It was there already, complete.
+    /// The set was already complete.
     Already(PathBuf),
-    /// It was made, or completed.
+    /// The set was installed or completed.
     Made(PathBuf),
 }
 
-/// Installs the set below the cache folder.
+/// Installs the jars of JMeter below the cache folder.
 ///
 /// # Errors
 ///
-/// The reason why it is not complete.
+/// The reason why the set is incomplete.
 pub fn install(
     cache: &Path,
     repository: &Repository,
@@ -56,7 +57,7 @@ pub fn install(
     let part = folder.with_extension("part");
     let trouble = |error: io::Error| format!("cannot write below {}: {error}", part.display());
     if folder.is_dir() && !part.exists() {
-        // A broken or incomplete set is renamed first, so that no run uses it in the meantime.
+        // An incomplete or damaged set is renamed first, so that no run uses it in the meantime.
         fs::rename(&folder, &part).map_err(trouble)?;
     }
     for below in ["bin", "lib/ext", "lib/junit"] {
@@ -73,11 +74,11 @@ pub fn install(
     Ok(Installed::Made(folder))
 }
 
-/// Puts the jars of plug-ins into the installed set.
+/// Adds the jars of plug-ins to the installed set.
 ///
 /// # Errors
 ///
-/// The reason why one of them is missing; the others can be used.
+/// The reason why a jar is missing; the other jars are usable.
 pub fn install_plugins(
     cache: &Path,
     repository: &Repository,
@@ -92,12 +93,12 @@ pub fn install_plugins(
     Ok(Installed::Made(folder))
 }
 
-/// Files of the set that are not in that folder as they should be.
+/// Returns the files of JMeter that are missing or damaged in a folder.
 pub fn missing(folder: &Path) -> Vec<Artefact> {
     not_in(folder, artefacts())
 }
 
-/// Files of plug-ins that are not in that folder as they should be.
+/// Returns the files of plug-ins that are missing or damaged in a folder.
 pub fn missing_plugins(folder: &Path) -> Vec<Artefact> {
     not_in(folder, plugins())
 }
@@ -112,7 +113,7 @@ fn has_config(folder: &Path) -> bool {
         .all(|name| folder.join(name).is_file())
 }
 
-/// Fetches what is not there yet, on several threads; the first failure ends it.
+/// Downloads the missing artefacts on several threads. The first failure stops all of them.
 fn fetch_all(
     all: &[Artefact],
     part: &Path,
@@ -153,7 +154,7 @@ fn fetch_all(
     trouble.map_or(Ok(()), Err)
 }
 
-/// Puts one artefact to its place, unless it is there.
+/// Downloads one artefact to its place in the folder, unless it is there.
 fn fetch(one: &Artefact, part: &Path, repository: &Repository) -> Result<(), String> {
     let place = part.join(one.place());
     if repository::is_file(one, &place) {
@@ -163,7 +164,7 @@ fn fetch(one: &Artefact, part: &Path, repository: &Repository) -> Result<(), Str
     write(&place, &content)
 }
 
-/// Writes a file so that it is either whole or not there, also when two do it at once.
+/// Writes a file atomically: it is either complete or absent, even if two processes write it at once.
 pub(crate) fn write(place: &Path, content: &[u8]) -> Result<(), String> {
     let beside = place.with_extension(format!("{}.new", std::process::id()));
     fs::write(&beside, content)
@@ -171,7 +172,7 @@ pub(crate) fn write(place: &Path, content: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("cannot write {}: {error}", place.display()))
 }
 
-/// Unpacks what the config artefact has below `bin`.
+/// Unpacks the files below `bin` from the config artefact.
 fn unpack(jar: &Path, folder: &Path) -> Result<(), String> {
     let trouble = |error: String| format!("cannot unpack {}: {error}", jar.display());
     let file = fs::File::open(jar).map_err(|error| trouble(error.to_string()))?;
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn what_cannot_be_fetched_leaves_nothing_that_would_be_used() {
         let cache = tempfile::tempdir().expect("a folder");
-        // No server listens there.
+        // No server listens at this address.
         let nobody = Repository::at("http://127.0.0.1:1", None);
         let words = install(cache.path(), &nobody, &|_| {}).unwrap_err();
         assert!(words.contains("cannot fetch http://127.0.0.1:1/"), "{words}");

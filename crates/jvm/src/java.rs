@@ -1,48 +1,49 @@
-//! Search for a Java: its folder, version and library, without starting it.
+//! Finds a Java, and its folder, version and library, without starting it.
 //!
-//! In order: the one asked for, `JAVA_HOME`, the one whose `java` is on the path, and the usual folders, of which the oldest suitable one is
-//! taken, because JMeter's libraries support it best. The version is read from the file `release` that every Java has.
+//! Candidates in order: the requested Java, `JAVA_HOME`, the Java whose `java` is on the path, and the usual folders.
+//! Of the usual folders the oldest suitable Java is taken, because JMeter's libraries support it best. The version is
+//! read from the file `release`, which every Java has.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The oldest suitable Java.
+/// The oldest suitable major version of Java.
 pub const OLDEST: u32 = 17;
 
-/// Folders whose folders are Javas.
+/// Folders that usually contain Java installations as subfolders.
 const PLACES: &[&str] = &["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt", "/usr/local"];
 
-/// A suitable Java.
+/// A suitable Java installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Java {
-    /// Its folder.
+    /// The folder of the Java installation.
     pub home: PathBuf,
-    /// The machine as a library.
+    /// Path of the Java machine as a shared library.
     pub library: PathBuf,
-    /// 17 of 17.0.15.
+    /// Major version: 17 for 17.0.15.
     pub major: u32,
-    /// The version in full.
+    /// Full version.
     pub version: String,
-    /// The source of the Java.
+    /// How the Java was found.
     pub origin: Origin,
 }
 
-/// The source of a path.
+/// How a path was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// By a flag or property.
+    /// A flag or property named it.
     Asked,
-    /// By a variable of the environment.
+    /// An environment variable named it.
     Environment,
-    /// On the path of programs.
+    /// A folder in `PATH` contains it.
     Path,
-    /// In one of the usual places.
+    /// One of the usual folders contains it.
     Place,
 }
 
 impl Origin {
-    /// In words, for a variable of that name.
+    /// Returns the origin in words, for messages that name this flag and this environment variable.
     pub fn words(self, flag: &'static str, variable: &'static str) -> &'static str {
         match self {
             Self::Asked => flag,
@@ -53,19 +54,19 @@ impl Origin {
     }
 }
 
-/// Places to search.
+/// Places in which a Java is searched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
-    /// `JAVA_HOME`.
+    /// Value of `JAVA_HOME`.
     pub java_home: Option<PathBuf>,
-    /// Folders of the path.
+    /// Folders in `PATH`.
     pub path: Vec<PathBuf>,
-    /// Folders whose folders are Javas.
+    /// Folders that contain Java installations as subfolders.
     pub places: Vec<PathBuf>,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// Returns the places that this process's environment names.
     pub(crate) fn here() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut places: Vec<PathBuf> = PLACES.iter().map(PathBuf::from).collect();
@@ -83,10 +84,10 @@ impl Surroundings {
     }
 }
 
-/// No suitable Java was found.
+/// Error: no suitable Java was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoJava {
-    /// Candidates that were found, and why they are not suitable.
+    /// Candidates that were found, with the reason why each is unsuitable.
     pub found: Vec<(PathBuf, String)>,
     asked: bool,
 }
@@ -108,7 +109,7 @@ impl fmt::Display for NoJava {
     }
 }
 
-/// Looks for a Java.
+/// Finds a suitable Java.
 ///
 /// # Errors
 ///
@@ -133,7 +134,7 @@ pub(crate) fn find(asked: Option<&Path>, around: &Surroundings) -> Result<Java, 
             Ok(java) => {
                 usable.entry(java.major).or_insert(java);
             }
-            // Other folders may stand there, too.
+            // Without a file `release` it is some other folder, not a Java.
             Err(why) if home.join("release").is_file() => found.push((home, why)),
             Err(_) => {}
         }
@@ -141,7 +142,7 @@ pub(crate) fn find(asked: Option<&Path>, around: &Surroundings) -> Result<Java, 
     usable.into_values().next().ok_or(NoJava { found, asked: false })
 }
 
-/// The folder of a Java whose program this is, behind links.
+/// Returns the Java folder that contains a program `java`, following symbolic links.
 fn of_program(program: &Path) -> Option<PathBuf> {
     let real = program.canonicalize().ok().filter(|real| real.is_file())?;
     Some(real.parent()?.parent()?.to_owned())
@@ -155,7 +156,7 @@ fn folders(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The Java in that folder, or the reason why it is not suitable.
+/// Returns the Java in a folder, or the reason why it is not suitable.
 fn look(home: &Path, origin: Origin) -> Result<Java, String> {
     let release = std::fs::read_to_string(home.join("release")).map_err(|_| {
         if home.is_dir() {
@@ -185,7 +186,7 @@ fn library(home: &Path) -> Option<PathBuf> {
         .find(|library| library.is_file())
 }
 
-/// 8 of 1.8.0_432, 17 of 17.0.15.
+/// Returns the major version: 8 for 1.8.0_432, 17 for 17.0.15.
 fn major(version: &str) -> Option<u32> {
     let version = version.strip_prefix("1.").unwrap_or(version);
     version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A folder that looks like a Java of that version.
+    /// Creates a folder that looks like a Java of that version.
     fn java(at: &Path, version: &str) -> PathBuf {
         let name = format!("{}jvm{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
         for folder in ["bin", "lib/server"] {

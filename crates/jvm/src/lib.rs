@@ -1,4 +1,4 @@
-//! The Java machine that runs the elements of a plan that only Java can run; in this process or in one of its own.
+//! The Java machine for the elements of a plan that only Java can run, in this process or in a child process.
 //!
 //! | module | holds |
 //! |---|---|
@@ -7,15 +7,15 @@
 //! | `artefacts`, `repository`, `install` | the set of jars that is fetched once |
 //! | `bridge`, `class_path`, `options` | the machine's own jar, class path and options |
 //! | `listing` | the classes on a class path |
-//! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the transport of bytes to either |
+//! | `machine`, `child`, `carrier` | the machine in this process or in a child process, and the transport of bytes to either |
 //! | `workers`, `parked`, `wake_batch` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
 //! | `supervisor`, `thread_states` | the supervisor of the pool, and the thread states it reads |
-//! | `memory` | the heap and its collections, read twice a second |
-//! | `start` | the start of all of it |
-//! | `window` | the plug-in for JMeter's window, put into a JMeter |
+//! | `memory` | the heap and its garbage collections, read twice a second |
+//! | `start` | finding Java and JMeter, and starting the machine |
+//! | `window` | the plug-in for JMeter's window, installed into a JMeter |
 //!
-//! The engine and the Java side (`java/`) know what the bytes mean; this crate does not. A plan that needs no Java
-//! loads nothing of it.
+//! The bytes of messages have a meaning for the engine and for the Java side (`java/`) only, not for this crate. A plan
+//! that needs no Java loads none of this.
 
 mod artefacts;
 mod bridge;

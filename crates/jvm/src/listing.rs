@@ -1,13 +1,14 @@
 //! The classes on a class path, read from the directories of its jars: no class is loaded, so no code of a plan's jars runs.
 //!
-//! Costs reading the directory of each jar, a few megabytes for a whole JMeter, and only where there is a class to look for.
+//! It costs reading the directory of each jar, a few megabytes for a whole JMeter, and only if there are classes to
+//! look for.
 
 use std::fs::File;
 use std::path::Path;
 
 use crate::class_path::ClassPath;
 
-/// Those of the classes, by their full names, that no entry of the class path has.
+/// Returns those of `classes`, given by full names, that no entry of the class path contains.
 pub(crate) fn missing<'a>(path: &ClassPath, mut classes: Vec<&'a str>) -> Vec<&'a str> {
     for entry in &path.entries {
         if classes.is_empty() {

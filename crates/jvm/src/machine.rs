@@ -1,7 +1,7 @@
-//! The Java machine in this process: its library loaded when it is started, and bytes carried to the bridge and back.
+//! The Java machine in this process: loads its library at the start, and carries bytes to the bridge and back.
 //!
-//! There is at most one in a process, and it stays until the process ends. What goes wrong in Java comes back as words, never as a crash, unless Java
-//! itself has one; its report is then where the run's traces are.
+//! A process has at most one machine, which stays until the process ends. A failure in Java is returned as an error
+//! text. Only a crash of the Java machine itself ends the process; its report is then in the run's folder for traces.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use jni::{Env, JNIVersion, bind_java_type};
 use crate::carrier::{Carrier, Carry};
 use crate::java::Java;
 
-/// References that a call makes.
+/// Number of local JNI references that one call needs.
 const REFERENCES: usize = 8;
 
-/// A machine that runs.
+/// A running Java machine in this process.
 pub(crate) struct Machine {
     vm: JavaVM,
 }
 
-// The bridge's entry, whose class and method are looked up once.
+// The bridge's entry point. Its class and method are looked up once.
 bind_java_type! {
     Host => dev.throng.Host,
     methods {
@@ -31,9 +31,10 @@ bind_java_type! {
 }
 
 impl Machine {
-    /// Starts the one machine of this process.
+    /// Starts the only Java machine of this process.
     pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
-        // The thread that starts it is Java's main thread, whose stack Java changes; so it is one of our own.
+        // The thread that creates the machine becomes Java's main thread, and Java changes its stack. So a separate
+        // thread creates the machine.
         let starting = std::thread::Builder::new().name("java start".into()).stack_size(8 << 20);
         std::thread::scope(|scope| {
             let started = starting
@@ -79,7 +80,7 @@ impl Carrier for Machine {
     }
 }
 
-/// Carries one message.
+/// Sends one message to the bridge and returns its reply.
 fn call(env: &mut Env<'_>, message: &[u8]) -> Result<Vec<u8>, String> {
     let called = env.with_local_frame(REFERENCES, |env| -> Result<Vec<u8>, Error> {
         let message = env.byte_array_from_slice(message)?;
@@ -89,7 +90,7 @@ fn call(env: &mut Env<'_>, message: &[u8]) -> Result<Vec<u8>, String> {
     called.map_err(|error| words(env, error))
 }
 
-/// An error's text, with Java's own words. Clears the pending exception.
+/// Returns an error's text, with Java's own message. Clears the pending exception.
 fn words(env: &mut Env<'_>, error: Error) -> String {
     let error = match error {
         Error::JavaException => env.exception_catch().err().unwrap_or(Error::JavaException),

@@ -1,5 +1,5 @@
-//! The heap of the machine and its collections, read twice a second by a thread of its own: no worker waits for it, and
-//! it waits for no worker.
+//! Heap use and garbage collections of the Java machine, read twice a second by a separate thread. No worker waits for
+//! this thread, and it waits for no worker.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -9,13 +9,13 @@ use engine::message::{Kind, Memory, Status};
 
 use crate::workers::{Shared, lock};
 
-/// Time between two readings. One takes some tens of microseconds.
+/// Time between two readings of the heap. One reading takes some tens of microseconds.
 const PACE: Duration = Duration::from_millis(500);
 
-/// Starts the thread, which ends when no more tasks will come.
+/// Starts the thread that reads the heap. The thread ends when no more tasks will come.
 pub(crate) fn watch(shared: Arc<Shared>) -> std::io::Result<()> {
     let watch = move || {
-        // Without the machine there is nothing to read.
+        // If this thread cannot reach the machine, there is nothing to read.
         let _ = shared.carrier.serve("java memory", &mut |_, carry| {
             while !shared.closed.load(SeqCst) {
                 let Ok(reply) = carry(&[Kind::Memory as u8]) else { return };

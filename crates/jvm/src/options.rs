@@ -1,13 +1,14 @@
-//! The options that the Java machine starts with: ours, then the user's; the last of a kind wins.
+//! Start options of the Java machine: Throng's options, then the user's. Of several options of a kind, the last wins.
 //!
-//! Defaults are those of JMeter's start script: a heap of 1 GiB at most, English, the packages that plug-ins open. Unlike there, the heap
-//! starts small, and there is one collector thread, because the machine shares its processors with the cores.
+//! Defaults are those of JMeter's start script: a heap of at most 1 GiB, English, and the packages that plug-ins open.
+//! Unlike in that script, the heap starts small, and there is one collector thread, because the machine shares its
+//! processors with the cores.
 
 use std::path::Path;
 
 use crate::settings::Settings;
 
-/// Packages of Java that JMeter and its plug-ins reach into.
+/// Packages of Java whose internals JMeter and its plug-ins access.
 const OPENED: &[&str] = &[
     "java.base/java.lang",
     "java.base/java.lang.invoke",
@@ -24,29 +25,31 @@ const OPENED: &[&str] = &[
     "java.desktop/sun.swing",
 ];
 
-/// Room for what lives shortly from the start, for the collector stops all workers each time that it is full; and heaps it is too large for.
+/// Options for a large young generation from the start: each time that it is full, the garbage collector stops all
+/// workers. Heaps below [`SMALL`] bytes are too small for it.
 const ROOM: &[&str] = &["-Xms80m", "-XX:NewSize=64m"];
 const SMALL: usize = 256 << 20;
 
-/// The heap in large pages: where the machine is a guest, looking up small ones costs a tenth of a JDBC statement. Java complains where the system has none.
+/// Option for a heap in large pages. In a virtual machine, address translation of small pages costs a tenth of a JDBC
+/// statement. Java warns if the system has no large pages.
 const LARGE_PAGES: &str = "-XX:+UseTransparentHugePages";
 const HAS_LARGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// The stack of a thread where no `-Xss` is given: Java's own default.
+/// Stack size of a thread without `-Xss`, in bytes: Java's own default.
 const STACK: usize = 1 << 20;
 
-/// All options in order, but for the class path.
+/// Returns all options in order, except the class path.
 pub(crate) fn options(
     settings: &Settings,
     home: &Path,
     crash_report: Option<&Path>,
 ) -> Vec<String> {
     let mut options = vec![
-        // Ctrl-C and SIGTERM are the run's.
+        // Ctrl-C and SIGTERM are handled by the run, not by Java.
         "-Xrs".to_owned(),
         "-XX:-UsePerfData".to_owned(),
         "-Xshare:auto".to_owned(),
-        // Of the collectors' ways to begin, the smallest that fits below any heap.
+        // The smallest initial heap that all collectors accept, whatever the maximum heap.
         "-Xms8m".to_owned(),
         format!("-Xmx{}", settings.heap.as_deref().unwrap_or("1g")),
         "-XX:+UseSerialGC".to_owned(),
@@ -62,7 +65,7 @@ pub(crate) fn options(
         options.extend(gives_large_pages(&pages).then(|| LARGE_PAGES.to_owned()));
     }
     options.extend(crash_report.map(|file| format!("-XX:ErrorFile={}", file.display())));
-    // The sun packages are not on every system; Java then prints a warning that helps no user.
+    // Some systems lack packages below `sun`; Java then prints a warning that helps no user.
     options.extend(OPENED.iter().map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
     if settings.options.iter().any(|option| is_collector(option)) {
         options.retain(|option| !is_collector(option));
@@ -73,7 +76,8 @@ pub(crate) fn options(
     options
 }
 
-/// Options whose value is an argument of its own on Java's command line are one with it here.
+/// Joins options with their values by `=`: Java's command line has the values as separate arguments, but a machine in
+/// this process needs one text per option.
 fn joined(options: &[String]) -> Vec<String> {
     const WITH_VALUE: &[&str] = &["--add-opens", "--add-exports", "--add-modules", "--add-reads"];
     let mut out: Vec<String> = Vec::new();
@@ -86,29 +90,30 @@ fn joined(options: &[String]) -> Vec<String> {
             _ => out.push(option.clone()),
         }
     }
-    // Those only the program `java` knows.
+    // Only the program `java` accepts these options.
     out.retain(|option| !["-server", "-client"].contains(&option.as_str()));
     out
 }
 
-/// Two collectors at once are refused by Java.
+/// Returns true for an option that selects a garbage collector. Java refuses two of them.
 fn is_collector(option: &str) -> bool {
     option.starts_with("-XX:+Use") && option.ends_with("GC")
 }
 
-/// Whether the heap is neither small nor divided by the user.
+/// Returns true if the heap is not small and the user has not set the sizes of its parts.
 fn is_roomy(settings: &Settings) -> bool {
     let divides = |option: &String| option.starts_with("-Xm") || option.contains("NewSize");
     let heap = settings.heap.as_deref().map_or(Some(SMALL), size);
     !settings.options.iter().any(divides) && heap.is_some_and(|heap| heap >= SMALL)
 }
 
-/// Whether the system gives large pages on request, from the kernel's text: all modes, with the current one in brackets.
+/// Returns true if the kernel gives large pages on request. The kernel's text lists all modes, with the current one in
+/// brackets.
 fn gives_large_pages(words: &str) -> bool {
     words.contains("[madvise]") || words.contains("[always]")
 }
 
-/// Bytes, as Java writes them.
+/// Parses a size as Java writes it, and returns bytes.
 fn size(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -121,7 +126,7 @@ fn size(text: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-/// The stack of a worker: what the last `-Xss` says.
+/// Returns the stack size of a worker in bytes: the last `-Xss` wins.
 pub(crate) fn stack(settings: &Settings) -> usize {
     let given = |option: &String| {
         let text = option

@@ -1,16 +1,17 @@
-//! Parked workers, and the tasks of running ones.
+//! Parked workers, and the tasks of running workers.
 //!
-//! Each worker has a slot. Idle workers are in a stack, so that the one parked last works first: its memory is still in the processor's caches, and the
-//! others stay parked long enough to be ended. Cores wake workers, so nothing here takes a lock or blocks a caller other than the worker itself.
+//! Each worker has a slot. Idle workers are in a stack, so that the one parked last works first: its memory is still in
+//! the processor's caches. The others stay parked long enough to be ended. Cores wake workers, so nothing here takes a
+//! lock or blocks a caller other than the worker itself.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Release};
 
 use rustix::thread::futex;
 
-/// The top of an empty stack, and the slot below the lowest: slots count from 1 in the stack.
+/// Marks an empty stack, and the end of the list below the lowest slot. Slots count from 1 in the stack.
 const NONE: u32 = 0;
 
-/// Values of a slot's futex: parked, called to work, called to end.
+/// Values of a slot's futex: parked, woken to work, woken to end.
 const PARKED: u32 = 0;
 const TO_WORK: u32 = 1;
 const TO_END: u32 = 2;
@@ -18,16 +19,16 @@ const TO_END: u32 = 2;
 /// The reason why a parked worker was woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// There may be something to do.
+    /// A task may be queued.
     Work,
-    /// The worker is not needed any more.
+    /// The worker is no longer needed.
     End,
 }
 
 /// The task that a worker runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
-    /// The thread's number in the system.
+    /// The operating system's number of the worker's thread.
     pub(crate) thread: i32,
     /// Number of the task among all tasks of this slot.
     pub(crate) task: u64,
@@ -36,14 +37,14 @@ pub(crate) struct Running {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The slot below it in the stack.
+    /// The slot below this one in the stack.
     below: AtomicU32,
     call: AtomicU32,
     /// Time when the worker was parked, in the caller's clock.
     since: AtomicU64,
     thread: AtomicI32,
     user: AtomicU64,
-    /// Tasks begun and tasks done, together: odd while one runs.
+    /// Number of tasks begun plus number of tasks done: odd while a task runs.
     tasks: AtomicU64,
 }
 
@@ -51,7 +52,8 @@ struct Slot {
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Box<[Slot]>,
-    /// The top: the slot's number in the lower half, a generation in the upper half, so that a stack that changed in between is not taken for the same (ABA).
+    /// Top of the stack. The lower half is the slot's number. The upper half is a generation, so that a stack that has
+    /// changed in between is not taken for the same (ABA problem).
     top: AtomicU64,
 }
 
@@ -60,12 +62,12 @@ impl Slots {
         Self { all: (0..count).map(|_| Slot::default()).collect(), top: AtomicU64::new(0) }
     }
 
-    /// Whether a worker is parked.
+    /// Returns true if at least one worker is parked.
     pub(crate) fn any_parked(&self) -> bool {
         self.top.load(Acquire) as u32 != NONE
     }
 
-    /// Pushes a worker onto the stack; [`Slots::wait`] must follow.
+    /// Pushes a worker onto the stack; the caller must then call [`Slots::wait`].
     pub(crate) fn park(&self, slot: u32, now: u64) {
         let own = &self.all[slot as usize];
         own.call.store(PARKED, Release);
@@ -80,20 +82,20 @@ impl Slots {
         });
     }
 
-    /// Waits until it is called.
+    /// Blocks the worker until another thread wakes it.
     pub(crate) fn wait(&self, slot: u32) -> Call {
         let call = &self.all[slot as usize].call;
         loop {
             match call.load(Acquire) {
                 TO_WORK => return Call::Work,
                 TO_END => return Call::End,
-                // The call's value is read again, whatever the reason for returning.
+                // Whatever the reason for returning, the loop reads the futex value again.
                 _ => drop(futex::wait(call, futex::Flags::PRIVATE, PARKED, None)),
             }
         }
     }
 
-    /// Wakes the worker that was parked last; false if none is parked.
+    /// Wakes the worker that was parked last; returns false if none is parked.
     pub(crate) fn wake(&self) -> bool {
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, |top| {
             let slot = (top as u32).checked_sub(1)?;
@@ -108,7 +110,7 @@ impl Slots {
         }
     }
 
-    /// Ends workers that have been parked since before `earlier`, as far as `may_end` allows, those parked longest first.
+    /// Ends workers that were parked before `earlier`, as far as `may_end` allows. Those parked longest end first.
     pub(crate) fn end_parked(&self, earlier: u64, mut may_end: impl FnMut() -> bool) {
         let empty = |top| Some(after(top, NONE));
         let taken = self.top.fetch_update(std::sync::atomic::Ordering::SeqCst, Acquire, empty);
@@ -130,11 +132,11 @@ impl Slots {
     fn call(&self, slot: u32, what: u32) {
         let call = &self.all[slot as usize].call;
         call.store(what, Release);
-        // It fails only for an invalid address.
+        // The call fails only for an invalid address.
         let _ = futex::wake(call, futex::Flags::PRIVATE, 1);
     }
 
-    /// A worker begins a task.
+    /// Records that a worker begins a task.
     pub(crate) fn begin(&self, slot: u32, thread: i32, user: u64) {
         let slot = &self.all[slot as usize];
         slot.thread.store(thread, Release);
@@ -142,12 +144,12 @@ impl Slots {
         slot.tasks.fetch_add(1, Release);
     }
 
-    /// A worker has done its task.
+    /// Records that a worker has done its task.
     pub(crate) fn end(&self, slot: u32) {
         self.all[slot as usize].tasks.fetch_add(1, Release);
     }
 
-    /// Running tasks with their slots.
+    /// Returns the running tasks with their slots.
     pub(crate) fn running(&self) -> impl Iterator<Item = (u32, Running)> + '_ {
         (0..).zip(&self.all).filter_map(|(at, slot)| {
             let task = slot.tasks.load(Acquire);
@@ -158,7 +160,7 @@ impl Slots {
     }
 }
 
-/// The stack's next state, with that place on top.
+/// Returns the stack's next state: the next generation, with the slot `place` on top.
 fn after(top: u64, place: u32) -> u64 {
     (((top >> 32) + 1) << 32) | u64::from(place)
 }

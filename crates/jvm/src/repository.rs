@@ -1,7 +1,7 @@
-//! Sources of artefacts: Maven's local folder on this machine, then a repository, by default Maven Central.
+//! Sources of artefacts: Maven's local repository on this machine, then a remote repository, by default Maven Central.
 //!
-//! Each file is compared with a checksum known beforehand, so its source need not be trusted. A mirror is named by flag or environment, or
-//! taken from Maven's settings.
+//! Each file is compared with a known checksum, so its source need not be trusted. A mirror can be set by flag or
+//! environment variable, or is taken from Maven's settings.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,24 @@ use ureq::Agent;
 
 use crate::artefacts::Artefact;
 
-/// Maven Central.
+/// Address of Maven Central.
 pub(crate) const CENTRAL: &str = "https://repo.maven.apache.org/maven2";
 
-/// Times an artefact is asked for.
+/// Number of attempts to download an artefact.
 const TRIES: u32 = 3;
 
 /// A source of artefacts.
 #[derive(Debug)]
 pub struct Repository {
-    /// Its address.
+    /// Address of the remote repository.
     pub url: String,
-    /// Maven's folder, `~/.m2/repository`.
+    /// Maven's local repository, `~/.m2/repository`.
     local: Option<PathBuf>,
     agent: Agent,
 }
 
 impl Repository {
-    /// The one at `url`, or the mirror of Maven's settings, or Maven Central.
+    /// Returns the repository at `url`, or else the mirror in Maven's settings, or else Maven Central.
     pub fn new(url: Option<&str>) -> Self {
         let maven = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".m2"));
         let settings = maven.as_ref().map(|folder| folder.join("settings.xml"));
@@ -40,7 +40,7 @@ impl Repository {
         Self::at(&url, local)
     }
 
-    /// The one at `url`, with a folder of Maven's before it.
+    /// Returns the repository at `url`. The folder `local` is searched first.
     pub fn at(url: &str, local: Option<PathBuf>) -> Self {
         let config = Agent::config_builder()
             .timeout_connect(Some(Duration::from_secs(20)))
@@ -51,11 +51,11 @@ impl Repository {
         Self { url: url.trim_end_matches('/').to_owned(), local, agent: config.into() }
     }
 
-    /// The content of an artefact.
+    /// Returns the content of an artefact.
     ///
     /// # Errors
     ///
-    /// The reason why it cannot be fetched.
+    /// The reason why the artefact cannot be downloaded.
     pub fn get(&self, artefact: &Artefact) -> Result<Vec<u8>, String> {
         let path = artefact.path();
         let local = self.local.as_ref().and_then(|folder| std::fs::read(folder.join(&path)).ok());
@@ -83,7 +83,7 @@ impl Repository {
         Err(trouble)
     }
 
-    /// The bytes there, or what went wrong and whether it is no use to try again.
+    /// Downloads a file. The error contains a text, and true if another attempt is useless.
     fn fetch(&self, url: &str, bytes: u64) -> Result<Vec<u8>, (String, bool)> {
         let failed = |error: ureq::Error| {
             let for_good = matches!(&error, ureq::Error::StatusCode(status) if *status < 500);
@@ -94,7 +94,7 @@ impl Repository {
         answer
             .body_mut()
             .as_reader()
-            // One more than it should be is enough to see that it is wrong.
+            // One byte more than expected is enough to see that the length is wrong.
             .take(bytes + 1)
             .read_to_end(&mut content)
             .map_err(|error| (format!("cannot fetch {url}: {error}"), false))?;
@@ -102,25 +102,26 @@ impl Repository {
     }
 }
 
-/// Whether the content is that of the artefact.
+/// Returns true if the content has the artefact's length and checksum.
 pub(crate) fn is(artefact: &Artefact, content: &[u8]) -> bool {
     content.len() as u64 == artefact.bytes && sum(content) == artefact.sha256
 }
 
-/// Whether the file there is the artefact.
+/// Returns true if the file has the artefact's content.
 pub(crate) fn is_file(artefact: &Artefact, file: &Path) -> bool {
     let length = file.metadata().map(|data| data.len());
     length.is_ok_and(|length| length == artefact.bytes)
         && std::fs::read(file).is_ok_and(|content| is(artefact, &content))
 }
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 of the content in hexadecimal digits.
 pub(crate) fn sum(content: &[u8]) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
     Sha256::digest(content).iter().flat_map(digits).flatten().collect()
 }
 
-/// The address of the mirror for Maven Central in Maven's settings. Patterns other than `*`, `external:*` and lists with `central` are not for it.
+/// Returns the address of the mirror for Maven Central in Maven's settings. A mirror is for Maven Central if its
+/// pattern is `*`, `external:*`, or a list with `central`.
 fn mirror(settings: &str) -> Option<String> {
     let mut reader = quick_xml::Reader::from_str(settings);
     let (mut inside, mut tag) = (false, String::new());

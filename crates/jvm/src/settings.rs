@@ -1,10 +1,10 @@
 //! Settings of a run's Java machine, as properties.
 //!
-//! Flags become properties, so that worker processes of a run, which get its properties, start the same machine.
+//! Flags become properties. Worker processes of a run get its properties, so they start the same machine.
 
 use std::path::PathBuf;
 
-/// Properties that are read here.
+/// Properties that this crate reads.
 pub const PROPERTIES: &[&str] = &[
     "jmeter.exit.check.pause",
     "throng.java.home",
@@ -15,52 +15,53 @@ pub const PROPERTIES: &[&str] = &[
     "throng.jvm.threads",
 ];
 
-/// Options of the Java machine. System properties among them are the run's, too.
+/// Property with the options of the Java machine. System properties among them apply to the whole run.
 pub const OPTIONS: &str = "throng.jvm.options";
 
-/// The property in which a run hands its system properties on to its workers, as options of Java, a line each. Nobody else sets it.
+/// Property in which a run passes its system properties to its worker processes, as options of Java, one a line. Users
+/// do not set it.
 pub const SYSTEM: &str = "throng.jvm.system";
 
-/// The property in which a run hands the levels of its log on to Java's loggers: `category=LEVEL`, a line each. Nobody else sets it.
+/// Property in which a run passes its log levels to Java's loggers: `category=LEVEL`, one a line. Users do not set it.
 pub const LEVELS: &str = "throng.jvm.log";
 
-/// Default limit of threads that run Java.
+/// Default maximum number of threads that run Java.
 pub const THREADS: usize = 1000;
 
-/// Separator of options in `throng.jvm.options`: one option per line, for an option may hold blanks.
+/// Separator of options in `throng.jvm.options`: one option per line, because an option may contain blanks.
 pub const SEPARATOR: char = '\n';
 
 /// Settings of the Java machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// `--java-home`: the Java to use, and no other.
+    /// `--java-home`: the only Java to use.
     pub java_home: Option<PathBuf>,
-    /// `--jmeter-home`: the JMeter whose jars are used, and no other.
+    /// `--jmeter-home`: the only JMeter whose jars are used.
     pub jmeter_home: Option<PathBuf>,
-    /// `--jvm-heap`: size of the heap at most, as Java writes it.
+    /// `--jvm-heap`: maximum size of the heap, as Java writes it.
     pub heap: Option<String>,
-    /// `--jvm-isolated`: the machine is a process of its own.
+    /// `--jvm-isolated`: true if the machine runs in a child process.
     pub isolated: bool,
     /// System properties of the run, as options (`-Dname=value`).
     pub system: Vec<String>,
-    /// `--jvm-option`: further options, which win over ours.
+    /// `--jvm-option`: further options, which override Throng's own.
     pub options: Vec<String>,
-    /// `--jvm-threads`: threads at most; 0 is [`THREADS`].
+    /// `--jvm-threads`: maximum number of worker threads; 0 means [`THREADS`].
     pub threads: usize,
-    /// JMeter's properties that name further jars and folders of classes.
+    /// JMeter's property `search_paths`, with further jars and folders of classes.
     pub search_paths: String,
-    /// As above, separated like a class path.
+    /// JMeter's property `user.classpath`, separated like a class path.
     pub user_classpath: String,
-    /// As above, for what plug-ins need.
+    /// JMeter's property `plugin_dependency_paths`, with the libraries of plug-ins.
     pub plugin_dependency_paths: String,
 }
 
 impl Settings {
-    /// Reads the properties.
+    /// Reads the settings from properties.
     ///
     /// # Errors
     ///
-    /// A sentence about one that makes no sense.
+    /// Description of an invalid property.
     pub fn from_properties(get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let given = |name: &str| get(name).filter(|value| !value.trim().is_empty());
         let heap = given("throng.jvm.heap").map(|heap| heap.trim().to_owned());
@@ -101,7 +102,7 @@ impl Settings {
     }
 }
 
-/// A size as Java takes it: digits, and a letter for the unit.
+/// Returns true for a size as Java accepts it: digits, and a letter for the unit.
 fn is_size(text: &str) -> bool {
     let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']);
     text.len() - digits.len() <= 1

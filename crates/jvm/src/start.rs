@@ -1,4 +1,4 @@
-//! Start of the Java side of a run: first the search for Java and JMeter, without starting anything, then the machine.
+//! Starts the Java side of a run: first finds Java and JMeter, without starting anything, then starts the machine.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,22 +14,22 @@ use crate::settings::{Settings, THREADS};
 use crate::workers::Workers;
 use crate::{bridge, cache, listing, options};
 
-/// Everything that a machine needs, found.
+/// Everything that is needed to start a Java machine.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// The Java.
+    /// The Java that was found.
     pub java: Java,
     /// The JMeter whose jars are used.
     pub home: Home,
     settings: Settings,
 }
 
-/// The missing part.
+/// The missing part, because of which no machine can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// No Java.
+    /// No suitable Java was found.
     Java(NoJava),
-    /// No jars of JMeter.
+    /// No jars of JMeter were found.
     Home(NoHome),
 }
 
@@ -42,18 +42,18 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Looks for what the settings ask for.
+/// Finds the Java and the JMeter that the settings ask for.
 ///
 /// # Errors
 ///
-/// The missing part.
+/// The part that is missing.
 pub fn ready(settings: &Settings) -> Result<Ready, Refusal> {
     let java = java(settings).map_err(Refusal::Java)?;
     let home = home(settings).map_err(Refusal::Home)?;
     Ok(Ready { java, home, settings: settings.clone() })
 }
 
-/// Looks for a Java only.
+/// Finds a Java, without looking for JMeter.
 ///
 /// # Errors
 ///
@@ -62,23 +62,23 @@ pub fn java(settings: &Settings) -> Result<Java, NoJava> {
     java::find(settings.java_home.as_deref(), &Surroundings::here())
 }
 
-/// Looks for the jars only.
+/// Finds the jars of JMeter, without looking for Java.
 ///
 /// # Errors
 ///
-/// The path that was named and is not a JMeter home.
+/// The path that was named and is not a JMeter home, or that none was found.
 pub fn home(settings: &Settings) -> Result<Home, NoHome> {
     home::find_here(settings.jmeter_home.as_deref())
 }
 
 impl Ready {
-    /// The class path that a machine would get, for a test plan that names those entries.
+    /// Returns the class path of the machine for a test plan with these entries.
     ///
     /// # Errors
     ///
-    /// The reason why our own jar cannot be written.
+    /// The reason why the bridge's jar cannot be written.
     pub fn class_path(&self, of_plan: &[String]) -> Result<ClassPath, String> {
-        // Without a home of the user, and where that cannot be written, a private folder will do.
+        // If the user has no home folder, or it is not writable, a private temporary folder is used.
         let jar = match cache::folder().map(|cache| bridge::jar(&cache)) {
             Some(Ok(jar)) => jar,
             _ => bridge::jar(&bridge::private_folder())?,
@@ -86,7 +86,7 @@ impl Ready {
         Ok(self.path(Some(&jar), of_plan))
     }
 
-    /// Those of the classes, by their full names, that a machine would not find. Nothing is loaded or run.
+    /// Returns those of `classes`, given by full names, that the machine would not find. No class is loaded or run.
     pub fn missing_classes<'a>(&self, of_plan: &[String], classes: Vec<&'a str>) -> Vec<&'a str> {
         if classes.is_empty() {
             return classes;
@@ -94,7 +94,7 @@ impl Ready {
         listing::missing(&self.path(None, of_plan), classes)
     }
 
-    /// Faults of the class path that a machine would get.
+    /// Returns warnings about the machine's class path.
     pub fn class_path_warnings(&self, of_plan: &[String]) -> Vec<String> {
         self.path(None, of_plan).warnings
     }
@@ -103,11 +103,11 @@ impl Ready {
         ClassPath::new(bridge, &self.home.folder, &self.settings, of_plan)
     }
 
-    /// Starts the machine and its workers. Java's report of a crash of its own goes to `crash_report`.
+    /// Starts the machine and its workers. If Java crashes, it writes its report to `crash_report`.
     ///
     /// # Errors
     ///
-    /// The reason why it did not start.
+    /// The reason why the machine did not start.
     pub fn start(
         &self,
         class_path: &ClassPath,

@@ -1,8 +1,9 @@
-//! The pool supervisor: starts more workers when they are blocked, ends some when they only take turns, and forwards interruptions.
+//! The pool supervisor: starts more workers when workers are blocked, ends workers when too many compute, and forwards
+//! interruptions.
 //!
-//! The kernel knows whether a worker is blocked ([`crate::thread_states`]): one that waits for a server leaves its processor to others, so another worker helps.
-//! More workers that compute would only take processors from the cores; they are added slowly, so that scripts that never end do not
-//! block all others for good.
+//! The kernel reports whether a worker is blocked ([`crate::thread_states`]). A worker that waits for a server leaves
+//! its processor to others, so another worker helps. More workers that compute would only take processors from the
+//! cores. They are added slowly, so that scripts that never end do not block all others for good.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,45 +21,48 @@ use crate::workers::Shared;
 pub(crate) enum Notice {
     /// A task was queued while no worker was idle.
     Busy,
-    /// Interrupt the work of this user: all of it, or its sampler alone.
+    /// Interrupt the work of this user; true: only its sampler.
     Interrupt(u64, bool),
     /// No more tasks will come.
     End,
 }
 
-/// Shortest interval between readings while tasks are queued; `INTERVAL_EACH` per worker is added, for reading its state takes time.
+/// Shortest interval between readings while tasks are queued. `INTERVAL_EACH` is added per worker, because reading its
+/// state takes time.
 const INTERVAL: Duration = Duration::from_millis(1);
 const INTERVAL_EACH: Duration = Duration::from_micros(100);
 
-/// While readings change nothing, the interval grows up to this factor.
+/// Maximum factor by which the interval grows while readings change nothing.
 const SLOWEST: u32 = 8;
 
-/// A worker that has had nothing to do for so long ends, unless it is one of the first.
+/// Time after which a parked worker ends, unless only the minimum number of workers is left.
 const PARKED_AT_MOST: Duration = Duration::from_secs(30);
 
-/// While tasks wait for so long without a break, all processors may be used.
+/// Time with queued tasks after which workers may use all processors.
 const BACKLOG: Duration = Duration::from_millis(500);
 
-/// When no task was done for so long and others are queued, one more thread is started, whatever the states are.
+/// Time without a finished task after which one more thread is started for queued tasks, whatever the thread states
+/// are.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Readings in a row with queued tasks and no computing thread after which more threads are started: waits may be too short to be seen as blocked.
+/// Number of consecutive readings with queued tasks and no computing thread after which more threads are started. Their
+/// waits may be too short to be seen as blocked.
 const IDLE: u32 = 3;
 
-/// Readings in a row at which more workers than useful compute before one of them ends.
+/// Number of consecutive readings with too many computing workers after which one of them ends.
 const CROWDED: u32 = 20;
 
-/// The supervisor.
+/// State of the supervisor's thread.
 struct Supervisor {
     shared: Arc<Shared>,
     notices: Receiver<Notice>,
-    /// Users whose jobs are to be interrupted, for the thread that does it.
+    /// Sender to the thread that interrupts jobs; the bool is true to interrupt only the sampler.
     interrupter: Option<Sender<(u64, bool)>>,
-    /// The warning that the system gives no more threads has been logged.
+    /// True if the warning that the system allows no more threads has been logged.
     refused: bool,
 }
 
-/// Starts the thread.
+/// Starts the supervisor's thread.
 pub(crate) fn start(shared: Arc<Shared>, notices: Receiver<Notice>) -> std::io::Result<()> {
     let mut supervisor = Supervisor { shared, notices, interrupter: None, refused: false };
     let supervise = move || while supervisor.turn().is_continue() {};
@@ -93,7 +97,7 @@ impl Supervisor {
         let mut course = Course::new(shared.done.load(Relaxed));
         let mut times = 1;
         while shared.waiting() > 0 {
-            // During this pause most tasks find a worker.
+            // During this pause most queued tasks find a worker.
             let threads = u32::try_from(shared.threads.load(Relaxed)).unwrap_or(u32::MAX);
             let before = shared.done.load(Relaxed);
             std::thread::sleep((INTERVAL + INTERVAL_EACH * threads) * times);
@@ -104,7 +108,7 @@ impl Supervisor {
                 break;
             }
             if shared.done.load(Relaxed) - before >= waiting as u64 {
-                // Queued tasks will have found a worker before the next reading.
+                // Queued tasks will probably find a worker before the next reading.
                 times = (2 * times).min(SLOWEST);
                 continue;
             }
@@ -129,7 +133,7 @@ impl Supervisor {
         ControlFlow::Continue(())
     }
 
-    /// Forwards an interruption, on a thread of its own, because it may take long.
+    /// Forwards an interruption on a separate thread, because it may take long.
     fn interrupt(&mut self, user: u64, sampler: bool) {
         if !self.shared.slots.running().any(|(_, one)| one.user == user) {
             return;
@@ -137,7 +141,7 @@ impl Supervisor {
         let to = self.interrupter.get_or_insert_with(|| {
             let (to, users) = unbounded::<(u64, bool)>();
             let shared = Arc::clone(&self.shared);
-            // Without the thread, running jobs are not interrupted.
+            // If the thread cannot start, running jobs are not interrupted.
             let _ = std::thread::Builder::new()
                 .name("java interrupter".into())
                 .spawn(move || interrupt_all(&shared, &users));
@@ -162,7 +166,7 @@ fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     }
 }
 
-/// The workers there are.
+/// Size and limits of the pool.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     threads: usize,
@@ -175,7 +179,7 @@ struct Pool {
 struct Course {
     readings: Readings,
     began: Instant,
-    /// Tasks done, and the time when that number last changed or a thread was added because it did not.
+    /// Number of tasks done, and the time when it last changed or when a thread was added because it had not changed.
     done: (u64, Instant),
     crowded: u32,
     idle: u32,
@@ -187,7 +191,7 @@ impl Course {
         Self { readings: Readings::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
-    /// Number of threads to add.
+    /// Returns the number of threads to add.
     fn more(&mut self, pool: Pool, states: States, done: u64, now: Instant) -> usize {
         if done != self.done.0 {
             self.done = (done, now);
@@ -198,8 +202,10 @@ impl Course {
         let lasts = now.duration_since(self.began) >= BACKLOG;
         let wanted = if lasts { pool.processors } else { pool.least };
         if free < wanted {
-            // Where all are blocked, those that are added will be as well. One that has only begun, and computes nothing, is about to be: while it counted against
-            // this, one thread was added at a time, each reading took longer than the one before, and the last of 500 users waited for half a minute.
+            // If all threads are blocked, new threads will be blocked as well, so half as many are added. A thread that
+            // has just begun and does not compute is about to block, and does not count against this rule. When it did,
+            // threads were added one at a time, each reading took longer than the one before, and the last of 500 users
+            // waited for half a minute.
             let follow = if states.computing == 0 { states.blocked / 2 } else { 0 };
             return follow.max(wanted - free);
         }
@@ -214,7 +220,7 @@ impl Course {
         0
     }
 
-    /// Whether so many compute, again and again, that one of them had better end.
+    /// Returns true if too many threads have computed for so many readings that one of them should end.
     fn is_crowded(&mut self, pool: Pool, states: States) -> bool {
         let crowded = states.at_length > 2 * pool.processors;
         self.crowded = if crowded { self.crowded + 1 } else { 0 };

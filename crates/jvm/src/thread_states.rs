@@ -1,6 +1,9 @@
-//! States of the workers' threads as the kernel reports them: computing, blocked outside the process, or waiting for each other.
+//! States of the workers' threads as the kernel reports them: computing, blocked outside the process, or waiting for
+//! each other.
 //!
-//! A thread that waits for a server, a disk or a pipe leaves its processor to another. One that waits for a lock of this process mostly gets it at once: only if it
+//! A thread that waits for a server, a disk or a pipe leaves its processor to another thread. A thread that waits for a
+//! lock of this process mostly gets it at once. It counts as blocked only if it still waits in the same job after
+//! several readings. The same holds for threads that sleep or wait for a pool.
 //! still waits, in the same job, after several readings does it count as blocked, as do threads that sleep or wait for a pool.
 
 use std::collections::HashMap;
@@ -8,26 +11,26 @@ use std::fs::read_to_string;
 
 use crate::parked::Running;
 
-/// Readings in a row at which a thread must have waited to count as blocked.
+/// Number of consecutive readings at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
 
 /// Numbers of threads that run a task, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct States {
-    /// On a processor, or wanting one.
+    /// Threads that run on a processor or are ready to run.
     pub(crate) computing: usize,
-    /// Of these, in the same task as at the reading before.
+    /// Computing threads that are in the same task as at the previous reading.
     pub(crate) at_length: usize,
-    /// Blocked.
+    /// Threads that are blocked.
     pub(crate) blocked: usize,
 }
 
 /// Results of earlier readings.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
-    /// By slot: its task, and readings in a row at which it waited.
+    /// By slot: the task, and the number of consecutive readings at which it waited.
     waited: HashMap<u32, (u64, u32)>,
-    /// By slot: the task it computed.
+    /// By slot: the task that computed at the previous reading.
     computed: HashMap<u32, u64>,
 }
 
@@ -35,14 +38,14 @@ pub(crate) struct Readings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Computes,
-    /// On a lock, or for a while.
+    /// The thread waits for a lock, or sleeps.
     Waits,
-    /// For something outside of the process.
+    /// The thread waits for something outside of the process.
     Blocked,
 }
 
 impl Readings {
-    /// Reads the states of the running threads.
+    /// Reads the states of the threads that run tasks.
     pub(crate) fn read(&mut self, running: impl Iterator<Item = (u32, Running)>) -> States {
         self.judge(running.map(|(slot, one)| (slot, one.task, state(one.thread))))
     }
@@ -75,12 +78,13 @@ fn state(thread: i32) -> State {
     let Ok(stat) = read_to_string(format!("/proc/{thread}/stat")) else {
         return State::Waits;
     };
-    // The state stands behind the name, which may hold anything but ends with the last parenthesis.
+    // The state follows the thread's name in parentheses. The name may contain anything, so the last parenthesis
+    // counts.
     let letter = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     match letter {
         Some('R') => State::Computes,
         Some('S') => match read_to_string(format!("/proc/{thread}/wchan")).as_deref() {
-            // The kernel's function in which it waits; some kernels keep it to themselves.
+            // The kernel function in which the thread waits; some kernels hide it.
             Err(_) | Ok("" | "0") => State::Waits,
             Ok(place) if place.starts_with("futex") || place.contains("nanosleep") => State::Waits,
             Ok(_) => State::Blocked,
@@ -118,7 +122,7 @@ mod tests {
             std::io::Read::read(&mut out, &mut [0]).expect("a byte")
         });
         let thread = from.recv().expect("a number");
-        // Where the kernel does not say in which function, all that is known is that it waits.
+        // If the kernel hides the function, the state is only known as waiting.
         let place = || read_to_string(format!("/proc/{thread}/wchan"));
         let hidden = || place().map_or(true, |place| place.is_empty() || place == "0");
         loop {

@@ -1,33 +1,35 @@
-//! Wake batching: when a worker wakes a core for its replies.
+//! Wake batching: decides when a worker wakes a core for its replies.
 //!
-//! Where worker and core share a processor, a core that is woken for a reply runs first, does the little work that follows, and sleeps again: two context switches
-//! for each job, which cost more than a short script. So a worker that has more to do keeps its replies for a moment and wakes the core once for all of them. It
-//! does so only while all its jobs are short, because a reply must not wait for another user's script. If a job takes long all the same, the core checks by
+//! If worker and core share a processor, a core that is woken for a reply runs first, does the little work that
+//! follows, and sleeps again. That costs two context switches per job, more than a short script. So a worker with more
+//! queued tasks holds its replies back for a moment and wakes the core once for all of them. It does so only while all
+//! its jobs are short, because a reply must not wait for another user's script. If a job takes long nevertheless, the
+//! core reads its inbox after a millisecond without being woken.
 //! itself after a millisecond.
 
 use std::time::{Duration, Instant};
 
 use engine::offload::{Job, Unread};
 
-/// Shortest time between two wake-ups of a core while replies are batched.
+/// Maximum time since the last wake-up for which replies are batched.
 const MOMENT: Duration = Duration::from_micros(100);
 
-/// Longest duration of a short job.
+/// Maximum duration of a short job.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// Short jobs in a row after which the next is assumed to be short.
+/// Number of consecutive short jobs after which the next one is assumed to be short.
 const PROOF: u32 = 64;
 
-/// The replies of one worker.
+/// The batched replies of one worker.
 #[derive(Debug)]
 pub(crate) struct WakeBatch {
-    /// Cores with replies that they have not been woken for.
+    /// Cores that have replies and have not been woken for them.
     unread: Unread,
     /// Time when cores were last woken.
     woken: Instant,
     began: Instant,
     ended: Instant,
-    /// Short jobs in a row.
+    /// Number of consecutive short jobs so far.
     short: u32,
 }
 
@@ -37,12 +39,12 @@ impl WakeBatch {
         Self { unread: Unread::default(), woken: now, began: now, ended: now, short: 0 }
     }
 
-    /// Notes the start of a job.
+    /// Records the start of a job.
     pub(crate) fn begin(&mut self) {
         self.began = Instant::now();
     }
 
-    /// Notes the end of a job.
+    /// Records the end of a job.
     pub(crate) fn end(&mut self) {
         self.count(self.began, Instant::now());
     }
@@ -70,7 +72,7 @@ impl WakeBatch {
         }
     }
 
-    /// Wakes all cores with batched replies: no job follows.
+    /// Wakes all cores with batched replies, because no job follows.
     pub(crate) fn wake(&mut self) {
         self.woken = self.ended;
         self.unread.wake();
@@ -81,7 +83,8 @@ impl WakeBatch {
 mod tests {
     use super::*;
 
-    /// Whether replies may be left by a worker that woke cores, did short jobs, and after so long, in all, one of that length.
+    /// Returns whether a worker may batch replies after `shorts` short jobs and one of the length `last` that began at
+    /// `after`.
     fn may_batch(shorts: u32, last: Duration, after: Duration) -> bool {
         let mut batch = WakeBatch::new();
         let began = batch.woken;

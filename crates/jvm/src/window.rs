@@ -1,7 +1,8 @@
-//! The plug-in for JMeter's window: a jar that is embedded in the program, and put into the `lib/ext` of a JMeter.
+//! Installs the plug-in for JMeter's window: a jar that is embedded in the program and written to the `lib/ext` of a
+//! JMeter.
 //!
-//! Our own jar is known by the class of its menu; a file of that name that is somebody else's is never replaced or removed. Beside it
-//! stands the path of the program that put it there, which the plug-in starts.
+//! Throng's own jar is recognized by the class of its menu. Another author's file of that name is never replaced or
+//! removed. A file next to the jar holds the path of the program that installed it, which the plug-in starts.
 
 use std::fs;
 use std::io;
@@ -11,46 +12,47 @@ use crate::home::{self, HomeOrigin};
 use crate::install::write;
 use crate::java::Origin;
 
-/// The jar, built from `jmeter/`.
+/// The plug-in's jar, built from `jmeter/`.
 const JAR: &[u8] = include_bytes!("../../../jmeter/throng-jmeter.jar");
-/// Its name in `lib/ext`.
+/// Name of the plug-in's jar in `lib/ext`.
 const NAME: &str = "throng-jmeter.jar";
-/// The file beside it with the program's path.
+/// Name of the file next to the jar that holds the program's path.
 const RECORD: &str = "throng-jmeter.program";
-/// The class by which a jar is known as ours.
+/// The class in the jar by which it is recognized as Throng's plug-in.
 const MENU: &str = "dev/throng/jmeter/ThrongMenu.class";
 
 /// The change to a JMeter's `lib/ext`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There was no plug-in before.
+    /// The plug-in was installed; there was none before.
     Installed,
-    /// Another version of it was replaced.
+    /// Another version of the plug-in was replaced.
     Replaced,
-    /// This version was there.
+    /// This version was already installed.
     Already,
-    /// It was removed.
+    /// The plug-in was removed.
     Removed,
-    /// There was none to remove.
+    /// There was no plug-in to remove.
     None,
 }
 
-/// A JMeter after the change.
+/// A JMeter after the plug-in was installed or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The change.
+    /// The change that was made.
     pub change: Change,
-    /// The jar's path.
+    /// Path of the plug-in's jar.
     pub jar: PathBuf,
-    /// JMeter's version, where its jars say it.
+    /// JMeter's version, if its jars contain it.
     pub version: Option<String>,
 }
 
-/// Puts the plug-in into the JMeter in that folder, to start `program`.
+/// Installs the plug-in into the JMeter in that folder, with `program` as the program that it starts.
 ///
 /// # Errors
 ///
-/// A sentence for the user: the folder is not a JMeter, the name is taken by another's jar, or it cannot be written to.
+/// A message for the user: the folder is not a JMeter, another author's jar has the name, or the folder is not
+/// writable.
 pub fn install_plugin(folder: &Path, program: &Path) -> Result<Window, String> {
     let (ext, version) = extensions(folder)?;
     let jar = ext.join(NAME);
@@ -73,11 +75,11 @@ pub fn install_plugin(folder: &Path, program: &Path) -> Result<Window, String> {
     Ok(Window { change, jar, version })
 }
 
-/// Takes the plug-in out of the JMeter in that folder.
+/// Removes the plug-in from the JMeter in that folder.
 ///
 /// # Errors
 ///
-/// A sentence for the user, as of [`install_plugin`].
+/// A message for the user, as from [`install_plugin`].
 pub fn remove_plugin(folder: &Path) -> Result<Window, String> {
     let (ext, version) = extensions(folder)?;
     let jar = ext.join(NAME);
@@ -97,7 +99,7 @@ pub fn remove_plugin(folder: &Path) -> Result<Window, String> {
     Ok(Window { change, jar, version })
 }
 
-/// The `lib/ext` of the JMeter in that folder, and JMeter's version.
+/// Returns the `lib/ext` of the JMeter in a folder, and JMeter's version.
 fn extensions(folder: &Path) -> Result<(PathBuf, Option<String>), String> {
     let no = |why: &str| {
         format!(

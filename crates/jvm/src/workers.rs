@@ -1,9 +1,12 @@
-//! Threads that run jobs: one fewer than processors at first, more while they are blocked and jobs are queued, then fewer again.
+//! Threads that run jobs in Java: at first one fewer than processors, more while threads are blocked and jobs are
+//! queued, then fewer again.
 //!
-//! Submitting a job takes no lock: it goes into a queue, and one parked worker is woken ([`crate::parked`]), unless a worker is looking for work already. A worker
-//! looks into the queue before it parks, so that it takes the job that follows from its own reply without being woken. A worker that finds a job wakes another if jobs are queued. When none
-//! is parked, the pool supervisor ([`crate::supervisor`]) gets a notice. While jobs are short and follow each other, a core is woken once for several replies
-//! ([`crate::wake_batch`]). Every job is finished, with its reply or with an error message.
+//! Submitting a job takes no lock: the job goes into a queue, and one parked worker is woken ([`crate::parked`]),
+//! unless a worker is already looking for work. A worker reads the queue before it parks, so it finds the job that
+//! follows its own reply without being woken. A worker that finds a job wakes another worker if more jobs are queued.
+//! If no worker is parked, the pool supervisor ([`crate::supervisor`]) gets a notice. While jobs are short and follow
+//! each other, a core is woken once for several replies ([`crate::wake_batch`]). Every job is finished, with its reply
+//! or with an error message.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -20,19 +23,20 @@ use crate::parked::{Call, Slots};
 use crate::supervisor::{self, Notice};
 use crate::wake_batch::WakeBatch;
 
-/// Nice value of workers: beside a core they get a tenth of a processor.
+/// Nice value of workers: on a shared processor they get a tenth of the time of a core.
 const NICE: i32 = 10;
 
-/// The reason for the end of a run that a script has ended.
+/// Reason for the end of a run that a script has ended.
 pub const EXITS: &str = "a script has ended the process (System.exit)";
 
-/// Time limit for Java to end the process. Clients of telemetry need some seconds to send the rest.
+/// Time limit for Java to end the process. Telemetry clients need some seconds to send their remaining data.
 const EXIT: Duration = Duration::from_secs(15);
 
-/// Slots beyond the limit of threads: a worker that ends keeps its slot for a moment after it is no longer counted.
+/// Number of slots beyond the limit of threads: an ending worker keeps its slot for a moment after it is no longer
+/// counted.
 const SPARE_SLOTS: u32 = 64;
 
-/// Something to carry.
+/// A message to carry to Java.
 #[derive(Debug)]
 struct Task {
     message: Vec<u8>,
@@ -56,7 +60,7 @@ impl Task {
         }
     }
 
-    /// Delivers the reply; `goes_on` says whether the worker continues with another task.
+    /// Delivers the reply; `goes_on` is true if the worker continues with another task.
     fn deliver(self, reply: Result<Vec<u8>, String>, batch: &mut WakeBatch, goes_on: bool) {
         match self.done {
             Done::Call(_) => self.finish(reply),
@@ -65,7 +69,7 @@ impl Task {
     }
 }
 
-/// The threads, as the engine sees them.
+/// The pool of worker threads, as the engine uses it.
 #[derive(Debug)]
 pub struct Workers {
     queue: Sender<Task>,
@@ -78,30 +82,30 @@ pub(crate) struct Shared {
     pub(crate) carrier: Box<dyn Carrier>,
     tasks: Receiver<Task>,
     notices: Sender<Notice>,
-    /// Threads at first and at least: one processor is left to the cores.
+    /// Minimum and initial number of threads: one processor is left to the cores.
     pub(crate) least: usize,
-    /// Threads that can compute at once.
+    /// Number of threads that can compute at once.
     pub(crate) processors: usize,
-    /// Threads at most.
+    /// Maximum number of threads.
     pub(crate) most: usize,
     stack: usize,
     pub(crate) threads: AtomicUsize,
     pub(crate) slots: Slots,
-    /// Slots of no thread.
+    /// Free slots, which no thread uses.
     free: Mutex<Vec<u32>>,
-    /// Threads that look for a task, or are about to.
+    /// Number of threads that look for a task or are about to.
     looking: AtomicUsize,
-    /// Tasks done so far.
+    /// Number of tasks done so far.
     pub(crate) done: AtomicU64,
-    /// Threads that are to end when they have done their task.
+    /// Number of threads that must end when they have done their task.
     pub(crate) surplus: AtomicUsize,
     began: Instant,
-    /// A busy notice has been sent and not yet been read.
+    /// True if a busy notice has been sent and not yet read.
     pub(crate) notified: AtomicBool,
-    /// No more tasks will come.
+    /// True if no more tasks will come.
     pub(crate) closed: AtomicBool,
     numbers: AtomicU64,
-    /// Users whose jobs are not to be begun any more.
+    /// Users whose queued jobs must not start any more.
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
@@ -112,7 +116,7 @@ pub(crate) struct Shared {
 }
 
 impl Workers {
-    /// Has a thread wait for something in Java to end the process, or for the end of Java's own.
+    /// Starts a thread that waits until a script ends the process or until Java's own process ends.
     pub(crate) fn watch_exit(&self) -> std::io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let watch = move || {
@@ -124,12 +128,12 @@ impl Workers {
         std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
     }
 
-    /// Has a thread read the heap.
+    /// Starts the thread that reads the heap.
     pub(crate) fn watch_memory(&self) -> std::io::Result<()> {
         crate::memory::watch(Arc::clone(&self.shared))
     }
 
-    /// Starts the first threads.
+    /// Starts the pool with its first threads.
     pub(crate) fn start(
         carrier: Box<dyn Carrier>,
         most: usize,
@@ -149,7 +153,7 @@ impl Workers {
             stack,
             threads: AtomicUsize::new(0),
             slots: Slots::new(slots as usize),
-            // The lowest are given out first.
+            // The lowest slot numbers are used first.
             free: Mutex::new((0..slots).rev().collect()),
             looking: AtomicUsize::new(0),
             done: AtomicU64::new(0),
@@ -172,12 +176,12 @@ impl Workers {
         Ok(Arc::new(Self { queue, shared }))
     }
 
-    /// Threads that there are.
+    /// Returns the current number of threads.
     pub fn threads(&self) -> usize {
         self.shared.threads.load(Relaxed)
     }
 
-    /// Lets all threads go that have nothing to do.
+    /// Ends all idle threads.
     fn close(&self) {
         self.shared.closed.store(true, SeqCst);
         while self.shared.wake() {}
@@ -223,7 +227,8 @@ impl Offload for Workers {
 
     fn ending(&self) -> Option<String> {
         let known = || self.shared.ending.get().cloned();
-        // Samples fail as soon as the process is gone; the thread that waits for its end learns the reason at the same moment.
+        // Samples fail as soon as the child process is gone. The thread that waits for its end gets the reason at the
+        // same moment.
         for _ in 0..100 {
             if known().is_some() || self.shared.carrier.ended().is_none() {
                 return known();
@@ -240,7 +245,7 @@ impl Offload for Workers {
         self.close();
         let mut words = String::new();
         let _ = self.shared.carrier.serve("java end", &mut |_, carry| {
-            // Behind its status the reply is words.
+            // The text follows the reply's status.
             let reply = carry(&[Kind::Linger as u8]).unwrap_or_default();
             if let Some((status, reply)) = reply.split_first()
                 && *status == Status::Well as u8
@@ -255,7 +260,7 @@ impl Offload for Workers {
         self.close();
         let ending = self.shared.ending.get();
         let allows = ending.is_some();
-        // Only a script that has asked for it makes 0 of a run that has not come to its end.
+        // If a script has ended the process, its exit code is used even if that is 0.
         let least = if ending.is_some_and(|why| why == EXITS) { 0 } else { code };
         let message =
             if allows { vec![Kind::AllowExit as u8] } else { vec![Kind::ExitWith as u8, code] };
@@ -263,7 +268,8 @@ impl Offload for Workers {
         let shared = Arc::clone(&self.shared);
         let end = move || {
             let _ = shared.carrier.serve("java end", &mut |_, carry| drop(carry(&message)));
-            // Where it was only allowed, another thread of Java's ends it now; else it has not come back but for having failed, or with Java's own process.
+            // If Java was only allowed to exit, another Java thread now ends the process. Otherwise the call has
+            // returned only because it failed, or because Java's own process has ended.
             shared.carrier.exit(if allows { EXIT } else { Duration::ZERO }, least);
             drop(done);
         };
@@ -283,18 +289,18 @@ impl Offload for Workers {
 }
 
 impl Shared {
-    /// Tasks that wait.
+    /// Returns the number of queued tasks.
     pub(crate) fn waiting(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Wakes a worker if tasks are queued and none is looking. Called after submitting a task, after finding one, and before parking, for a task may
-    /// have been queued after the worker looked.
+    /// Wakes a worker if tasks are queued and no worker is looking. Called after submitting a task, after finding one,
+    /// and before parking, because a task may have been queued after the worker looked.
     pub(crate) fn wake_if_queued(&self) {
         fence(SeqCst);
         while !self.tasks.is_empty() {
             if self.looking.compare_exchange(0, 1, SeqCst, SeqCst).is_err() || self.slots.wake() {
-                // That worker calls this function for the next one.
+                // The woken worker calls this function for the next task.
                 return;
             }
             self.looking.fetch_sub(1, SeqCst);
@@ -307,7 +313,7 @@ impl Shared {
         }
     }
 
-    /// Wakes a parked worker, to look for a task.
+    /// Wakes a parked worker to look for a task.
     fn wake(&self) -> bool {
         self.looking.fetch_add(1, SeqCst);
         let woken = self.slots.wake();
@@ -342,7 +348,7 @@ impl Shared {
         started.map(drop)
     }
 
-    /// A worker's life.
+    /// Runs a worker: takes and carries tasks until the worker must end.
     fn work(self: &Arc<Self>, slot: u32, name: &str) {
         let served = self.carrier.serve(name, &mut |thread, carry| {
             step_back(thread);
@@ -360,7 +366,8 @@ impl Shared {
                     self.done.fetch_add(1, Relaxed);
                     reply
                 };
-                // What follows from the reply finds this one looking.
+                // Count this worker as looking before it delivers the reply: a job that follows from the reply then
+                // finds it.
                 self.looking.fetch_add(1, SeqCst);
                 task.deliver(reply, &mut batch, !self.tasks.is_empty());
             }
@@ -371,15 +378,15 @@ impl Shared {
         self.wake_if_queued();
         self.complain(words.clone());
         if self.threads.fetch_sub(1, Relaxed) == 1 {
-            // No other worker is left: queued tasks must fail.
+            // No other worker is left, so queued tasks must fail.
             for task in &self.tasks {
                 task.finish(Err(words.clone()));
             }
         }
     }
 
-    /// The next task of a worker that is counted as looking; `None` when it is to end. Afterwards it is not counted any more. Before parking it wakes
-    /// the cores that have unread replies of it.
+    /// Returns the next task of a worker that is counted as looking, or `None` if the worker must end. Afterwards the
+    /// worker is no longer counted. Before it parks, it wakes the cores that have unread replies from it.
     fn next_task(&self, slot: u32, batch: &mut WakeBatch) -> Option<Task> {
         let is_surplus = self.surplus.load(Relaxed) > 0 && self.surplus.swap(0, Relaxed) > 0;
         if is_surplus && self.may_end() {
@@ -402,7 +409,7 @@ impl Shared {
                 return task;
             }
             if self.closed.load(SeqCst) {
-                // The end came before this worker had parked.
+                // The pool was closed before this worker parked.
                 self.wake();
             }
             if self.slots.wait(slot) == Call::End {
@@ -411,21 +418,21 @@ impl Shared {
         }
     }
 
-    /// Milliseconds since the beginning.
+    /// Returns the milliseconds since the pool's start.
     fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
     }
 
-    /// Ends workers that have been parked for that long, except the first ones.
+    /// Ends workers that have been parked for at least `limit`, except the minimum number.
     pub(crate) fn end_parked(&self, limit: Duration) {
         if let Some(earlier) = self.now().checked_sub(limit.as_millis() as u64) {
             self.slots.end_parked(earlier, || self.may_end());
-            // During the call above, parked workers were not in the stack.
+            // During the call above, parked workers were missing from the stack.
             self.wake_if_queued();
         }
     }
 
-    /// Takes this thread out of the count, unless it is one of the first.
+    /// Takes one thread out of the count, unless only the minimum number is left.
     fn may_end(&self) -> bool {
         let one_less = |threads: usize| (threads > self.least).then(|| threads - 1);
         self.threads.fetch_update(Relaxed, Relaxed, one_less).is_ok()
@@ -436,15 +443,15 @@ impl Shared {
     }
 }
 
-/// Has a thread come behind the cores where they want the same processor.
+/// Lowers the priority of a worker's thread below that of the cores.
 fn step_back(thread: i32) {
-    // Where it is not allowed, all are equal.
+    // If the system does not allow it, the thread keeps its priority.
     if let Some(thread) = rustix::process::Pid::from_raw(thread) {
         let _ = rustix::process::setpriority_process(Some(thread), NICE);
     }
 }
 
-/// Locks a mutex. Its data is consistent even after a panic elsewhere.
+/// Locks a mutex, even a poisoned one. Its data is consistent even after a panic elsewhere.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

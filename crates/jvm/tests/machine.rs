@@ -1,7 +1,7 @@
-//! Real Java machines with the bridge and no JMeter, in this process and in one of its own: what the bridge cannot do is a reply in words, and the machine
-//! goes on.
+//! Tests with real Java machines, with the bridge and without JMeter, in this process and in a child process. Whatever
+//! the bridge cannot do is a reply with a text, and the machine continues.
 //!
-//! There is one machine in a process, so what concerns it is one test. They are left out, with a word, where there is no Java.
+//! A process has only one machine, so one test covers it. The tests are skipped, with a message, if there is no Java.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use engine::offload::Offload;
 use jvm::{Refusal, Settings, Workers};
 
-/// The workers of a machine, where there is a Java.
+/// Starts a machine and returns its workers, if there is a Java.
 fn started(isolated: bool) -> Option<Arc<Workers>> {
     let home = tempfile::tempdir().expect("a folder");
     let jars = home.path().join("lib/ext");
@@ -45,7 +45,7 @@ fn a_machine_answers_on_many_threads() {
 #[test]
 fn a_machine_in_a_process_of_its_own_does_as_well() {
     let Some(workers) = started(true) else { return };
-    // Everybody sees command lines.
+    // All users of the machine can see command lines.
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     for process in processes {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
@@ -55,13 +55,13 @@ fn a_machine_in_a_process_of_its_own_does_as_well() {
 }
 
 fn answers(workers: Arc<Workers>) {
-    // Nobody knows a message of that kind; the reply begins with the status of a failure.
+    // No message has this kind; the reply begins with the status of a failure.
     let reply = workers.call(vec![99, 1, 2, 3]).expect("a reply");
     assert_eq!(reply[0], 1);
     assert!(String::from_utf8_lossy(&reply).contains("99"));
-    // An empty one is no message at all.
+    // An empty message is invalid.
     assert_eq!(workers.call(Vec::new()).expect("a reply")[0], 1);
-    // More than the heap holds is refused, and what comes next is not.
+    // A message larger than the heap is refused; the next message works.
     let words = workers.call(vec![99; 200 << 20]).expect_err("no room");
     assert!(words.contains("OutOfMemoryError"), "{words}");
     let asking: Vec<_> = (0..40u8)
@@ -74,10 +74,10 @@ fn answers(workers: Arc<Workers>) {
         assert_eq!(one.join().expect("a thread"), Ok(1));
     }
     assert!(workers.threads() <= 8);
-    // The heap is read by a thread of its own, which may not have come to it yet.
+    // A separate thread reads the heap, and may not have done so yet.
     let read = || std::iter::repeat_with(|| workers.memory()).take(600);
     let memory = read().find_map(|memory| {
-        // 200 MiB did not fit into 64: there was a collection.
+        // 200 MiB did not fit into a heap of 64 MiB, so there was a garbage collection.
         let memory = memory.filter(|memory| memory.collections > 0);
         if memory.is_none() {
             std::thread::sleep(std::time::Duration::from_millis(50));

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use super::*;
 use crate::carrier::Carry;
 
-/// Carries messages to a function.
+/// A carrier that passes messages to a function.
 struct To<F>(F);
 
 impl<F> std::fmt::Debug for To<F> {
