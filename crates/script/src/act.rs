@@ -1,4 +1,4 @@
-//! Carries out what scripts do with the world around them.
+//! Executes the operations of scripts on their surroundings: variables, properties, results, the log.
 
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ pub(super) fn act<'s, W: World>(
     }
 }
 
-/// Reads or changes a property. None has the name `null`.
+/// Reads or changes a property. Throws if the property name is `null`.
 fn of_properties<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     deed: Deed,
@@ -110,7 +110,7 @@ fn of_properties<'s, W: World>(
     }
 }
 
-/// Reads or changes the result, if there is one.
+/// Reads or changes the sample result, if there is one.
 fn of_result<'s, W: World>(frame: &mut Frame<'s, '_, W>, deed: Deed, one: &Value<'s>) -> Value<'s> {
     let Some(result) = frame.stage.result.take() else { return Value::Null };
     let value = read_or_change(frame, deed, result, one);
@@ -206,7 +206,7 @@ fn variable<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Value<'s>
     copied(frame, |world| world.variable(name)).unwrap_or_default()
 }
 
-/// Sets a variable; it is removed if there is no value.
+/// Sets a variable, or removes it if `value` is `None`.
 fn set_variable<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     name: &str,
@@ -223,7 +223,7 @@ fn property<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Option<Va
     copied(frame, |world| world.property(name))
 }
 
-/// A text of the world in a buffer.
+/// Returns a text of the script's world, copied into a reused buffer.
 fn copied<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     read: impl FnOnce(&mut W) -> Option<&str>,
@@ -247,11 +247,11 @@ fn number<T>(text: &Value<'_>, read: fn(&str) -> Result<T, Thrown>) -> Result<T,
     }
 }
 
-/// One of the parameters, which are words between blanks.
+/// Returns one of the script's parameters, which are words separated by blanks.
 fn argument<'s, W: World>(frame: &mut Frame<'s, '_, W>, at: i32) -> Result<Value<'s>, Thrown> {
     let mut text = frame.world.buffers().take();
     let count = frame.stage.parameters.split(' ').filter(|word| !word.is_empty()).count();
-    // Groovy counts from the end what is negative.
+    // Groovy counts a negative index from the end.
     let from_end = frame.place.language == Language::Groovy && at < 0;
     let place = if from_end { i64::from(at) + count as i64 } else { i64::from(at) };
     let mut words = frame.stage.parameters.split(' ').filter(|word| !word.is_empty());

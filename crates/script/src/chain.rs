@@ -1,4 +1,4 @@
-//! Names and calls become code: what objects they stand for, and which of their methods are known.
+//! Compiles names and calls: finds the objects that they stand for, and which of their methods are supported.
 
 use super::check::{Checker, Result, Typed};
 use super::code::{Conversion, Expr};
@@ -12,11 +12,11 @@ use super::{NotSimple, Role};
 use Kinds as K;
 
 impl Checker<'_> {
-    /// The object of a name that the script has not given.
+    /// Returns the object of a name that the script has not defined.
     pub(super) fn builtin(&self, name: &str) -> Option<Object> {
         let place = self.place;
         let element = place.role != Role::Function;
-        // What runs before a sample knows the result of the one before, which is not kept.
+        // The result before a sample would be that of the previous sample, which is not kept.
         let has_result = matches!(place.role, Role::After | Role::Assertion | Role::Listener);
         Some(match name {
             "vars" => Object::Vars,
@@ -43,7 +43,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The object of an expression that is no value.
+    /// Returns the object of an expression that is not a value.
     pub(super) fn object(&self, node: &Node) -> Option<Object> {
         if let Some(path) = path(node) {
             if !path.contains('.') {
@@ -136,7 +136,7 @@ impl Checker<'_> {
     ) -> Result<Typed> {
         let Some(on) = on else {
             return match (name, args) {
-                // BeanShell's `print` ends the line; Groovy's does not, which the log cannot show.
+                // BeanShell's `print` ends the line. Groovy's `print` does not, which the log cannot show.
                 ("print", [arg]) if !self.groovy() => self.print(arg),
                 ("println", [arg]) if self.groovy() => self.print(arg),
                 _ => Err(NotSimple::new(format!("the function {name}"))),
@@ -194,7 +194,7 @@ impl Checker<'_> {
         Ok((Expr::Deed(Deed::PrintLine, vec![value]), K::VOID))
     }
 
-    /// A call of something around the script.
+    /// Compiles a call of an object in the script's surroundings.
     pub(super) fn deed(&mut self, on: Object, name: &str, args: &[Node]) -> Result<Typed> {
         let (mut args, given) = self.args(args)?;
         let fits = |known: &&world::Known| {
@@ -236,7 +236,7 @@ impl Checker<'_> {
         }
         self.reads |= known.deed.reads();
         if given.iter().any(|given| given.contains(K::WOVEN)) {
-            // A `GString` becomes a text where one is asked for.
+            // Groovy converts a `GString` to a `String` where a `String` is required.
             args = args
                 .into_iter()
                 .map(|arg| match arg {
@@ -248,10 +248,10 @@ impl Checker<'_> {
         Ok((Expr::Deed(known.deed, args), known.gives))
     }
 
-    /// A parameter may be `null` where a deed asks for a text or number.
+    /// Checks a parameter that may be `null` where an operation requires a text or number.
     fn null_given(&self, known: &world::Known) -> Result<()> {
         match (known.on, known.deed) {
-            // What Java's tables of properties say of `null` is known where they say nothing.
+            // Java's tables of properties throw for `null`, without a message.
             (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
                 self.throws("a property that may be null")
             }
@@ -263,7 +263,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Lets it be known which properties are read.
+    /// Reports to the surroundings which property is read.
     fn note_property(&mut self, name: Option<&Expr>) {
         let name = match name {
             Some(Expr::Text(name)) => Some(&**name),
@@ -273,7 +273,7 @@ impl Checker<'_> {
     }
 }
 
-/// A chain of names with points between them.
+/// Returns a chain of names separated by points.
 fn path(node: &Node) -> Option<String> {
     match node {
         Node::Name(name) => Some(name.clone()),

@@ -1,8 +1,9 @@
-//! From the tree to code: what names stand for, and which kinds of values variables hold at each point.
+//! Compiles a script's syntax tree to code: resolves names, and determines which kinds of values a variable may hold at
+//! each point.
 //!
-//! A script is simple if every operation in it is known for all kinds that its values may have there. Variables are followed through
-//! branches: one that may be unset is not read. BeanShell keeps its variables from one run to the next, which nothing that is
-//! read here can show.
+//! A script is simple if every operation in it is supported for all kinds that its operands may have. Variables are
+//! followed through branches; a variable that may be unset is not read. BeanShell keeps its variables from one run to
+//! the next. No script that compiles here can notice that.
 
 use std::collections::HashMap;
 
@@ -14,27 +15,27 @@ use super::world::{self, Deed, Object};
 use super::{Language, NotSimple, Place, Role};
 use crate::{Reads, Surroundings};
 
-/// Local variables of a script at most: they stand on the stack while it runs.
+/// Maximum number of local variables of a script: they are on the stack while the script runs.
 pub(super) const MOST_LOCALS: usize = 24;
 
 pub(super) type Result<T> = std::result::Result<T, NotSimple>;
-/// An expression with the kinds of its value.
+/// An expression with the possible kinds of its value.
 pub(super) type Typed = (Expr, Kinds);
 
-/// A local variable.
+/// A local variable of a script.
 #[derive(Clone, Debug)]
 pub(super) struct Local {
     pub(super) slot: usize,
     pub(super) kinds: Kinds,
-    /// Its type, if it was declared with one.
+    /// Type of the variable, if it was declared with one.
     pub(super) declared: Option<Type>,
-    /// The level of blocks that it belongs to.
+    /// Nesting level of the block in which the variable is declared.
     depth: u32,
-    /// The kinds that it must be of in the end.
+    /// Kinds that the variable may have at the end of the script, if an element reads it then.
     demand: Option<Kinds>,
 }
 
-/// A type of a variable.
+/// Declared type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Any,
@@ -45,7 +46,7 @@ pub(super) enum Type {
     Bool,
 }
 
-/// Makes code of one script.
+/// Compiles one script.
 pub(super) struct Checker<'c> {
     pub(super) place: Place,
     pub(super) surroundings: &'c mut dyn Surroundings,
@@ -53,19 +54,19 @@ pub(super) struct Checker<'c> {
     pub(super) aliases: HashMap<String, Object>,
     pub(super) imports: Vec<String>,
     slots: usize,
-    /// Places of variables that are not declared: the same in all branches.
+    /// Slots of undeclared variables: a variable has the same slot in all branches.
     globals: HashMap<String, usize>,
     pub(super) reads: Reads,
-    /// Levels of expressions that may not be computed.
+    /// Number of enclosing expressions that may not be evaluated.
     pub(super) conditional: u32,
-    /// It reads its parameters.
+    /// True if the script reads its parameters.
     pub(super) parameters: bool,
     depth: u32,
     prelude: Vec<Step>,
     outputs: HashMap<&'static str, usize>,
 }
 
-/// A script that was checked, with its kinds.
+/// The compiled code of a script, with what the script reads.
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) steps: Vec<Step>,
@@ -74,7 +75,7 @@ pub(super) struct Checked {
     pub(super) parameters: bool,
 }
 
-/// Checks a script; `words` are those of its text.
+/// Compiles a script; `words` are the tokens of its text.
 pub(super) fn check(
     body: &[Stmt],
     words: &[Word],
@@ -113,7 +114,8 @@ impl Checker<'_> {
         self.place.language == Language::Groovy
     }
 
-    /// Something here may throw what is told in words that are not known.
+    /// Refuses an operation that may throw with a message that is not known, if the script's result would show the
+    /// message.
     pub(super) fn vague(&self, what: &str) -> Result<()> {
         if matches!(self.place.role, Role::Sampler | Role::Assertion) {
             return Err(NotSimple::new(format!("{what} may throw, and results would tell how")));
@@ -121,12 +123,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Something here may throw; Groovy's words for it are known.
+    /// Allows an operation that may throw in Groovy, because Groovy's message is known; otherwise the same as `vague`.
     pub(super) fn throws(&self, what: &str) -> Result<()> {
         if self.groovy() { Ok(()) } else { self.vague(what) }
     }
 
-    /// Variables that BeanShell elements set before a script and read after it.
+    /// Defines the variables that a BeanShell element sets before a script and reads after it.
     fn predefine(&mut self, words: &[Word]) -> Result<()> {
         use Kinds as K;
         if self.place.jsr223 || self.groovy() {
@@ -178,13 +180,15 @@ impl Checker<'_> {
         Ok(self.slots - 1)
     }
 
-    /// Code of statements; whether what follows them is reached. `tail`: the last of them has the value of the script.
+    /// Compiles statements, and returns whether the code after them is reachable. `tail`: the last statement has the
+    /// value of the script.
     fn steps(&mut self, body: &[Stmt], tail: bool) -> Result<(Vec<Step>, bool)> {
         let (mut found, mut reached) = (Vec::new(), true);
         let last = body.iter().rposition(|stmt| !matches!(stmt, Stmt::Import(_)));
         for (at, stmt) in body.iter().enumerate() {
             if !reached {
-                // Groovy's compiler and BeanShell alike pass over it; it is rare enough not to be known here.
+                // Groovy's compiler and BeanShell both accept unreachable statements. They are too rare to be supported
+                // here.
                 return Err(NotSimple::new("statements that are never reached"));
             }
             reached = self.step(stmt, tail && Some(at) == last, &mut found)?;
@@ -237,7 +241,7 @@ impl Checker<'_> {
             }
             Stmt::If(condition, then, otherwise) => {
                 let condition = self.condition(condition)?;
-                // To BeanShell a branch has no value.
+                // In BeanShell a branch has no value.
                 let tail = tail && self.groovy();
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 let ways = (&**then, otherwise.as_deref());
@@ -249,7 +253,7 @@ impl Checker<'_> {
         Ok(true)
     }
 
-    /// Code of two ways of which one is gone; whether what follows them is reached.
+    /// Compiles the two branches of a condition, and returns whether the code after them is reachable.
     fn branches(
         &mut self,
         (then, otherwise): (&Stmt, Option<&Stmt>),
@@ -294,7 +298,7 @@ impl Checker<'_> {
         Ok(reached)
     }
 
-    /// The kinds of variables where two ways meet.
+    /// Merges the kinds of variables where two branches meet.
     fn join(&mut self, other: HashMap<String, Local>) {
         for (name, local) in &mut self.locals {
             if !other.contains_key(name) {
@@ -341,7 +345,7 @@ impl Checker<'_> {
                 let typed = self.value(node)?;
                 self.fit(typed, declared)?
             }
-            // Groovy's variables start as `null`, or 0.
+            // Groovy initializes variables with `null` or 0.
             None if self.groovy() && matches!(declared, Type::Any | Type::Text) => {
                 (Expr::Null, Kinds::NULL)
             }
@@ -366,13 +370,13 @@ impl Checker<'_> {
             Local { slot, kinds, declared: Some(declared), depth: self.depth, demand: None },
         );
         let set = Expr::Set(slot, Box::new(value));
-        // A declaration of BeanShell has no value.
+        // A declaration has no value in BeanShell.
         let counts = tail && self.groovy() && self.place.role.reads_value();
         out.push(if counts { Step::Return(Some(set)) } else { Step::Drop(set) });
         Ok(())
     }
 
-    /// Gives a name to what is no value; false if it is one.
+    /// Makes a name an alias of an object that is not a value. Returns false if `value` is a value.
     fn alias(&mut self, target: &Node, value: &Node, kind: Option<&str>) -> Result<bool> {
         let Node::Name(name) = target else { return Ok(false) };
         let Some(object) = self.object(value) else { return Ok(false) };
@@ -382,7 +386,7 @@ impl Checker<'_> {
         if self.depth > 0 || self.conditional > 0 || taken || matches!(object, Object::Class(_)) {
             return Err(NotSimple::new(format!("{name}, which is no plain value")));
         }
-        // Its type, if it has one, is taken to be right: a wrong one would have thrown at the first try of the plan.
+        // An unknown declared type is assumed to be right: a wrong one would throw at the first run of the plan.
         if kind.is_some_and(|kind| self.type_of(kind).is_ok()) {
             return Err(NotSimple::new(format!("{name}, which is no plain value")));
         }
@@ -407,7 +411,7 @@ impl Checker<'_> {
         })
     }
 
-    /// A value on its way into a variable of a type.
+    /// Converts a value to the declared type of the variable that it is assigned to.
     pub(super) fn fit(&mut self, (value, kinds): Typed, declared: Type) -> Result<Typed> {
         use Kinds as K;
         let refuse = || NotSimple::new("a value of another type than its variable");
@@ -425,7 +429,7 @@ impl Checker<'_> {
             Ok((Expr::Convert(conversion, Box::new(value)), kind | null))
         };
         if !self.groovy() {
-            // BeanShell widens numbers and nothing else.
+            // BeanShell widens numbers and converts nothing else.
             let allowed = match declared {
                 Type::Any => K::all(),
                 Type::Text => K::NULLABLE,
@@ -454,7 +458,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Sets a variable.
+    /// Compiles an assignment to a variable.
     pub(super) fn assign(&mut self, name: &str, typed: Typed) -> Result<Typed> {
         if self.conditional > 0 {
             return Err(NotSimple::new("an assignment within a condition"));
@@ -482,7 +486,7 @@ impl Checker<'_> {
         match self.locals.get_mut(name) {
             Some(local) => local.kinds = kinds,
             None => {
-                // What is not declared belongs to the whole script.
+                // An undeclared variable belongs to the whole script.
                 self.locals.insert(
                     name.into(),
                     Local { slot, kinds, declared: None, depth: 0, demand: None },

@@ -4,16 +4,16 @@ use super::method::Method;
 use super::tree::Binary;
 use super::world::Deed;
 
-/// A statement.
+/// A statement of compiled code.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Computes an expression whose value nobody gets.
+    /// Evaluates an expression and discards its value.
     Drop(Expr),
     If(Expr, Vec<Step>, Vec<Step>),
     Return(Option<Expr>),
 }
 
-/// An expression.
+/// An expression of compiled code.
 #[derive(Debug)]
 pub(super) enum Expr {
     Null,
@@ -24,23 +24,23 @@ pub(super) enum Expr {
     Text(Box<str>),
     /// The value of a local variable.
     Local(usize),
-    /// Sets a local variable and gives its value.
+    /// Sets a local variable and returns its value.
     Set(usize, Box<Expr>),
-    /// Texts of all parts, one behind the other.
+    /// Concatenates the texts of all parts.
     Join(Vec<Expr>),
-    /// The same of two sides, of which one at least must not be `null`.
+    /// Concatenates the texts of two sides; throws if both are `null`.
     JoinOrThrow(Box<Expr>, Box<Expr>),
-    /// Numbers.
+    /// Arithmetic on two numbers.
     Reckon(Binary, Box<Expr>, Box<Expr>),
     Compare(Binary, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// The first unless it counts as false.
+    /// The left value, unless it counts as false; then the right one.
     Elvis(Box<Expr>, Box<Expr>),
     Convert(Conversion, Box<Expr>),
-    /// A method of a value; `safe`: `null` has none and gives `null`.
+    /// Calls a method of a value. With `safe` (`?.`), a call on `null` returns `null`.
     Method {
         method: Method,
         name: &'static str,
@@ -48,23 +48,23 @@ pub(super) enum Expr {
         args: Vec<Expr>,
         safe: bool,
     },
-    /// Something with what is around the script.
+    /// An operation on the script's surroundings.
     Deed(Deed, Vec<Expr>),
 }
 
-/// Makes one kind of value from another.
+/// Conversion of one kind of value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// Text as it is; everything else but `null` as it is written.
+    /// To text: texts and `null` are unchanged, and any other value becomes its text in Java.
     Text,
-    /// Numbers; `null` stays.
+    /// From a number to an `int`; `null` stays.
     Int,
     Long,
     Double,
-    /// Text that is read as a number, blanks around it left out; `null` stays.
+    /// Parses text as a number, without surrounding blanks; `null` stays.
     ReadInt,
     ReadLong,
     ReadDouble,
-    /// `null` cannot be a number of Java's; its word in the message.
+    /// Throws for `null`, which no primitive Java number can be. The text is the type's name in the message.
     NotNull(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Expressions of the tree become code: operators by the rules of their language, for the kinds their sides may have.
+//! Compiles expressions: operators follow the rules of their language, for the kinds that their operands may have.
 
 use super::check::{Checker, Result, Type, Typed};
 use super::code::{Conversion, Expr};
@@ -10,7 +10,7 @@ use super::{NotSimple, Role};
 use Kinds as K;
 
 impl Checker<'_> {
-    /// Code of an expression that has a value.
+    /// Compiles an expression that has a value.
     pub(super) fn value(&mut self, node: &Node) -> Result<Typed> {
         let (value, kinds) = self.value_or_nothing(node)?;
         if kinds.intersects(K::VOID) {
@@ -19,7 +19,7 @@ impl Checker<'_> {
         Ok((value, kinds))
     }
 
-    /// Code of a condition.
+    /// Compiles a condition.
     pub(super) fn condition(&mut self, node: &Node) -> Result<Expr> {
         let (value, kinds) = self.value(node)?;
         if self.groovy() || kinds == K::BOOL {
@@ -82,7 +82,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Something that may not be computed at all.
+    /// Compiles an expression that may not be evaluated when the script runs.
     fn maybe<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.conditional += 1;
         let found = read(self);
@@ -136,7 +136,7 @@ impl Checker<'_> {
         if !kinds.within(K::NUMBER) {
             return Err(NotSimple::new("the negative of what may be no number"));
         }
-        // A zero of floating point keeps its sign.
+        // The negative of 0.0 is -0.0, so the value is subtracted from -0.0.
         let zero = if kinds == K::DOUBLE { Expr::Double(-0.0) } else { Expr::Int(0) };
         if kinds.contains(K::DOUBLE) && kinds != K::DOUBLE {
             return Err(NotSimple::new("the negative of some number"));
@@ -177,7 +177,7 @@ impl Checker<'_> {
         }
         let any = K::STRING.union(K::NUMBER).union(K::BOOL).union(K::NULL).union(K::UUID);
         let kinds = if one.within(K::NULLABLE) && !one.is_empty() {
-            // To Groovy `null` is a text in a sum with one.
+            // In Groovy `null` is appended as the text `null` if the other operand is a text.
             if !two.within(any) || one.contains(K::NULL) && !two.within(K::NULLABLE) {
                 return Err(refuse());
             }
@@ -233,7 +233,7 @@ impl Checker<'_> {
         let fine = if self.groovy() {
             one.within(plain) && two.within(plain)
         } else {
-            // Two texts are compared by identity.
+            // BeanShell compares two texts by identity.
             one.within(K::NUMBER) && two.within(K::NUMBER)
                 || one == K::BOOL && two == K::BOOL
                 || one == K::NULL && two.within(K::NULLABLE)
@@ -256,7 +256,7 @@ impl Checker<'_> {
         Ok((Expr::Compare(operator, Box::new(left), Box::new(right)), K::BOOL))
     }
 
-    /// `x as T`.
+    /// Compiles `x as T`.
     fn read_as(&mut self, node: &Node, kind: &str) -> Result<Typed> {
         let (value, kinds) = self.value(node)?;
         let of_text = kinds.within(K::STRING.union(K::NULL));
@@ -294,7 +294,7 @@ impl Checker<'_> {
         Ok((Expr::Convert(conversion, Box::new(value)), gives | kinds & K::NULL))
     }
 
-    /// `(T) x`.
+    /// Compiles the cast `(T) x`.
     fn cast(&mut self, node: &Node, kind: &str) -> Result<Typed> {
         let (value, kinds) = self.value(node)?;
         let declared = match kind {
@@ -307,7 +307,7 @@ impl Checker<'_> {
         if self.groovy() {
             return self.fit((value, kinds), declared);
         }
-        // Casts of BeanShell narrow, too.
+        // BeanShell's casts also narrow numbers.
         let (conversion, gives) = match declared {
             Type::Text if kinds.within(K::NULLABLE) => return Ok((value, kinds)),
             _ if !kinds.within(K::NUMBER) => {
@@ -337,7 +337,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `x += y`: a variable is set to what it makes with a value.
+    /// Compiles a compound assignment such as `x += y`.
     pub(super) fn change(
         &mut self,
         operator: Binary,
@@ -352,7 +352,7 @@ impl Checker<'_> {
     }
 }
 
-/// A name with a capital at its start.
+/// Returns the name with its first letter in upper case.
 pub(super) fn capital(name: &str) -> String {
     let mut chars = name.chars();
     chars

@@ -1,15 +1,15 @@
-//! Kinds of values, as far as the text of a script tells: a set.
+//! Sets of kinds of values, as far as the text of a script determines them.
 //!
-//! Every expression has such a set before it ever runs. What an operation does must be known for each kind in it; otherwise the script is
-//! not simple.
+//! Every expression has such a set at compile time. An operation must be supported for each kind in the set; otherwise
+//! the script is not simple.
 
 bitflags::bitflags! {
-    /// Kinds of values.
+    /// A set of kinds of values.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub(super) struct Kinds: u16 {
         /// `null`.
         const NULL = 1;
-        /// A truth value.
+        /// A boolean.
         const BOOL = 2;
         /// A 32-bit number.
         const INT = 4;
@@ -21,18 +21,18 @@ bitflags::bitflags! {
         const TEXT = 32;
         /// A `GString` of Groovy, which is no `String` until it is asked to be one.
         const WOVEN = 64;
-        /// A `java.util.UUID`.
+        /// A `java.util.UUID` object.
         const UUID = 128;
-        /// The value of a function that gives nothing.
+        /// The result of a method that returns nothing.
         const VOID = 256;
         /// A variable that may not have been set yet.
         const UNSET = 512;
 
-        /// Numbers.
+        /// Any number.
         const NUMBER = 4 | 8 | 16;
-        /// Whole numbers.
+        /// Any whole number.
         const WHOLE = 4 | 8;
-        /// Kinds that can be given where a `String` is asked for.
+        /// Kinds that are accepted where a `String` is required.
         const STRING = 32 | 64;
         /// A `String` or `null`.
         const NULLABLE = 32 | 1;
@@ -40,12 +40,12 @@ bitflags::bitflags! {
 }
 
 impl Kinds {
-    /// Whether all kinds here are among others.
+    /// Returns true if all kinds of this set are in the other set.
     pub(super) fn within(self, others: Self) -> bool {
         others.contains(self)
     }
 
-    /// The kinds without `null`.
+    /// Returns the set without `null`.
     pub(super) fn real(self) -> Self {
         self.difference(Self::NULL)
     }

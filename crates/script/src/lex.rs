@@ -1,30 +1,30 @@
-//! Words of Groovy and of BeanShell.
+//! Splits Groovy and BeanShell scripts into tokens.
 //!
-//! Whatever is not read with certainty (slashy strings, unicode escapes, decimals of Groovy, which are `BigDecimal`) is refused: the
-//! script then runs in a Java machine. Text with `${…}` in double quotes of Groovy becomes pieces, the code in it is cut into words
-//! as well. Levels of nesting are bounded.
+//! Whatever cannot be read with certainty is refused: slashy strings, unicode escapes, and Groovy's decimals, which are
+//! `BigDecimal`. Such a script runs in a Java machine. Groovy text in double quotes with `${…}` is split into pieces,
+//! and the code in it is split into tokens as well. The depth of nesting is limited.
 
 use super::{Language, NotSimple};
 
-/// Levels of nesting of text with code in it.
+/// Maximum nesting depth of text with code in it.
 const DEEPEST: u32 = 8;
 
-/// A word with what stands before it.
+/// A token of a script, with the whitespace before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
     pub(super) token: Token,
-    /// A line end stands before it.
+    /// True if a line end precedes the token.
     pub(super) fresh_line: bool,
-    /// Nothing stands between it and the word before.
+    /// True if nothing separates the token from the previous one.
     pub(super) joined: bool,
 }
 
-/// A kind of word.
+/// The kind and the value of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Name(String),
     Text(String),
-    /// Text with code in it.
+    /// A `GString`: text with code in it.
     Pieces(Vec<Piece>),
     Int(i32),
     Long(i64),
@@ -39,7 +39,7 @@ pub(super) enum Piece {
     Code(Vec<Word>),
 }
 
-/// Signs, the longest first.
+/// Operators and punctuation, the longest first.
 const SIGNS: [&str; 56] = [
     ">>>=", "<=>", "===", "!==", "==~", "**=", "<<=", ">>=", ">>>", "...", "..<", "?.", "?:", "*.",
     ".&", ".@", "=~", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=",
@@ -47,7 +47,7 @@ const SIGNS: [&str; 56] = [
     "!", "?", ":", "+", "-", "*", "/", "%",
 ];
 
-/// Cuts a script into words.
+/// Splits a script into tokens.
 pub(super) fn words(source: &str, language: Language) -> Result<Vec<Word>, NotSimple> {
     Lexer { rest: source, language, depth: 0 }.all()
 }
@@ -73,7 +73,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Passes over blanks and comments; whether there was a line end.
+    /// Skips blanks and comments, and returns whether they contain a line end.
     fn blank(&mut self) -> Result<bool, NotSimple> {
         let mut fresh_line = false;
         loop {
@@ -155,7 +155,7 @@ impl<'s> Lexer<'s> {
         self.rest = after;
         match digits.parse::<i32>() {
             Ok(value) if !long => Ok(Token::Int(value)),
-            // Groovy takes what is too large for an `int` for a `long`.
+            // In Groovy a number that is too large for an `int` is a `long`.
             _ if long || self.language == Language::Groovy => {
                 digits.parse().map(Token::Long).map_err(|_| refuse())
             }
@@ -222,7 +222,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// The words behind a dollar sign in text.
+    /// Reads the tokens after a dollar sign in text.
     fn code(&mut self) -> Result<Vec<Word>, NotSimple> {
         if let Some(rest) = self.rest.strip_prefix('{') {
             return self.braced(rest);
@@ -243,7 +243,7 @@ impl<'s> Lexer<'s> {
         Ok(found)
     }
 
-    /// Code in braces, which may hold text with braces.
+    /// Reads code in braces, which may contain text with braces.
     fn braced(&mut self, source: &'s str) -> Result<Vec<Word>, NotSimple> {
         if self.depth == DEEPEST {
             return Err(NotSimple::new("text nested too deep"));
@@ -267,7 +267,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The longest start of which all characters are `kept`, and the rest.
+/// Splits a text after its longest prefix of characters that are `kept`.
 fn split(text: &str, kept: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !kept(c)).unwrap_or(text.len()))
 }

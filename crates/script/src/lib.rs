@@ -1,11 +1,11 @@
-//! Groovy and BeanShell, as far as they compile to native code: compiled once into operations that do exactly what Groovy
-//! 3.0.20 or BeanShell 2.0b6 would do. Nothing here knows of plans, elements or users: the surroundings of a script are
-//! traits, [`Surroundings`] while it is compiled and [`World`] while it runs.
+//! Native execution of Groovy and BeanShell scripts. A script is compiled once into operations that do exactly what
+//! Groovy 3.0.20 or BeanShell 2.0b6 would do. This crate does not depend on plans, elements or users: it accesses them
+//! through the traits [`Surroundings`] at compile time and [`World`] at run time.
 //!
-//! A script is simple if every operation in it is certain when it is compiled, by what is known of every value at every
-//! point ([`compile`]); any other is refused with its reason and runs in a Java machine. What a script may throw while it runs
-//! comes out as [`Thrown`], in Groovy's words; where words that are not known would be seen in results, the script is not
-//! simple. Warm runs take their texts from buffers of the world; nothing is kept from one run to the next.
+//! A script is simple if every operation in it is certain at compile time, from what is known of each value at each
+//! point ([`compile`]). Any other script is refused with a reason and runs in a Java machine. An exception at run time
+//! is a [`Thrown`] with Groovy's message. If the message is not known and results would show it, the script is not
+//! simple. Texts at run time are in buffers that the world reuses. No state is kept from one run to the next.
 
 mod act;
 mod chain;
@@ -28,16 +28,16 @@ pub use surroundings::{Finding, Reads, Request, Sample, Stage, Surroundings, Wor
 
 use code::Step;
 
-/// Languages whose simple scripts are known.
+/// A scripting language whose simple scripts compile to native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Groovy 3.
+    /// Groovy 3.0.20.
     Groovy,
-    /// BeanShell 2.
+    /// BeanShell 2.0b6.
     BeanShell,
 }
 
-/// The kind of element that a script is part of.
+/// The kind of element to which a script belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A pre-processor.
@@ -52,30 +52,30 @@ pub enum Role {
     Assertion,
     /// A listener.
     Listener,
-    /// A function in a text.
+    /// A function such as `__groovy` in a text of the plan.
     Function,
 }
 
 impl Role {
-    /// Whether somebody gets the value of the script.
+    /// Returns true if the element uses the value of the script.
     fn reads_value(self) -> bool {
         matches!(self, Self::Timer | Self::Sampler | Self::Function)
     }
 }
 
-/// Where a script stands.
+/// Language of a script, and the kind of element to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its language.
+    /// Language of the script.
     pub language: Language,
-    /// The kind of element that it is part of.
+    /// Kind of element to which the script belongs.
     pub role: Role,
-    /// It is that of a JSR223 element, which binds other names than BeanShell's elements do.
+    /// True for a JSR223 element. It binds other names than BeanShell elements do.
     pub jsr223: bool,
 }
 
 impl Place {
-    /// The class of JMeter's that runs it.
+    /// Returns the full name of the JMeter class that runs the script.
     pub fn class(self) -> String {
         let (package, what) = match self.role {
             Role::Before => ("modifiers", "PreProcessor"),
@@ -95,7 +95,7 @@ impl Place {
         format!("org.apache.jmeter.{package}.{kind}{what}")
     }
 
-    /// The logger that a script has by the name `log`, in the element of that name.
+    /// Returns the name of the logger that the script has as `log`, if its element is called `name`.
     pub fn logger(self, name: &str) -> String {
         match self.role {
             Role::Function => self.class(),
@@ -105,49 +105,49 @@ impl Place {
     }
 }
 
-/// Why a script is not simple.
+/// Error: the script is not simple, so it needs a Java machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSimple {
-    /// The part of it that is not known here, as in “there is …”.
+    /// The unsupported part of the script, to complete “there is …”.
     pub reason: String,
 }
 
 impl NotSimple {
-    /// A refusal with its reason.
+    /// Creates the error with its reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 }
 
-/// A compiled script.
+/// A script that is compiled to native code.
 #[derive(Debug)]
 pub struct Script {
     place: Place,
     steps: Vec<Step>,
-    /// Places of variables that the element around it reads in the end.
+    /// Slots of the variables that the element reads after the script.
     outputs: Vec<(&'static str, usize)>,
-    /// Parts of the sample result that it reads.
+    /// Parts of the sample result that the script reads.
     reads: Reads,
-    /// It reads its parameters.
+    /// True if the script reads its parameters.
     parameters: bool,
 }
 
-/// The outcome of a script: its value as Java writes it, and the variables that are read after it.
+/// The outcome of a script: its value as Java prints it, and the variables that the element reads after it.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The value; `None` is `null`.
+    /// The script's value; `None` means `null`.
     pub value: Option<String>,
     outputs: Vec<(&'static str, String)>,
 }
 
 impl Outcome {
-    /// A variable that the element reads, if the script mentions it.
+    /// Returns a variable that the element reads after the script, if the script mentions it.
     pub fn output(&self, name: &str) -> Option<&str> {
         self.outputs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Compiles a script; its text is that which the language gets.
+/// Compiles a script. `source` is the text that the language would get.
 pub fn compile(
     source: &str,
     place: Place,
@@ -168,22 +168,22 @@ pub fn compile(
 }
 
 impl Script {
-    /// Language and element of the script.
+    /// Returns the language and the kind of element of the script.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Parts of the sample result that the script reads.
+    /// Returns the parts of the sample result that the script reads.
     pub fn reads(&self) -> Reads {
         self.reads
     }
 
-    /// Whether the script reads its parameters: else [`Stage::parameters`] need not be there.
+    /// Returns true if the script reads its parameters. Otherwise [`Stage::parameters`] may be empty.
     pub fn reads_parameters(&self) -> bool {
         self.parameters
     }
 
-    /// Runs the script. Its effects before an exception stay.
+    /// Runs the script. If it throws, the effects before the exception remain.
     pub fn run<W: World>(&self, world: &mut W, stage: Stage<'_, W>) -> Result<Outcome, Thrown> {
         run::run(self, world, stage)
     }

@@ -1,11 +1,11 @@
-//! Methods of texts and numbers that are known here, with the kinds they take and give.
+//! The supported methods of texts and numbers, with the kinds of their parameters and results.
 //!
-//! One table; [`find`] looks a call up in it. Those of Groovy's own library are marked. Positions and lengths count UTF-16 units,
-//! as Java's do.
+//! [`find`] looks a call up in the table. Methods of Groovy's own library are marked. Positions and lengths count
+//! UTF-16 units, as in Java.
 
 use super::kind::Kinds;
 
-/// A method.
+/// A supported method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Equals,
@@ -42,25 +42,25 @@ pub(super) enum Method {
     IntDiv,
 }
 
-/// The facts of a method.
+/// An entry of the table of methods.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) method: Method,
     pub(super) name: &'static str,
-    /// The kinds that have it.
+    /// Kinds of values that have the method.
     pub(super) on: Kinds,
     pub(super) args: &'static [Kinds],
     pub(super) gives: Kinds,
-    /// Only Groovy has it, or only there numbers have methods.
+    /// True if only Groovy has the method, or if only Groovy calls it on numbers.
     pub(super) groovy: bool,
-    /// It may throw even if nothing is `null`.
+    /// True if the method may throw even if no operand is `null`.
     pub(super) throws: bool,
 }
 
 const T: Kinds = Kinds::TEXT;
 const N: Kinds = Kinds::INT;
 const B: Kinds = Kinds::BOOL;
-/// Whatever can be a text where a method asks for one.
+/// All kinds that a method accepts as a text.
 const S: Kinds = Kinds::STRING;
 
 const fn known(
@@ -126,7 +126,7 @@ const METHODS: &[Known] = &[
     known(Method::ToText, "toString", Kinds::UUID, &[], T),
 ];
 
-/// The methods of that name with so many parameters.
+/// Returns the methods with that name and number of parameters.
 pub(super) fn find(name: &str, args: usize) -> impl Iterator<Item = &'static Known> {
     METHODS.iter().filter(move |known| known.name == name && known.args.len() == args)
 }

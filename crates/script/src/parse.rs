@@ -1,7 +1,7 @@
-//! From words to a tree, by the grammar that Groovy and BeanShell share where scripts are simple.
+//! Parses tokens to a syntax tree, by the grammar that Groovy and BeanShell share for simple scripts.
 //!
-//! Loops, functions, classes, closures, lists and exceptions are refused. Groovy ends statements at line ends, and knows
-//! calls without parentheses (`log.info "x"`). Levels of nesting are bounded.
+//! Loops, functions, classes, closures, lists and exceptions are refused. Groovy ends statements at line ends, and
+//! allows calls without parentheses (`log.info "x"`). The depth of nesting is limited.
 
 use super::lex::{Piece, Token, Word};
 use super::tree::{Binary, Node, Stmt};
@@ -9,7 +9,7 @@ use super::{Language, NotSimple};
 
 const DEEPEST: u32 = 60;
 
-/// Words that begin what is not known here, or that cannot be names.
+/// Words that begin unsupported constructs, or that cannot be names.
 const RESERVED: [&str; 48] = [
     "for",
     "while",
@@ -66,7 +66,7 @@ const PRIMITIVES: [&str; 8] =
 
 type Result<T> = std::result::Result<T, NotSimple>;
 
-/// Reads a whole script.
+/// Parses a whole script.
 pub(super) fn script(words: &[Word], language: Language) -> Result<Vec<Stmt>> {
     let mut parser = Parser { words, at: 0, language, depth: 0 };
     let mut found = Vec::new();
@@ -117,7 +117,7 @@ impl<'w> Parser<'w> {
         found
     }
 
-    /// A name that means something of the script's own.
+    /// Parses a name that the script defines or uses.
     fn name(&mut self) -> Result<&'w str> {
         match self.word(0).filter(|name| !RESERVED.contains(name)) {
             Some(name) => {
@@ -141,15 +141,15 @@ impl<'w> Parser<'w> {
         self.words.get(self.at).is_none_or(|word| word.fresh_line)
     }
 
-    /// The statement before ended with a sign of its own, not with a brace.
+    /// Returns true if the previous statement ended with a semicolon.
     fn ended(&self) -> bool {
         self.at > 0 && matches!(self.words[self.at - 1].token, Token::Sign(";"))
     }
 
-    /// The end of a statement.
+    /// Parses the end of a statement.
     fn end(&mut self) -> Result<()> {
         let groovy = self.language == Language::Groovy;
-        // BeanShell gets its text with a semicolon behind it.
+        // The end of the script ends its last statement: JMeter adds a semicolon to BeanShell's text.
         let over = self.at == self.words.len();
         let apart = self.fresh_line() || self.sees(0, "}") || self.word(0) == Some("else");
         if self.takes(";") || over || groovy && apart {
@@ -182,7 +182,7 @@ impl<'w> Parser<'w> {
         }
         if self.takes_word("if") {
             let found = self.condition()?;
-            // Only BeanShell lets a statement follow a brace on the same line.
+            // Only BeanShell allows a statement after a brace on the same line.
             let apart = self.fresh_line() || self.sees(0, ";") || self.sees(0, "}") || self.ended();
             return if apart || self.language == Language::BeanShell {
                 Ok(found)
@@ -216,7 +216,7 @@ impl<'w> Parser<'w> {
         let before = self.at;
         while self.takes(";") {}
         if self.takes_word("else") {
-            // An empty statement between would end the `if` but in Groovy.
+            // An empty statement before `else` ends the `if` in BeanShell, but not in Groovy.
             if self.at - 1 != before && self.language == Language::BeanShell {
                 return Err(self.unexpected());
             }
@@ -259,19 +259,19 @@ impl<'w> Parser<'w> {
         Ok(Stmt::Import(path))
     }
 
-    /// `def x`, `String x = …`, `int a = 1, b`; `None` if it is something else.
+    /// Parses a declaration: `def x`, `String x = …`, `int a = 1, b`. Returns `None` for anything else.
     fn declaration(&mut self) -> Result<Option<Stmt>> {
         let start = self.at;
         let is_final = self.takes_word("final");
         let groovy = self.language == Language::Groovy;
         if is_final && !groovy {
-            // The second run of a script would set it again.
+            // The second run of the script would set the variable once more.
             return Err(NotSimple::new("a final variable"));
         }
         let kind = match self.word(0) {
             Some("def") if groovy => {
                 self.at += 1;
-                // `def String x` is one of String.
+                // `def String x` declares a `String`.
                 match (self.word(0), self.word(1)) {
                     (Some(_), Some(_)) if !self.words[self.at + 1].fresh_line => {
                         return Err(NotSimple::new("an unusual declaration"));
@@ -286,7 +286,7 @@ impl<'w> Parser<'w> {
             {
                 Some(self.type_name()?)
             }
-            // `java.util.Random r`.
+            // A type with its package, such as `java.util.Random r`.
             Some(_) if self.sees(1, ".") => match self.qualified_declaration() {
                 Some(kind) => Some(kind),
                 None if is_final => return Err(self.unexpected()),
@@ -299,7 +299,7 @@ impl<'w> Parser<'w> {
         loop {
             let name = self.name()?.to_owned();
             if self.sees(0, "(") || self.sees(0, "[") {
-                // A method, or an array.
+                // The next token belongs to a function or an array.
                 return Err(NotSimple::new(if self.sees(0, "(") {
                     "a function of its own"
                 } else {
@@ -317,7 +317,7 @@ impl<'w> Parser<'w> {
         Ok(Some(Stmt::Declare(kind, found)))
     }
 
-    /// Whether what stands here looks like a type.
+    /// Returns true if the current token looks like a type.
     fn is_type(&self) -> bool {
         self.word(0).is_some_and(|word| {
             PRIMITIVES.contains(&word)
@@ -353,7 +353,7 @@ impl<'w> Parser<'w> {
         Some(name)
     }
 
-    /// An expression as a statement; in Groovy also a call without parentheses.
+    /// Parses an expression as a statement. In Groovy it may be a call without parentheses.
     fn command(&mut self) -> Result<Node> {
         let value = self.expression()?;
         if self.language != Language::Groovy || self.fresh_line() {
@@ -449,7 +449,7 @@ impl<'w> Parser<'w> {
         let mut left = next(self)?;
         'more: loop {
             for (sign, operator) in signs {
-                // In Groovy a sign at the start of a line begins a statement.
+                // In Groovy `+` or `-` at the start of a line begins a new statement.
                 let begins = matches!(*sign, "+" | "-") && self.language == Language::Groovy;
                 if self.sees(0, sign) && !(begins && self.fresh_line()) {
                     self.at += 1;
@@ -473,7 +473,7 @@ impl<'w> Parser<'w> {
             (">", Binary::Greater),
         ];
         let mut left = self.binary(&signs, Self::sum)?;
-        // `as` binds as tightly as a comparison.
+        // `as` has the precedence of a comparison.
         while self.language == Language::Groovy && self.takes_word("as") {
             left = Node::As(Box::new(left), self.type_name()?);
         }
@@ -512,7 +512,7 @@ impl<'w> Parser<'w> {
         self.postfix()
     }
 
-    /// Whether the parenthesis here is one of a type in front of a value.
+    /// Returns true if the current parenthesis begins a cast.
     fn casts(&self) -> bool {
         let known = ["String", "Integer", "Long", "Double", "Boolean"];
         self.word(1).is_some_and(|word| PRIMITIVES.contains(&word) || known.contains(&word))
@@ -521,7 +521,7 @@ impl<'w> Parser<'w> {
     fn postfix(&mut self) -> Result<Node> {
         let mut value = self.primary()?;
         loop {
-            // A call or an index stands on the line of what it belongs to.
+            // The parenthesis of a call or the bracket of an index is on the same line as its operand.
             if self.fresh_line() && !self.sees(0, ".") && !self.sees(0, "?.") {
                 return Ok(value);
             }
@@ -568,7 +568,7 @@ impl<'w> Parser<'w> {
         }
     }
 
-    /// A brace behind a call is a closure that it gets.
+    /// Refuses a brace after a call: in Groovy it is a closure argument.
     fn no_closure(&self, found: Vec<Node>) -> Result<Vec<Node>> {
         if self.language == Language::Groovy && self.sees(0, "{") && !self.fresh_line() {
             return Err(NotSimple::new("a closure"));

@@ -1,4 +1,4 @@
-//! Carries out compiled scripts.
+//! Interpreter of compiled scripts.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use super::value::{Value, compare, equal, reckon};
 use super::{Language, Outcome, Place, Script, Stage, act, string};
 use crate::{Thrown, World};
 
-/// A script at work.
+/// State of a running script.
 pub(super) struct Frame<'s, 'a, W: World> {
     pub(super) world: &'a mut W,
     pub(super) stage: Stage<'a, W>,
@@ -48,14 +48,14 @@ pub(super) fn run<W: World>(
 }
 
 impl<'s, W: World> Frame<'s, '_, W> {
-    /// Gives all buffers back.
+    /// Returns all buffers of local variables for reuse.
     fn end(self) {
         for value in self.locals {
             value.drop(self.world.buffers());
         }
     }
 
-    /// The value of the script, once it has returned one.
+    /// Executes statements. Returns the script's value as soon as a statement has returned one.
     fn steps(&mut self, steps: &'s [Step]) -> Result<Option<Value<'s>>, Thrown> {
         for step in steps {
             match step {
@@ -153,7 +153,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         Ok(holds)
     }
 
-    /// The value of the left side if it is true to Groovy, else that of the right one.
+    /// Evaluates `left ?: right`: the left value if Groovy takes it for true, else the right value.
     fn elvis(&mut self, left: &'s Expr, right: &'s Expr) -> Computed<'s> {
         let left = self.eval(left)?;
         if left.truth() {
@@ -163,7 +163,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         self.eval(right)
     }
 
-    /// The values of up to two parameters.
+    /// Evaluates up to two parameters.
     fn pair(&mut self, args: &'s [Expr]) -> Result<(Value<'s>, Value<'s>), Thrown> {
         let mut value = |at: usize| args.get(at).map_or(Ok(Value::Null), |arg| self.eval(arg));
         Ok((value(0)?, value(1)?))
@@ -172,7 +172,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
     fn join(&mut self, parts: &'s [Expr]) -> Computed<'s> {
         let mut text = self.world.buffers().take();
         for part in parts {
-            // A sum of sums grows one buffer.
+            // A chain of sums appends to one buffer.
             let value = self.eval(part)?;
             match value {
                 Value::Text(first) if text.is_empty() => {
@@ -187,7 +187,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         Ok(Value::Text(text))
     }
 
-    /// BeanShell's sum of which one side is a text.
+    /// Evaluates BeanShell's `+` if a side is a text or `null`; throws if both are `null`.
     fn join_or_throw(&mut self, left: Value<'s>, right: Value<'s>) -> Computed<'s> {
         if left.is_null() && right.is_null() {
             let message = "illegal use of null value or 'null' literal";
@@ -215,7 +215,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         value
     }
 
-    /// To Groovy `null` is an object of its own, with two methods.
+    /// Calls a method on `null`. In Groovy `null` is an object with two methods.
     fn method_of_null(&mut self, method: Method, name: &str, one: Value<'s>) -> Computed<'s> {
         let groovy = self.place.language == Language::Groovy;
         match method {

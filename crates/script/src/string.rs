@@ -1,4 +1,4 @@
-//! Methods of texts and numbers, as Java 17 and Groovy carry them out.
+//! Methods of texts and numbers, with the behaviour of Java 17 and Groovy.
 
 use lang::java::parse_double;
 use lang::work;
@@ -8,7 +8,7 @@ use super::value::Value;
 use crate::Thrown;
 use lang::buffers::Buffers;
 
-/// Carries out a method of a value that is not `null`.
+/// Calls a method on a value that is not `null`.
 pub(super) fn method<'s>(
     method: Method,
     on: &Value<'_>,
@@ -77,17 +77,17 @@ pub(super) fn method<'s>(
     }
 }
 
-/// Java's `Integer.parseInt`.
+/// Parses like Java's `Integer.parseInt`.
 pub(super) fn int(text: &str) -> Result<i32, Thrown> {
     text.parse().map_err(|_| Thrown::not_a_number(text))
 }
 
-/// Java's `Long.parseLong`.
+/// Parses like Java's `Long.parseLong`.
 pub(super) fn long(text: &str) -> Result<i64, Thrown> {
     text.parse().map_err(|_| Thrown::not_a_number(text))
 }
 
-/// Java's `Double.parseDouble`.
+/// Parses like Java's `Double.parseDouble`.
 pub(super) fn double(text: &str) -> Result<f64, Thrown> {
     parse_double(text).ok_or_else(|| match text.trim_matches(|c| c <= ' ') {
         "" => Thrown::new("java.lang.NumberFormatException", "empty String"),
@@ -95,22 +95,23 @@ pub(super) fn double(text: &str) -> Result<f64, Thrown> {
     })
 }
 
-/// Java's `String.trim`.
+/// Trims like Java's `String.trim`.
 pub(super) fn trim<'v>(value: &'v Value<'_>) -> &'v str {
     value.text().unwrap_or_default().trim_matches(|c| c <= ' ')
 }
 
-/// Refuses `null`. Java's words name the lines of its library; who gets to see them was seen to before.
+/// Throws for `null`, with an empty message. Java's message names lines of its library; the compiler has made sure that
+/// no result shows it.
 fn given(value: &Value<'_>) -> Result<(), Thrown> {
     if value.is_null() { Err(Thrown::new("java.lang.NullPointerException", "")) } else { Ok(()) }
 }
 
-/// A place in a text as Java counts it; -1 is none.
+/// Returns a byte offset in a text as an index of UTF-16 units; `None` becomes -1.
 fn place(text: &str, found: Option<usize>) -> i32 {
     found.map_or(-1, |at| length(&text[..at]))
 }
 
-/// Java's `String.indexOf` from a place on.
+/// Searches like Java's `String.indexOf` from an index on.
 fn find_from(text: &str, part: &str, from: i32) -> i32 {
     let mut rest = String::new();
     let from = from.clamp(0, length(text));
@@ -118,7 +119,7 @@ fn find_from(text: &str, part: &str, from: i32) -> i32 {
     rest.find(part).map_or(-1, |at| from + length(&rest[..at]))
 }
 
-/// Java's `String.replace`; what it makes is counted before.
+/// Replaces like Java's `String.replace`. The size of the result counts against the work limit beforehand.
 fn replaced(text: &str, old: &str, new: &str) -> Result<String, Thrown> {
     let times = if new.len() > old.len() { text.matches(old).count() } else { 0 };
     if !work::spend_bytes(text.len() + times.saturating_mul(new.len())) {
@@ -127,7 +128,7 @@ fn replaced(text: &str, old: &str, new: &str) -> Result<String, Thrown> {
     Ok(text.replace(old, new))
 }
 
-/// Java's `Math.abs`.
+/// Computes Java's `Math.abs`.
 fn absolute<'s>(number: &Value<'_>) -> Value<'s> {
     match number {
         Value::Int(value) => Value::Int(value.wrapping_abs()),
@@ -136,7 +137,7 @@ fn absolute<'s>(number: &Value<'_>) -> Value<'s> {
     }
 }
 
-/// Java's `String.substring`.
+/// Returns a part of a text like Java's `String.substring`.
 fn made_part<'s>(
     text: &str,
     from: i32,
@@ -167,7 +168,7 @@ fn units(text: &str, from: i32, to: i32, out: &mut String) {
     out.push_str(&String::from_utf16_lossy(&units));
 }
 
-/// Java's `String.equalsIgnoreCase`: unit by unit.
+/// Compares like Java's `String.equalsIgnoreCase`, unit by unit.
 fn same_letters(one: &str, other: &str) -> bool {
     let upper = |c: char| {
         let mut upper = c.to_uppercase();
@@ -185,7 +186,7 @@ fn same_letters(one: &str, other: &str) -> bool {
         && pairs.all(|(a, b)| a == b || upper(a) == upper(b) || lower(a) == lower(b))
 }
 
-/// Java's `String.compareTo`.
+/// Compares like Java's `String.compareTo`.
 fn distance(one: &str, other: &str) -> i32 {
     let mut pairs = one.encode_utf16().zip(other.encode_utf16());
     match pairs.find(|(a, b)| a != b) {

@@ -1,11 +1,11 @@
-//! The surroundings of a script, seen through traits: the plan while it is compiled, a user's world while it runs.
+//! Traits for a script's surroundings: the plan at compile time, a user's world at run time.
 
 use lang::buffers::Buffers;
 use lang::log::Level;
 use lang::variables::Variables;
 
 bitflags::bitflags! {
-    /// Parts of a sample result that a script reads, beyond those that are always there.
+    /// Parts of a sample result that a script uses, beyond those that are always available.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
         /// The body as text.
@@ -14,53 +14,53 @@ bitflags::bitflags! {
         const HEADERS = 2;
         /// The URL as text.
         const URL = 4;
-        /// The script may give the sample another label.
+        /// The label, because the script may change it.
         const LABEL = 8;
     }
 }
 
-/// The plan around a script, as the compiler asks about it and reports to it.
+/// The plan around a script, as the compiler uses it.
 pub trait Surroundings {
-    /// Whether an assertion may be about a transaction, of which `prev` is not the sample.
+    /// Returns true if the assertion may check a transaction; then `prev` is not the checked sample.
     fn checks_transactions(&self) -> bool;
-    /// Whether properties may hold objects other than texts.
+    /// Returns true if properties may hold objects other than texts.
     fn has_property_objects(&self) -> bool;
-    /// The script mentions a variable.
+    /// Reports that the script uses a variable.
     fn mentions_variable(&mut self, name: &str);
-    /// The script reads or writes a property; `None` if its name is made while the script runs.
+    /// Reports that the script reads or writes a property; `None` if its name is computed at run time.
     fn mentions_property(&mut self, name: Option<&str>);
 }
 
-/// The world of a running script: one user, its variables, and what all users share.
+/// The world of a running script: its user, the user's variables, and the state that all users share.
 pub trait World: Variables {
-    /// The sample result of this world.
+    /// Type of the sample result.
     type Sample: Sample;
-    /// The result of an assertion.
+    /// Type of an assertion's result.
     type Finding: Finding;
 
-    /// Buffers for texts that the script makes.
+    /// Returns the reusable buffers for texts that the script creates.
     fn buffers(&mut self) -> &mut Buffers;
-    /// Writes a line into the log under the name of a logger.
+    /// Writes a line to the log under the name of a logger.
     fn log(&mut self, level: Level, logger: &str, text: &str);
     /// Writes a line to standard output.
     fn print_line(&mut self, line: String);
-    /// Number of the user within its group, from 0.
+    /// Returns the number of the user within its group, from 0.
     fn user_number(&self) -> u32;
-    /// Iteration of the group's main loop, from 1.
+    /// Returns the iteration of the group's main loop, from 1.
     fn iteration(&self) -> u32;
-    /// Name of the thread group.
+    /// Returns the name of the thread group.
     fn group(&self) -> &str;
-    /// Name of the sampler that runs.
+    /// Returns the name of the current sampler.
     fn sampler(&self) -> &str;
-    /// Appends the folder of the plan.
+    /// Appends the folder of the plan to `out`.
     fn base_dir(&self, out: &mut String);
-    /// Wall clock, milliseconds since 1970.
+    /// Returns the wall clock in milliseconds since 1970.
     fn now_ms(&self) -> i64;
-    /// Appends a random UUID.
+    /// Appends a random UUID to `out`.
     fn new_id(&mut self, out: &mut String);
 }
 
-/// An action that a script asks for by its sample result.
+/// An action that a script requests through its sample result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// End this user.
@@ -73,39 +73,39 @@ pub enum Request {
 
 /// A sample result, as scripts read and change it.
 pub trait Sample {
-    /// Response code.
+    /// Returns the response code.
     fn code(&self) -> &str;
-    /// Response message.
+    /// Returns the response message.
     fn message(&self) -> &str;
-    /// Label.
+    /// Returns the sample's label.
     fn label(&self) -> &str;
-    /// Body as text, if [`Reads::TEXT`].
+    /// Returns the body as text; available with [`Reads::TEXT`].
     fn text(&self) -> &str;
-    /// Response headers, if [`Reads::HEADERS`].
+    /// Returns the response headers; available with [`Reads::HEADERS`].
     fn headers(&self) -> &str;
-    /// URL, if [`Reads::URL`].
+    /// Returns the URL; available with [`Reads::URL`].
     fn url(&self) -> &str;
-    /// Whether the sample counts as passed.
+    /// Returns true if the sample counts as passed.
     fn is_successful(&self) -> bool;
-    /// Elapsed time, whole milliseconds.
+    /// Returns the elapsed time in whole milliseconds.
     fn elapsed_ms(&self) -> i64;
-    /// Latency, nanoseconds.
+    /// Returns the latency in nanoseconds.
     fn latency(&self) -> u64;
-    /// Time to the established connection, nanoseconds.
+    /// Returns the time until the connection was established, in nanoseconds.
     fn connect(&self) -> u64;
     /// Sets the response code.
     fn set_code(&mut self, value: &str);
     /// Sets the response message.
     fn set_message(&mut self, value: &str);
-    /// Sets the label.
+    /// Sets the sample's label.
     fn set_label(&mut self, value: &str);
-    /// Sets the request as listeners show it.
+    /// Sets the text of the request, which listeners show.
     fn set_sampler_data(&mut self, value: &str);
     /// Sets whether the sample counts as passed.
     fn set_successful(&mut self, value: bool);
-    /// Leaves the sample out of all reports.
+    /// Excludes the sample from all reports.
     fn set_ignore(&mut self);
-    /// Asks for an action; the strongest one counts.
+    /// Requests an action; the strongest request counts.
     fn ask(&mut self, request: Request);
 }
 
@@ -113,18 +113,18 @@ pub trait Sample {
 pub trait Finding {
     /// Sets whether the assertion fails.
     fn set_failure(&mut self, value: bool);
-    /// Sets the message.
+    /// Sets the assertion's message.
     fn say(&mut self, message: &str);
 }
 
-/// The element around a script in one run.
+/// The element that runs a script, for one run.
 pub struct Stage<'a, W: World> {
-    /// The result that the script stands behind or makes.
+    /// The result that the script reads or creates.
     pub result: Option<&'a mut W::Sample>,
-    /// The result of the assertion that the script is.
+    /// The assertion's result, if the script is an assertion.
     pub finding: Option<&'a mut W::Finding>,
-    /// Name of the element.
+    /// Name of the element that runs the script.
     pub name: &'a str,
-    /// Evaluated parameters, if the script reads them.
+    /// Evaluated parameters; may be empty if the script does not read them.
     pub parameters: &'a str,
 }

@@ -1,19 +1,19 @@
-//! A script as it is written: statements and expressions, without a meaning yet.
+//! Syntax tree of a script: statements and expressions, before names and types are resolved.
 
 /// A statement.
 #[derive(Debug)]
 pub(super) enum Stmt {
-    /// An expression for what it does, or for its value.
+    /// An expression, evaluated for its effect or as the script's value.
     Do(Node),
-    /// Variables with a type (`def` is none) and what they start with.
+    /// Declaration of variables: the type (`None` for `def`), and each name with its initial value.
     Declare(Option<String>, Vec<(String, Option<Node>)>),
-    /// A condition with what is done if it holds and what otherwise.
+    /// A condition with the statement for true and the statement for false.
     If(Node, Box<Stmt>, Option<Box<Stmt>>),
     /// Statements in braces.
     Block(Vec<Stmt>),
-    /// The end of the script, with its value.
+    /// Ends the script with a value.
     Return(Option<Node>),
-    /// A name that is made known.
+    /// An import of a class or a package.
     Import(String),
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Stmt {
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
-    /// Text with code in it: each part is a text or has a value.
+    /// Text with code in it: each part is a text or an expression.
     Joined(Vec<Node>),
     Int(i32),
     Long(i64),
@@ -40,7 +40,7 @@ pub(super) enum Node {
         args: Vec<Node>,
         safe: bool,
     },
-    /// An object of a class made anew.
+    /// `new T()`: creates an object of a class.
     New(String),
     Index(Box<Node>, Box<Node>),
     Not(Box<Node>),
@@ -55,13 +55,13 @@ pub(super) enum Node {
     /// `(T) x`.
     Cast(Box<Node>, String),
     Assign(Box<Node>, Box<Node>),
-    /// `x += y` and the like.
+    /// A compound assignment such as `x += y`.
     Change(Binary, Box<Node>, Box<Node>),
-    /// `x++` and the like.
+    /// An increment or decrement such as `x++`.
     Step(Binary, Box<Node>),
 }
 
-/// Operators with two sides that are both computed.
+/// Binary operators that evaluate both operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binary {
     Plus,

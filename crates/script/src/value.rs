@@ -1,4 +1,4 @@
-//! Values of a running script, and how Java writes, compares and reckons with them.
+//! Values of a running script: how Java prints them, compares them and calculates with them.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -9,7 +9,8 @@ use super::tree::Binary;
 use crate::Thrown;
 use lang::buffers::Buffers;
 
-/// A value. Text of the script itself is borrowed; text made at run time is in a buffer of the buffers.
+/// A value of a running script. Text from the script's source is borrowed; text created at run time is in a reusable
+/// buffer.
 #[derive(Debug, Default)]
 pub(super) enum Value<'s> {
     #[default]
@@ -23,7 +24,7 @@ pub(super) enum Value<'s> {
 }
 
 impl Value<'_> {
-    /// The text, if it is one.
+    /// Returns the text, if the value is a text.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Fixed(text) => Some(text),
@@ -32,12 +33,12 @@ impl Value<'_> {
         }
     }
 
-    /// Whether it is `null`.
+    /// Returns true if the value is `null`.
     pub(super) fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// A copy, its text in a buffer of the buffers.
+    /// Copies the value; its text goes into a reusable buffer.
     pub(super) fn copy(&self, buffers: &mut Buffers) -> Self {
         match self {
             Self::Null => Self::Null,
@@ -54,14 +55,14 @@ impl Value<'_> {
         }
     }
 
-    /// Gives its buffer back.
+    /// Drops the value, and returns its buffer for reuse.
     pub(super) fn drop(self, buffers: &mut Buffers) {
         if let Self::Text(text) = self {
             buffers.give(text);
         }
     }
 
-    /// Appends it as Java's `String.valueOf` writes it.
+    /// Appends the value as Java's `String.valueOf` writes it.
     pub(super) fn write(&self, out: &mut String) {
         let _ = match self {
             Self::Null => out.write_str("null"),
@@ -77,7 +78,7 @@ impl Value<'_> {
         };
     }
 
-    /// It as a text in a buffer of the buffers.
+    /// Converts the value to a text in a reusable buffer.
     pub(super) fn into_text(self, buffers: &mut Buffers) -> Self {
         match self {
             Self::Fixed(_) | Self::Text(_) => self,
@@ -89,7 +90,7 @@ impl Value<'_> {
         }
     }
 
-    /// The truth of a value in a condition of Groovy. BeanShell's are truth values before.
+    /// Returns the truth of a value as a condition in Groovy. Conditions in BeanShell are booleans.
     pub(super) fn truth(&self) -> bool {
         match self {
             Self::Null => false,
@@ -102,18 +103,18 @@ impl Value<'_> {
         }
     }
 
-    /// It as a whole number, cut off as Java does.
+    /// Returns the value as a whole number, truncated as in Java.
     pub(super) fn long(&self) -> i64 {
         match self {
             Self::Int(value) => i64::from(*value),
             Self::Long(value) => *value,
-            // Java's casts saturate, as Rust's do.
+            // Java's casts saturate, like Rust's.
             Self::Double(value) => *value as i64,
             _ => 0,
         }
     }
 
-    /// It as a 32-bit number, as Java's casts make it.
+    /// Returns the value as a 32-bit number, like a cast in Java.
     pub(super) fn int(&self) -> i32 {
         match self {
             Self::Double(value) => *value as i32,
@@ -121,7 +122,7 @@ impl Value<'_> {
         }
     }
 
-    /// It as a floating-point number.
+    /// Returns the value as a floating-point number.
     pub(super) fn double(&self) -> f64 {
         match self {
             Self::Double(value) => *value,
@@ -130,7 +131,7 @@ impl Value<'_> {
     }
 }
 
-/// Reckons with two numbers by Java's rules.
+/// Calculates with two numbers by Java's rules.
 pub(super) fn reckon<'s>(
     operator: Binary,
     left: &Value<'_>,
@@ -171,7 +172,7 @@ pub(super) fn reckon<'s>(
     })
 }
 
-/// Compares two values of kinds that can be compared: numbers, texts, truth values; `null` comes before all.
+/// Compares two values of comparable kinds: numbers, texts, booleans. `null` is less than everything else.
 pub(super) fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     match (left, right) {
         (Value::Null, Value::Null) => Some(Ordering::Equal),
@@ -186,11 +187,12 @@ pub(super) fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// Whether two values are equal to Groovy, or to BeanShell where neither can be an object but `null`.
+/// Returns true if two values are equal in Groovy. In BeanShell the same holds, as long as neither operand is an object
+/// other than `null`.
 pub(super) fn equal(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left.text(), right.text()) {
         (Some(left), Some(right)) => left == right,
-        // A text is equal to nothing else.
+        // A text is never equal to a value of another kind.
         (Some(_), None) | (None, Some(_)) => false,
         (None, None) => match (left, right) {
             (Value::Bool(left), Value::Bool(right)) => left == right,

@@ -1,13 +1,13 @@
-//! Deeds of scripts in the world around them: variables, properties, the result, the log, who and when.
+//! Operations of scripts on their surroundings: variables, properties, the sample result, the log, user and time.
 //!
-//! The table says which object has which method ([`find`]); [`Deed`]s are carried out in [`super::act`].
+//! The table lists which object has which method ([`find`]). [`super::act`] executes each [`Deed`].
 
 use lang::log::Level;
 
 use super::kind::Kinds;
 use crate::Reads;
 
-/// Meaning of a name or a chain of calls that is no value.
+/// Meaning of a name or a chain of calls that does not stand for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Object {
     Vars,
@@ -23,11 +23,11 @@ pub(super) enum Object {
     FileServer,
     Out,
     Args,
-    /// A class, by its last name.
+    /// A class, by its simple name.
     Class(&'static str),
 }
 
-/// Something a script does or asks.
+/// An operation of a script on its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     Get,
@@ -85,7 +85,7 @@ pub(super) enum Deed {
     ElementName,
 }
 
-/// Properties of a deed.
+/// An entry of the table: a method of an object, with the operation that it stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) deed: Deed,
@@ -93,7 +93,7 @@ pub(super) struct Known {
     pub(super) name: &'static str,
     pub(super) args: &'static [Kinds],
     pub(super) gives: Kinds,
-    /// It may throw even if nothing is `null`.
+    /// True if the method may throw even if no argument is `null`.
     pub(super) throws: bool,
 }
 
@@ -135,7 +135,7 @@ const DEEDS: &[Known] = &[
     known(Vars, "remove", Deed::Remove, &[S], Q),
     known(Vars, "getThreadName", Deed::UserName, &[], T),
     known(Vars, "getIteration", Deed::Iteration, &[], I),
-    // A key that is no String finds nothing, and is none.
+    // A key that is not a `String` finds no property.
     known(Props, "get", Deed::Property, &[T], Q),
     known(Props, "getProperty", Deed::Property, &[S], Q),
     known(Props, "getProperty", Deed::PropertyOr, &[S, SQ], Q),
@@ -198,13 +198,13 @@ const DEEDS: &[Known] = &[
     known(Finding, "setFailureMessage", Deed::FailWith, &[S], V),
 ];
 
-/// Deeds of an object by the name of the method and the number of its parameters.
+/// Returns the operations of an object by method name and number of parameters.
 pub(super) fn find(on: Object, name: &str, args: usize) -> impl Iterator<Item = &'static Known> {
     DEEDS.iter().filter(move |one| one.on == on && one.name == name && one.args.len() == args)
 }
 
 impl Deed {
-    /// Parts of the result that it reads beyond those that are always there.
+    /// Returns the parts of the result that the operation uses, beyond those that are always available.
     pub(super) fn reads(self) -> Reads {
         match self {
             Self::Response => Reads::TEXT,
@@ -215,7 +215,7 @@ impl Deed {
         }
     }
 
-    /// Whether it changes something.
+    /// Returns true if the operation changes the sample result.
     pub(super) fn changes_result(self) -> bool {
         matches!(
             self,
@@ -235,9 +235,9 @@ impl Deed {
     }
 }
 
-/// Classes whose names mean something to scripts, with their packages.
+/// Classes that scripts may use, with their packages.
 const CLASSES: [(&str, &str, bool); 14] = [
-    // Package, name, known without an import.
+    // Package, name, and true if the class needs no import.
     ("java.lang", "System", true),
     ("java.lang", "Integer", true),
     ("java.lang", "Long", true),
@@ -254,7 +254,7 @@ const CLASSES: [(&str, &str, bool); 14] = [
     ("org.apache.jmeter.threads", "JMeterContextService", false),
 ];
 
-/// The class that a name stands for, plain or with its package.
+/// Returns the class that a name stands for, with or without its package.
 pub(super) fn class(name: &str, imports: &[String]) -> Option<&'static str> {
     let (package, last) = name.rsplit_once('.').unwrap_or(("", name));
     let (home, class, always) = CLASSES.iter().find(|(_, class, _)| *class == last)?;
@@ -266,7 +266,7 @@ pub(super) fn class(name: &str, imports: &[String]) -> Option<&'static str> {
     (package == *home || package.is_empty() && (*always || imported())).then_some(*class)
 }
 
-/// Whether an import changes nothing but what names are known.
+/// Returns true if an import does nothing but make names available.
 pub(super) fn is_harmless(import: &str) -> bool {
     let (package, class) = import.rsplit_once('.').unwrap_or(("", import));
     let known = CLASSES.iter().any(|(home, name, _)| *home == package && *name == class);
@@ -274,7 +274,7 @@ pub(super) fn is_harmless(import: &str) -> bool {
     known || class == "*" && all.contains(&package) || IMPORTS.contains(&import)
 }
 
-/// Classes that scripts often import without need.
+/// Classes that scripts often import without using them.
 const IMPORTS: [&str; 34] = [
     "java.util.Random",
     "java.util.Date",

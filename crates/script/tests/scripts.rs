@@ -1,7 +1,7 @@
-//! Scripts on their own floor: compiled and run with a small world of the test, without a plan.
+//! Tests of this crate alone: scripts are compiled and run with a small test world, without a plan.
 //!
-//! The many scripts that JMeter itself has recorded are compared in the plan's tests; here is what a script asks of its surroundings, its effects, its
-//! exceptions, and the refusals with their words.
+//! The plan crate's tests compare many scripts with recordings from JMeter. These tests check what a script asks of its
+//! surroundings, its effects, its exceptions, and the texts of refusals.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use script::{
     Surroundings, Thrown, World, compile,
 };
 
-/// A plan that notes the names that a script mentions.
+/// A plan that records which names a script uses.
 #[derive(Default)]
 struct Around {
     variables: Vec<String>,
@@ -38,7 +38,7 @@ impl Surroundings for Around {
     }
 }
 
-/// One user, with everything a script can change.
+/// The world of one user, with everything that a script can change.
 #[derive(Default)]
 struct User {
     variables: BTreeMap<String, String>,
@@ -130,7 +130,7 @@ impl World for User {
     }
 }
 
-/// A sample of which nothing but its success and its label counts.
+/// A sample result that stores only its success and its label.
 #[derive(Default)]
 struct Nothing {
     failed: bool,
@@ -200,7 +200,7 @@ impl Sample for Nothing {
     }
 }
 
-/// The result of an assertion.
+/// The result of an assertion in the tests.
 #[derive(Default)]
 struct Verdict {
     failure: bool,
@@ -229,7 +229,7 @@ fn run(script: &Script, user: &mut User) -> Result<Outcome, Thrown> {
     script.run(user, Stage { result: None, finding: None, name: "Script", parameters: "" })
 }
 
-/// Runs a pre-processor of both languages.
+/// Runs a pre-processor in both languages.
 fn in_both(source: &str, user: impl Fn() -> User, check: impl Fn(&User)) {
     for language in [Language::Groovy, Language::BeanShell] {
         let script = compiled(source, language, Role::Before);
