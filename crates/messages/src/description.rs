@@ -1,11 +1,11 @@
-//! The description of messages as data: blocks with entries, and what is wrong with a line.
+//! Parses the description of messages into blocks with entries, or into an error with its line.
 
-/// A block of the description.
+/// A block of the description: an enum, flags, a number, a record or a shape.
 #[derive(Debug)]
 pub enum Block {
     Enum(Numbers),
     Flags(Numbers),
-    /// A number that stands for something else than itself.
+    /// A number with a special meaning.
     Number {
         name: String,
         number: String,
@@ -13,24 +13,24 @@ pub enum Block {
         meaning: String,
     },
     Record(Record),
-    /// Read and written by hand.
+    /// A record whose code is written by hand.
     Shape(Record),
 }
 
-/// Numbers that have names.
+/// Named numbers of an enum or of flags.
 #[derive(Debug)]
 pub struct Numbers {
     pub name: String,
-    /// Type of the number.
+    /// Integer type of the numbers, such as `u8`.
     pub number: String,
     pub attributes: Vec<String>,
     pub meaning: String,
     pub entries: Vec<Named>,
-    /// Why another number is refused.
+    /// Error text for a message with any other number.
     pub otherwise: Option<String>,
 }
 
-/// A number and its name.
+/// A name with its number.
 #[derive(Debug)]
 pub struct Named {
     pub name: String,
@@ -38,7 +38,7 @@ pub struct Named {
     pub meaning: String,
 }
 
-/// Fields in their order.
+/// A record: named fields in the order of the message.
 #[derive(Debug)]
 pub struct Record {
     pub name: String,
@@ -47,14 +47,14 @@ pub struct Record {
     pub fields: Vec<Field>,
 }
 
-/// A field.
+/// A field of a record.
 #[derive(Debug)]
 pub struct Field {
     pub name: String,
     pub kind: Type,
-    /// Java steps over it.
+    /// True if Java skips the field.
     pub unread: bool,
-    /// When it is there, in words; empty is always.
+    /// Condition under which the field is present, in words; empty if it always is.
     pub condition: String,
     pub meaning: String,
 }
@@ -62,11 +62,11 @@ pub struct Field {
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `u8`, `str` and the like.
+    /// A basic type such as `u8` or `str`.
     Plain(String),
     Maybe(Box<Type>),
     List(Box<Type>),
-    /// A block.
+    /// The name of another block.
     Block(String),
 }
 
@@ -86,7 +86,7 @@ impl Type {
         }
     }
 
-    /// The innermost type.
+    /// Returns the innermost type of optional values and lists.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::Maybe(inner) | Self::List(inner) => inner.innermost(),
@@ -127,13 +127,13 @@ impl Record {
     }
 }
 
-/// The block of that name.
+/// Returns the block with that name; panics if there is none.
 pub fn find<'a>(blocks: &'a [Block], name: &str) -> &'a Block {
     let found = blocks.iter().find(|block| block.name() == name);
     found.unwrap_or_else(|| panic!("messages.txt: there is no block {name}"))
 }
 
-/// Reads the description; each block and name once, each type known.
+/// Parses the description, and checks that names are unique and types are defined.
 pub fn read(text: &str) -> Result<Vec<Block>, String> {
     let mut blocks = Vec::new();
     for (at, line) in text.lines().enumerate() {
@@ -204,7 +204,7 @@ fn add_entry(block: Option<&mut Block>, entry: &str, meaning: &str) -> Result<()
     Ok(())
 }
 
-/// Names stand for one thing each, and so do numbers; types are known.
+/// Checks that names and numbers are unique, and that types are defined.
 fn verify(blocks: &[Block]) -> Result<(), String> {
     for (at, block) in blocks.iter().enumerate() {
         let name = block.name();
@@ -245,7 +245,7 @@ fn verify_numbers(block: &Block, numbers: &Numbers) -> Result<(), String> {
     Ok(())
 }
 
-/// `next_of_loop` as `NextOfLoop`.
+/// Converts a name to upper camel case: `next_of_loop` becomes `NextOfLoop`.
 pub fn camel(name: &str) -> String {
     name.split('_')
         .map(|word| {

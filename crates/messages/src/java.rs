@@ -1,4 +1,4 @@
-//! The Java side of messages: one class with a class for each block.
+//! Generates the Java side of messages: one class for numbers and one for records, each with a nested class per block.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ const NUMBERS: &str = "\
 package dev.throng;
 
 /**
- * Numbers in messages. Made from crates/messages/messages.txt, never by hand:
+ * Numbers in messages. Generated from crates/messages/messages.txt; to regenerate, run
  * {@code UPDATE_MESSAGES=1 cargo test -p throng-messages}.
  */
 public final class Message {
@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records of messages. Made from crates/messages/messages.txt, never by hand:
+ * Records of messages. Generated from crates/messages/messages.txt; to regenerate, run
  * {@code UPDATE_MESSAGES=1 cargo test -p throng-messages}.
  */
 final class Records {
@@ -31,14 +31,14 @@ final class Records {
     }
 ";
 
-/// The class of the numbers.
+/// Generates the Java class of the numbers.
 pub fn numbers(blocks: &[Block]) -> String {
     let mut out = NUMBERS.to_owned();
     for block in blocks {
         match block {
             Block::Enum(numbers) | Block::Flags(numbers) => constants(&mut out, numbers),
             Block::Number { name, value, meaning, .. } => {
-                // Java's numbers have signs.
+                // Java's integers are signed.
                 let constant = format!("static final int {name} = {};", *value as i32);
                 let _ = write!(out, "\n    /** {meaning} */\n    {constant}\n");
             }
@@ -49,7 +49,7 @@ pub fn numbers(blocks: &[Block]) -> String {
     out
 }
 
-/// The class of the records.
+/// Generates the Java class of the records.
 pub fn records(blocks: &[Block]) -> String {
     let mut out = RECORDS.to_owned();
     for block in blocks {
@@ -109,7 +109,7 @@ fn render_record(out: &mut String, blocks: &[Block], record: &Record) {
     if let Some(skips) = skips {
         let _ = write!(
             out,
-            "\n        /** Steps over one. */\n        static void skip(Input in) {{\n"
+            "\n        /** Skips a record. */\n        static void skip(Input in) {{\n"
         );
         let _ = writeln!(out, "            {}", skips.join("\n            "));
         out.push_str("        }\n");
@@ -121,7 +121,7 @@ fn render_record(out: &mut String, blocks: &[Block], record: &Record) {
     out.push_str("        }\n    }\n");
 }
 
-/// `next_of_loop` as `nextOfLoop`.
+/// Converts a field's name to lower camel case: `next_of_loop` becomes `nextOfLoop`.
 fn name(field: &Field) -> String {
     let camel = camel(&field.name);
     camel[..1].to_lowercase() + &camel[1..]
@@ -162,7 +162,7 @@ fn type_of(blocks: &[Block], kind: &Type) -> String {
     }
 }
 
-/// The method of `Input` and `Output` for a type; `None`: it is a record.
+/// Returns the method of `Input` and `Output` for a type, or `None` for a record.
 fn method<'a>(blocks: &'a [Block], kind: &'a Type) -> Option<&'a str> {
     let plain = match kind {
         Type::Plain(name) => name,
@@ -180,7 +180,7 @@ fn method<'a>(blocks: &'a [Block], kind: &'a Type) -> Option<&'a str> {
     })
 }
 
-/// Steps over a field of a plain type.
+/// Generates the Java statement that skips a field of a basic type.
 fn skip_of(blocks: &[Block], kind: &Type) -> Option<String> {
     Some(match kind {
         Type::Plain(name) if matches!(&**name, "str" | "bytes") => "in.skip();".into(),

@@ -1,17 +1,18 @@
-//! The messages between the engine and Java, described once in `messages.txt`.
+//! The description of the messages between the engine and Java, in `messages.txt`, and the generators for both sides.
 //!
-//! From the description come a Rust module of the engine, a Java class, and the tables of a page. They are in the repository, so that nothing is made during
-//! a build; the test of this crate compares them and, with `UPDATE_MESSAGES=1`, writes them. No other crate depends on this one.
+//! The generators make a Rust module of the engine, two Java classes, and the tables of a page. The generated files are
+//! in the repository, so that a build generates nothing. This crate's test compares them, and writes them with
+//! `UPDATE_MESSAGES=1`. No other crate depends on this one.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `description` | the description as data, and what is wrong with a line of it |
-//! | `rust`, `java`, `page` | what is made of it |
+//! | `description` | the description as data, and errors with their lines |
+//! | `rust`, `java`, `page` | generators |
 
 pub mod description;
 pub mod java;
 pub mod page;
 pub mod rust;
 
-/// The description of the messages.
+/// The text of `messages.txt`.
 pub const DESCRIPTION: &str = include_str!("../messages.txt");

@@ -1,4 +1,4 @@
-//! The tables of `docs/decisions/jvm-messages.md`.
+//! Generates the tables in `docs/decisions/jvm-messages.md`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ const BEGIN: &str =
     "<!-- Made from crates/messages/messages.txt by the test of crates/messages. -->\n";
 const END: &str = "<!-- The end of what is made. -->\n";
 
-/// The page with its tables made anew.
+/// Returns the page with its tables replaced by new ones.
 pub fn put_into(page: &str, blocks: &[Block]) -> String {
     let (before, rest) = page.split_once(BEGIN).expect("the page has a place for the tables");
     let (_, behind) = rest.split_once(END).expect("the tables have an end");

@@ -1,18 +1,18 @@
-//! The Rust side of messages: a module of the engine.
+//! Generates the Rust side of messages: two modules of the engine.
 
 use std::fmt::Write;
 
 use crate::description::{Block, Numbers, Record, Type, camel, find};
 
 const NUMBERS: &str = "\
-//! Numbers in messages. Made from `crates/messages/messages.txt`, never by hand:
+//! Numbers in messages. Generated from `crates/messages/messages.txt`; to regenerate, run
 //! `UPDATE_MESSAGES=1 cargo test -p throng-messages`.
 
 use crate::java::reader::{Malformed, Reader};
 ";
 
 const RECORDS: &str = "\
-//! Records of messages. Made from `crates/messages/messages.txt`, never by hand:
+//! Records of messages. Generated from `crates/messages/messages.txt`; to regenerate, run
 //! `UPDATE_MESSAGES=1 cargo test -p throng-messages`.
 
 use super::numbers::*;
@@ -20,7 +20,7 @@ use crate::java::reader::{Malformed, Reader};
 use crate::java::writer::Writer;
 ";
 
-/// The module of the numbers.
+/// Generates the Rust module of the numbers.
 pub fn numbers(blocks: &[Block]) -> String {
     let mut out = NUMBERS.to_owned();
     for block in blocks {
@@ -37,7 +37,7 @@ pub fn numbers(blocks: &[Block]) -> String {
     out
 }
 
-/// The module of the records.
+/// Generates the Rust module of the records.
 pub fn records(blocks: &[Block]) -> String {
     let mut out = RECORDS.to_owned();
     for block in blocks {
@@ -99,7 +99,7 @@ fn render_record(out: &mut String, blocks: &[Block], record: &Record) {
         if !field.meaning.is_empty() {
             let _ = writeln!(out, "    /// {}", field.meaning);
         } else if record.is("public") {
-            let _ = writeln!(out, "    /// Its {}.", field.name);
+            let _ = writeln!(out, "    /// The {} that the record names.", field.name);
         }
         let _ = writeln!(out, "    {seen} {}: {},", field.name, type_of(blocks, &field.kind));
     }
@@ -142,7 +142,7 @@ fn read(out: &mut String, blocks: &[Block], record: &Record, life: &str) {
     let fields = record.fields.iter();
     let fields = fields.map(|field| format!("{}: {}", field.name, read_of(blocks, &field.kind)));
     let fields: Vec<String> = fields.collect();
-    // As rustfmt has it.
+    // Break the line where rustfmt would.
     let line = format!("        Ok(Self {{ {} }})", fields.join(", "));
     if line.len() <= 100 {
         let _ = writeln!(out, "{line}");
@@ -174,7 +174,7 @@ fn fixed(out: &mut String, record: &Record) {
     let whole: usize = sizes.iter().map(|(size, _)| size).sum();
     let _ = write!(
         out,
-        "    /// Its length.\n    pub const SIZE: usize = {whole};\n\n    /// As it stands in messages.\n    \
+        "    /// Length of the record in bytes.\n    pub const SIZE: usize = {whole};\n\n    /// Encodes the record as in messages.\n    \
          pub fn to_bytes(self) -> [u8; Self::SIZE] {{\n        let mut bytes = [0; Self::SIZE];\n"
     );
     let mut at = 0;
@@ -194,7 +194,7 @@ fn fixed(out: &mut String, record: &Record) {
         at = end;
     }
     out.push_str("        bytes\n    }\n");
-    out.push_str("\n    /// From what stands in messages.\n");
+    out.push_str("\n    /// Decodes the record from a message.\n");
     out.push_str("    pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {\n");
     let (mut at, mut fields) = (0, Vec::new());
     for (field, (size, kind)) in record.fields.iter().zip(&sizes) {
@@ -207,7 +207,7 @@ fn fixed(out: &mut String, record: &Record) {
             _ => {
                 let bytes = bytes.join(", ");
                 let line = format!("        let {name} = {kind}::from_le_bytes([{bytes}]);");
-                // As rustfmt has it.
+                // Break the line where rustfmt would.
                 let _ = if line.len() <= 100 {
                     writeln!(out, "{line}")
                 } else {
@@ -221,7 +221,7 @@ fn fixed(out: &mut String, record: &Record) {
     let _ = write!(out, "        Self {{ {} }}\n    }}\n", fields.join(", "));
 }
 
-/// Bytes of a type that always has as many.
+/// Returns the size of a type of fixed length in bytes, and its name.
 fn size(kind: &Type) -> (usize, &str) {
     let Type::Plain(name) = kind else { panic!("{kind} has no fixed length") };
     let size = match &**name {
@@ -234,7 +234,7 @@ fn size(kind: &Type) -> (usize, &str) {
     (size, name)
 }
 
-/// Whether something of a type is borrowed from the message.
+/// Returns true if a value of the type borrows from the message.
 fn borrows(blocks: &[Block], kind: &Type) -> bool {
     match kind.innermost() {
         Type::Plain(name) => matches!(&**name, "str" | "bytes"),
@@ -290,7 +290,7 @@ fn reading(plain: &str) -> &'static str {
     }
 }
 
-/// The function that reads a type.
+/// Returns the Rust function that reads a type.
 fn reader_of(blocks: &[Block], kind: &Type) -> String {
     match kind {
         Type::Plain(name) => format!("Reader::{}", reading(name)),

@@ -1,6 +1,7 @@
-//! Both sides know of messages what `messages.txt` says.
+//! Checks that both sides agree with `messages.txt`.
 //!
-//! The Rust module, the Java class and the tables of the page are rendered from it and compared; `UPDATE_MESSAGES=1` writes them anew.
+//! The Rust modules, the Java classes and the tables of the page are generated from it and compared with the files in
+//! the repository. `UPDATE_MESSAGES=1` writes the files.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ fn blocks() -> Vec<Block> {
     description::read(DESCRIPTION).unwrap_or_else(|why| panic!("messages.txt, {why}"))
 }
 
-/// Compares a file with what it is to be, or writes it.
+/// Compares a file with its generated content. Writes the file first if `UPDATE_MESSAGES` is set.
 fn check(path: &str, made: &str) {
     let file = file(path);
     if std::env::var_os("UPDATE_MESSAGES").is_some() {

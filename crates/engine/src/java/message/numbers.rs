@@ -1,4 +1,4 @@
-//! Numbers in messages. Made from `crates/messages/messages.txt`, never by hand:
+//! Numbers in messages. Generated from `crates/messages/messages.txt`; to regenerate, run
 //! `UPDATE_MESSAGES=1 cargo test -p throng-messages`.
 
 use crate::java::reader::{Malformed, Reader};
@@ -7,29 +7,29 @@ use crate::java::reader::{Malformed, Reader};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Java reads its part of the plan: Setup. Answered by SetupReply.
+    /// Sends Java its part of the plan: Setup. The reply is a SetupReply.
     Setup = 1,
-    /// The test starts: a list of Variable. Answered by StartReply.
+    /// Starts the test: a list of Variable. The reply is a StartReply.
     Start = 2,
-    /// Something is done for a user: Job. Answered by JobReply.
+    /// Work for a user: Job. The reply is a JobReply.
     Job = 3,
-    /// A user has ended: u64, its number. Answered by EndReply.
+    /// A user has ended: its number, a u64. The reply is an EndReply.
     UserEnd = 4,
-    /// The test has ended. Answered by EndReply.
+    /// The test has ended. The reply is an EndReply.
     End = 5,
-    /// A job is interrupted: Interruption. Answered by the status.
+    /// Interrupts a job: Interruption. The reply is the status.
     Interrupt = 6,
-    /// A list of Property, changed natively while jobs run. Answered by EndReply.
+    /// A list of Property, changed by native code while jobs run. The reply is an EndReply.
     Properties = 7,
-    /// Answered once something ends the machine (System.exit), which waits from then on.
+    /// The reply comes when something ends the machine (System.exit), which then waits for allow_exit.
     AwaitExit = 8,
-    /// The machine may end.
+    /// Allows the machine to end.
     AllowExit = 9,
-    /// Answered once no thread of Java's own is left that would keep it, or after a while; behind the status what still runs, UTF-8 to the end.
+    /// Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8.
     Linger = 10,
-    /// A code, a u8: the process ends as by System.exit, without an answer.
+    /// Ends the process as System.exit does, with an exit code (a u8). There is no reply.
     ExitWith = 11,
-    /// The heap and its collections are asked for. Answered by the status and Memory.
+    /// Reads the heap and its collections. The reply is the status and a Memory.
     Memory = 12,
 }
 
@@ -37,13 +37,13 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// It is done.
+    /// The work is done.
     Well = 0,
-    /// The bridge itself failed; why, a str, is the rest.
+    /// The bridge itself failed; the rest of the reply is the reason, a str.
     Failed = 1,
-    /// An element threw where JMeter abandons the sample; the reply goes on as behind 0, but for what the act answers.
+    /// An element threw where JMeter abandons the sample. Like well, but without the act's own output.
     Abandoned = 2,
-    /// The same by an Error, of which the user ends; its words, a str, come first.
+    /// Like abandoned, but an Error ends the user; its message, a str, comes first.
     Fatal = 3,
 }
 
@@ -59,53 +59,53 @@ impl Status {
     }
 }
 
-/// The work of an element.
+/// The kind of work that an element does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Role {
-    /// It configures samplers.
+    /// The element configures samplers.
     Config = 0,
-    /// It runs before samplers.
+    /// The element runs before samplers.
     Before = 1,
-    /// It says how long to wait.
+    /// The element returns a delay.
     Timer = 2,
-    /// It makes a sample.
+    /// The element makes a sample.
     Sampler = 3,
-    /// It runs after samplers.
+    /// The element runs after samplers.
     After = 4,
-    /// It checks results.
+    /// The element checks results.
     Assertion = 5,
-    /// It is told of results.
+    /// The element receives results.
     Listener = 6,
-    /// It says which sampler is next.
+    /// The element chooses the next sampler.
     Controller = 7,
 }
 
-/// Things that an element reads beside variables and properties.
+/// What an element reads besides variables and properties.
 pub(crate) struct Reads;
 
 impl Reads {
-    /// The result: that of the sample before, or of the sample it stands behind.
+    /// The current sample's result, or the previous sample's if there is none.
     pub(crate) const RESULT: u8 = 1;
-    /// The sampler.
+    /// The current sampler.
     pub(crate) const SAMPLER: u8 = 2;
-    /// The sampler's cookies.
+    /// The cookies of the current sampler.
     pub(crate) const COOKIES: u8 = 4;
     /// The body of the result.
     pub(crate) const BODY: u8 = 8;
-    /// The result of the sample before by that name, which of a transaction is not its own.
+    /// JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample.
     pub(crate) const PREVIOUS: u8 = 16;
-    /// None of these: it runs natively, and Java may be without its class.
+    /// Nothing of these: the element runs natively, and Java may lack its class.
     pub(crate) const NATIVE: u8 = 32;
 }
 
-/// The weight of a finding.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Severity {
-    /// It runs.
+    /// The element runs nevertheless.
     Warning = 0,
-    /// It will not run.
+    /// The element will not run.
     Error = 1,
 }
 
@@ -119,45 +119,45 @@ impl Severity {
     }
 }
 
-/// A finding about the first text; one lower is about the next.
+/// A finding about the first text; the next lower number is about the next text.
 pub(crate) const FIRST_TEXT: i32 = -2;
 
-/// Properties of a job.
+/// Flags of a job.
 pub(crate) struct JobFlags;
 
 impl JobFlags {
-    /// It is the first of an iteration.
+    /// The job is the first of an iteration.
     pub(crate) const FIRST: u8 = 1;
-    /// JMeter would trust all servers by now.
+    /// JMeter would by now trust the certificates of all servers.
     pub(crate) const TRUSTS: u8 = 2;
 }
 
-/// The job comes before there are variables.
+/// The job runs before users have variables.
 pub(crate) const NO_GROUP: u32 = 4294967295;
 
-/// The work of a job. Acts below 16 are roles, whose elements run in the order of the ids. A job of "before" without ids only asks for the request.
+/// The work of a job. Below 16: a role; elements run in the order of ids. "before" without ids: read the request only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Act {
-    /// Pre-processors run.
+    /// Run pre-processors.
     Before = 1,
-    /// Timers say how long to wait.
+    /// Run timers, which return delays.
     Timer = 2,
-    /// A sampler makes a sample.
+    /// Run a sampler, which makes a sample.
     Sampler = 3,
-    /// Post-processors run.
+    /// Run post-processors.
     After = 4,
-    /// Assertions check the result.
+    /// Run assertions, which check the result.
     Assertion = 5,
-    /// Listeners are told of the result.
+    /// Send the result to listeners.
     Listener = 6,
-    /// Texts are evaluated.
+    /// Evaluate texts.
     Evaluate = 16,
-    /// An iteration begins.
+    /// Notify elements of the begin of an iteration.
     Iteration = 17,
-    /// The user starts.
+    /// Notify elements of the start of the user.
     Start = 18,
-    /// A controller is asked for the next sampler.
+    /// Ask a controller for the next sampler.
     Controller = 19,
 }
 
@@ -179,23 +179,23 @@ impl Act {
     }
 }
 
-/// Requests of scripts; of several the highest.
+/// A request of a script; of several requests the highest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Ask {
-    /// Nothing.
+    /// No request.
     Nothing = 0,
-    /// The loop around is left.
+    /// Leave the innermost loop.
     BreakLoop = 1,
-    /// The next iteration of the loop around.
+    /// Start the next iteration of the innermost loop.
     NextOfLoop = 2,
-    /// The next iteration of the thread.
+    /// Start the next iteration of the thread.
     NextOfThread = 3,
-    /// The user ends.
+    /// End the user.
     StopUser = 4,
-    /// The test ends.
+    /// End the test.
     StopTest = 5,
-    /// The test ends at once.
+    /// End the test at once.
     StopTestNow = 6,
 }
 
@@ -214,10 +214,10 @@ impl Ask {
     }
 }
 
-/// In the place of a slot: the variable's name follows.
+/// Used instead of a slot: the variable's name follows.
 pub(crate) const NAMED: u32 = 4294967295;
 
-/// The level of a line.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum LogLevel {
@@ -246,41 +246,41 @@ impl LogLevel {
     }
 }
 
-/// Properties of a result.
+/// Flags of a result.
 pub(crate) struct ResultFlags;
 
 impl ResultFlags {
-    /// It is successful.
+    /// The sample is successful.
     pub(crate) const SUCCESS: u32 = 1;
-    /// It is ignored.
+    /// The sample is ignored.
     pub(crate) const IGNORED: u32 = 2;
-    /// It is one of HTTP.
+    /// The sample is an HTTP sample.
     pub(crate) const HTTP: u32 = 4;
-    /// The user is to end.
+    /// The user must end.
     pub(crate) const STOP_USER: u32 = 8;
-    /// The test is to end.
+    /// The test must end.
     pub(crate) const STOP_TEST: u32 = 16;
-    /// The test is to end at once.
+    /// The test must end at once.
     pub(crate) const STOP_TEST_NOW: u32 = 32;
-    /// Its data are text.
+    /// The data are text.
     pub(crate) const TEXT: u32 = 64;
-    /// Its data are binary.
+    /// The data are binary.
     pub(crate) const BINARY: u32 = 128;
-    /// A body follows.
+    /// The message contains the body.
     pub(crate) const BODY: u32 = 256;
 }
 
-/// Where the user goes on.
+/// Where the user continues after the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ResultAction {
-    /// With what follows.
+    /// With the next element.
     GoOn = 0,
     /// With the next iteration of the thread.
     NextOfThread = 1,
-    /// With the next iteration of the loop around.
+    /// With the next iteration of the innermost loop.
     NextOfLoop = 2,
-    /// Behind the loop around.
+    /// After the innermost loop.
     BreakLoop = 3,
 }
 
@@ -296,27 +296,27 @@ impl ResultAction {
     }
 }
 
-/// Attributes that a cookie was given.
+/// Attributes that the server has set explicitly.
 pub(crate) struct CookieFlags;
 
 impl CookieFlags {
-    /// Its path.
+    /// The server has set the path.
     pub(crate) const PATH_GIVEN: u8 = 1;
-    /// Its domain.
+    /// The server has set the domain.
     pub(crate) const DOMAIN_GIVEN: u8 = 2;
 }
 
-/// The form in which a sampler follows.
+/// The form in which a message contains the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SamplerForm {
-    /// Nobody looked.
+    /// No script has used the sampler.
     Unseen = 0,
-    /// A Request.
+    /// A Request, of an HTTP sampler.
     Http = 1,
-    /// A Given, of another class.
+    /// A Given, of a sampler of another class.
     Element = 2,
-    /// It is as planned.
+    /// The sampler is unchanged from the plan.
     Planned = 3,
 }
 
@@ -332,27 +332,27 @@ impl SamplerForm {
     }
 }
 
-/// Options of a request.
+/// Options of an HTTP request.
 pub(crate) struct RequestFlags;
 
 impl RequestFlags {
-    /// Redirects are followed, each as a sub-result.
+    /// Follow redirects, each as a sub-result.
     pub(crate) const FOLLOW_REDIRECTS: u16 = 1;
-    /// Redirects are followed silently.
+    /// Follow redirects without sub-results.
     pub(crate) const AUTO_REDIRECTS: u16 = 2;
-    /// The connection is kept.
+    /// Keep the connection open.
     pub(crate) const KEEP_ALIVE: u16 = 4;
-    /// The body is multipart.
+    /// Send the body as multipart.
     pub(crate) const MULTIPART: u16 = 8;
-    /// Multipart as browsers do it.
+    /// Send multipart bodies as browsers do.
     pub(crate) const COMPATIBLE: u16 = 16;
-    /// The body is raw.
+    /// Send the body unchanged.
     pub(crate) const RAW: u16 = 32;
-    /// Embedded resources are loaded.
+    /// Load embedded resources.
     pub(crate) const LOADS_EMBEDDED: u16 = 64;
-    /// The response is its MD5 sum.
+    /// Replace the response by its MD5 sum.
     pub(crate) const MD5: u16 = 128;
-    /// Headers that other samplers send are not the plan's any more.
+    /// A script has changed headers that other samplers also send.
     pub(crate) const LASTING: u16 = 256;
 }
 
@@ -360,21 +360,21 @@ impl RequestFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Turn {
-    /// A new one: the next sampler.
+    /// A new call, for the next sampler.
     Next = 0,
-    /// The one at the top goes on.
+    /// The innermost open call continues.
     GoOn = 1,
 }
 
-/// The answer to what a controller asked.
+/// The answer to a controller's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Answer {
-    /// Nothing; the number is 1 if the child is done.
+    /// No sampler; the number is 1 if the child is done.
     Nothing = 0,
-    /// A sampler.
+    /// The number of a sampler.
     Sampler = 1,
-    /// The sample of a transaction.
+    /// The number of a transaction, whose sample is complete.
     Transaction = 2,
 }
 
@@ -382,29 +382,29 @@ pub(crate) enum Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Tell {
-    /// It is initialised.
+    /// The controller is initialised.
     Initialize = 1,
-    /// A loop has ended.
+    /// The controller's loop has ended.
     EndOfLoop = 2,
-    /// The next iteration of its loop is asked for.
+    /// The controller's loop starts its next iteration.
     NextLoop = 3,
-    /// Its loop is left.
+    /// The controller's loop is left.
     BreakLoop = 4,
-    /// The controller around it begins an iteration.
+    /// The controller around this controller begins an iteration.
     Iteration = 5,
 }
 
-/// The kind of a controller's answer.
+/// The kind of a controller's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SaidKind {
-    /// It has nothing more in this iteration.
+    /// The controller has no more samplers in this iteration.
     Nothing = 0,
-    /// A sampler.
+    /// The next sampler.
     Sampler = 1,
-    /// The sample of a transaction below it that is complete.
+    /// The complete sample of a transaction below the controller.
     Transaction = 2,
-    /// It asks for something first.
+    /// The controller needs something before it can choose.
     Asks = 3,
 }
 
@@ -420,21 +420,21 @@ impl SaidKind {
     }
 }
 
-/// Things that a controller asks for before it answers.
+/// A controller's request, which it needs answered before it can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Need {
-    /// A child's next sampler.
+    /// The next sampler of a child.
     Next = 0,
-    /// That a child is initialised.
+    /// Initialise a child.
     Initialize = 1,
-    /// That a child hears of the end of its loop.
+    /// Notify a child of the end of its loop.
     EndOfLoop = 2,
-    /// Whether a child is done.
+    /// Ask if a child is done.
     IsDone = 3,
-    /// That its own iteration begins.
+    /// Begin the controller's iteration, counted from 0.
     Begins = 4,
-    /// The same, where iterations count from one.
+    /// Begin the controller's iteration, counted from 1.
     BeginsFromOne = 5,
 }
 
@@ -456,12 +456,12 @@ impl Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Frame {
-    /// A thread begins, and its name; the answer is its number in the system (i64).
+    /// A thread begins; the content is its name, the reply its number in the operating system (i64).
     Begin = 0,
-    /// A message, or its reply.
+    /// A message or its reply.
     Call = 1,
-    /// A thread is no longer needed.
+    /// The thread is no longer needed.
     Leave = 2,
-    /// In the place of a reply: why there is none, UTF-8.
+    /// Sent instead of a reply; the content is the reason, UTF-8.
     None = 3,
 }

@@ -1,24 +1,24 @@
-//! Records of messages. Made from `crates/messages/messages.txt`, never by hand:
+//! Records of messages. Generated from `crates/messages/messages.txt`; to regenerate, run
 //! `UPDATE_MESSAGES=1 cargo test -p throng-messages`.
 
 use super::numbers::*;
 use crate::java::reader::{Malformed, Reader};
 use crate::java::writer::Writer;
 
-/// The job that is interrupted.
+/// A request to interrupt a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Interruption {
-    /// Its user.
+    /// The user that the record names.
     pub user: u64,
-    /// The thread is not interrupted beside its sampler.
+    /// True to interrupt only the user's sampler, not its thread.
     pub sampler_only: bool,
 }
 
 impl Interruption {
-    /// Its length.
+    /// Length of the record in bytes.
     pub const SIZE: usize = 9;
 
-    /// As it stands in messages.
+    /// Encodes the record as in messages.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[0..8].copy_from_slice(&self.user.to_le_bytes());
@@ -26,7 +26,7 @@ impl Interruption {
         bytes
     }
 
-    /// From what stands in messages.
+    /// Decodes the record from a message.
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         let user = u64::from_le_bytes([
             bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
@@ -35,24 +35,24 @@ impl Interruption {
     }
 }
 
-/// The heap of the machine, and its collections so far.
+/// The heap of the machine, and its garbage collections so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Bytes in use.
+    /// Size of the used heap in bytes.
     pub used: u64,
-    /// Bytes that the heap may have.
+    /// Maximum size of the heap in bytes.
     pub most: u64,
-    /// Collections for which all threads were stopped.
+    /// Number of garbage collections that stopped all threads.
     pub collections: u64,
-    /// Time that these took.
+    /// Total time of these collections in milliseconds.
     pub paused_ms: u64,
 }
 
 impl Memory {
-    /// Its length.
+    /// Length of the record in bytes.
     pub const SIZE: usize = 32;
 
-    /// As it stands in messages.
+    /// Encodes the record as in messages.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[0..8].copy_from_slice(&self.used.to_le_bytes());
@@ -62,7 +62,7 @@ impl Memory {
         bytes
     }
 
-    /// From what stands in messages.
+    /// Decodes the record from a message.
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         let used = u64::from_le_bytes([
             bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
@@ -80,25 +80,25 @@ impl Memory {
     }
 }
 
-/// The plan's part in Java.
+/// The part of the plan that runs in Java.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup<'a> {
     pub(crate) properties: Vec<Pair<'a>>,
-    /// System properties.
+    /// System properties of the run.
     pub(crate) system: Vec<Pair<'a>>,
     /// JMeter's folder.
     pub(crate) home: &'a str,
-    /// The file of the plan.
+    /// Path of the plan's file.
     pub(crate) plan: &'a str,
     pub(crate) process: u32,
-    /// Names of variables.
+    /// Names of variables, by slot.
     pub(crate) slots: Vec<&'a str>,
     pub(crate) elements: Vec<Element<'a>>,
     pub(crate) owners: Vec<Owner>,
-    /// With functions that only Java can evaluate. One that begins with U+0001 is a condition of an If Controller in JavaScript: its name, U+0001, the condition.
+    /// Texts with functions of Java. After U+0001: name, U+0001, condition of an If Controller in JavaScript.
     pub(crate) texts: Vec<&'a str>,
     pub(crate) groups: Vec<Group<'a>>,
-    /// Variables are read by any name.
+    /// True if elements may read variables by any name.
     pub(crate) reads_any_name: bool,
     pub(crate) insides: Vec<Inside<'a>>,
 }
@@ -120,7 +120,7 @@ impl Setup<'_> {
     }
 }
 
-/// A property.
+/// A property with its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<'a> {
     pub(crate) name: &'a str,
@@ -158,7 +158,7 @@ impl Element<'_> {
     }
 }
 
-/// A sampler that Java must know.
+/// A sampler of which Java has an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     pub(crate) sampler: u32,
@@ -189,11 +189,11 @@ impl Group<'_> {
     }
 }
 
-/// The children of a controller in Java.
+/// The children of a Java-backed controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside<'a> {
     pub(crate) element: u32,
-    /// Something native hears of its iterations.
+    /// True if a native element needs notices of the controller's iterations.
     pub(crate) heard: bool,
     pub(crate) children: Vec<Child<'a>>,
 }
@@ -206,11 +206,11 @@ impl Inside<'_> {
     }
 }
 
-/// A child of a controller in Java.
+/// A child of a Java-backed controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child<'a> {
     pub(crate) is_controller: bool,
-    /// Of the sampler, or of the controller.
+    /// Number of the sampler or of the controller.
     pub(crate) id: u32,
     pub(crate) name: &'a str,
 }
@@ -223,13 +223,13 @@ impl Child<'_> {
     }
 }
 
-/// Something that is wrong with the plan.
+/// A problem of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finding<'a> {
     pub(crate) severity: Severity,
-    /// An element, or FIRST_TEXT less the number of a text.
+    /// Number of the element, or FIRST_TEXT minus the number of the text.
     pub(crate) about: i32,
-    /// Within the script; 0 is unknown.
+    /// Line in the script; 0 if unknown.
     pub(crate) line: u32,
     pub(crate) message: &'a str,
 }
@@ -245,16 +245,16 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// The beginning of a job.
+/// The beginning of a job's message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobHead<'a> {
-    /// 0 is the test.
+    /// Number of the user; 0 is the test itself.
     pub(crate) user: u64,
-    /// Or NO_GROUP.
+    /// Number of the user's group, or NO_GROUP.
     pub(crate) group: u32,
-    /// In the group, from 0.
+    /// Number of the user in its group, from 0.
     pub(crate) number: u32,
-    /// From 1.
+    /// Iteration of the user, from 1.
     pub(crate) iteration: u32,
     pub(crate) flags: u8,
     pub(crate) thread: &'a str,
@@ -262,9 +262,9 @@ pub(crate) struct JobHead<'a> {
     pub(crate) now_ms: i64,
     pub(crate) group_active: u32,
     pub(crate) all_active: u32,
-    /// So far.
+    /// Number of users started so far.
     pub(crate) started: u32,
-    /// So far.
+    /// Number of users finished so far.
     pub(crate) finished: u32,
 }
 
@@ -285,13 +285,13 @@ impl JobHead<'_> {
     }
 }
 
-/// A property that was changed.
+/// A changed property.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Property<'a> {
-    /// Native code and Java each have a count of their own.
+    /// Version of the change; native code and Java count their changes separately.
     pub(crate) version: u64,
     pub(crate) name: &'a str,
-    /// Absent: removed.
+    /// The new value; absent if the property was removed.
     pub(crate) value: Option<&'a str>,
 }
 
@@ -474,7 +474,7 @@ pub(crate) struct Cookie<'a> {
     pub(crate) domain: &'a str,
     pub(crate) path: &'a str,
     pub(crate) secure: bool,
-    /// Or 0.
+    /// Expiry in milliseconds since 1970, or 0 if the cookie has none.
     pub(crate) expires_ms: i64,
     pub(crate) flags: u8,
     pub(crate) version: i32,
@@ -506,7 +506,7 @@ impl<'a> Cookie<'a> {
     }
 }
 
-/// An HTTP request, by its properties as texts.
+/// An HTTP sampler, with its properties as texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) protocol: &'a str,
@@ -517,13 +517,13 @@ pub(crate) struct Request<'a> {
     pub(crate) encoding: &'a str,
     pub(crate) connect_timeout: &'a str,
     pub(crate) response_timeout: &'a str,
-    /// The pattern of embedded URLs.
+    /// Pattern of the URLs of embedded resources.
     pub(crate) embedded: &'a str,
     pub(crate) flags: u16,
     pub(crate) arguments: Vec<Argument<'a>>,
     pub(crate) files: Vec<SentFile<'a>>,
     pub(crate) headers: Vec<Header<'a>>,
-    /// Of the sampler, if a script has changed it.
+    /// Name of the sampler, if a script has changed it.
     pub(crate) name: Option<&'a str>,
 }
 
@@ -548,7 +548,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// An argument of a request.
+/// A parameter of an HTTP request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Argument<'a> {
     pub(crate) name: &'a str,
@@ -570,7 +570,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// A file that is sent.
+/// A file that an HTTP request uploads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentFile<'a> {
     pub(crate) path: &'a str,
@@ -584,7 +584,7 @@ impl<'a> SentFile<'a> {
     }
 }
 
-/// A header of a request.
+/// A header of an HTTP request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header<'a> {
     pub(crate) name: &'a str,
@@ -597,16 +597,16 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A sampler of another class.
+/// A sampler of a class other than HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<'a> {
-    /// The element, its properties evaluated.
+    /// The element as XML, with evaluated properties.
     pub(crate) xml: &'a str,
-    /// If it has a manager of them.
+    /// The headers, if the sampler has a Header Manager.
     pub(crate) headers: Option<Vec<Header<'a>>>,
-    /// Of the sampler, if a script has changed it.
+    /// Name of the sampler, if a script has changed it.
     pub(crate) name: Option<&'a str>,
-    /// Headers that other samplers send are not the plan's any more.
+    /// True if a script has changed headers that other samplers also send.
     pub(crate) lasting: bool,
 }
 
@@ -621,16 +621,16 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A question to a controller.
+/// A call to a Java-backed controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     pub(crate) element: u32,
-    /// Open questions around this one.
+    /// Number of open calls around this one.
     pub(crate) depth: u32,
     pub(crate) turn: Turn,
-    /// To what it asked, where it goes on.
+    /// The answer to the controller's request, if the call continues.
     pub(crate) answer: Answer,
-    /// Of the sampler or the transaction; or whether the child is done.
+    /// Number of the sampler or transaction, or 1 if the child is done.
     pub(crate) number: u32,
 }
 
@@ -642,12 +642,12 @@ impl Question {
     }
 }
 
-/// Something that a controller is told before a question.
+/// A notice to a controller, sent before a question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
     pub(crate) element: u32,
     pub(crate) what: Tell,
-    /// Of the iteration times two, plus one where that counts from one.
+    /// Twice the number of the iteration, plus 1 if iterations count from 1.
     pub(crate) number: u32,
 }
 
@@ -659,22 +659,22 @@ impl Notice {
     }
 }
 
-/// The head before each message and each reply in the streams of a process of Java's own.
+/// The head of each message and reply in the streams of a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameHead {
-    /// Of the content.
+    /// Length of the content in bytes.
     pub length: u32,
-    /// The number of the thread.
+    /// Number of the thread that carries the message.
     pub thread: u32,
-    /// A Frame.
+    /// Kind of the frame: Frame.
     pub kind: u8,
 }
 
 impl FrameHead {
-    /// Its length.
+    /// Length of the record in bytes.
     pub const SIZE: usize = 9;
 
-    /// As it stands in messages.
+    /// Encodes the record as in messages.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[0..4].copy_from_slice(&self.length.to_le_bytes());
@@ -683,7 +683,7 @@ impl FrameHead {
         bytes
     }
 
-    /// From what stands in messages.
+    /// Decodes the record from a message.
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         let thread = u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);

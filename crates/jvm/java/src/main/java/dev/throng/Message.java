@@ -1,7 +1,7 @@
 package dev.throng;
 
 /**
- * Numbers in messages. Made from crates/messages/messages.txt, never by hand:
+ * Numbers in messages. Generated from crates/messages/messages.txt; to regenerate, run
  * {@code UPDATE_MESSAGES=1 cargo test -p throng-messages}.
  */
 public final class Message {
@@ -10,29 +10,29 @@ public final class Message {
 
     /** The first byte of a message. */
     public static final class Kind {
-        /** Java reads its part of the plan: Setup. Answered by SetupReply. */
+        /** Sends Java its part of the plan: Setup. The reply is a SetupReply. */
         public static final int SETUP = 1;
-        /** The test starts: a list of Variable. Answered by StartReply. */
+        /** Starts the test: a list of Variable. The reply is a StartReply. */
         public static final int START = 2;
-        /** Something is done for a user: Job. Answered by JobReply. */
+        /** Work for a user: Job. The reply is a JobReply. */
         public static final int JOB = 3;
-        /** A user has ended: u64, its number. Answered by EndReply. */
+        /** A user has ended: its number, a u64. The reply is an EndReply. */
         public static final int USER_END = 4;
-        /** The test has ended. Answered by EndReply. */
+        /** The test has ended. The reply is an EndReply. */
         public static final int END = 5;
-        /** A job is interrupted: Interruption. Answered by the status. */
+        /** Interrupts a job: Interruption. The reply is the status. */
         public static final int INTERRUPT = 6;
-        /** A list of Property, changed natively while jobs run. Answered by EndReply. */
+        /** A list of Property, changed by native code while jobs run. The reply is an EndReply. */
         public static final int PROPERTIES = 7;
-        /** Answered once something ends the machine (System.exit), which waits from then on. */
+        /** The reply comes when something ends the machine (System.exit), which then waits for allow_exit. */
         public static final int AWAIT_EXIT = 8;
-        /** The machine may end. */
+        /** Allows the machine to end. */
         public static final int ALLOW_EXIT = 9;
-        /** Answered once no thread of Java's own is left that would keep it, or after a while; behind the status what still runs, UTF-8 to the end. */
+        /** Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8. */
         public static final int LINGER = 10;
-        /** A code, a u8: the process ends as by System.exit, without an answer. */
+        /** Ends the process as System.exit does, with an exit code (a u8). There is no reply. */
         public static final int EXIT_WITH = 11;
-        /** The heap and its collections are asked for. Answered by the status and Memory. */
+        /** Reads the heap and its collections. The reply is the status and a Memory. */
         public static final int MEMORY = 12;
 
         private Kind() {
@@ -41,141 +41,141 @@ public final class Message {
 
     /** The first byte of a reply. */
     public static final class Status {
-        /** It is done. */
+        /** The work is done. */
         public static final int WELL = 0;
-        /** The bridge itself failed; why, a str, is the rest. */
+        /** The bridge itself failed; the rest of the reply is the reason, a str. */
         public static final int FAILED = 1;
-        /** An element threw where JMeter abandons the sample; the reply goes on as behind 0, but for what the act answers. */
+        /** An element threw where JMeter abandons the sample. Like well, but without the act's own output. */
         public static final int ABANDONED = 2;
-        /** The same by an Error, of which the user ends; its words, a str, come first. */
+        /** Like abandoned, but an Error ends the user; its message, a str, comes first. */
         public static final int FATAL = 3;
 
         private Status() {
         }
     }
 
-    /** The work of an element. */
+    /** The kind of work that an element does. */
     public static final class Role {
-        /** It configures samplers. */
+        /** The element configures samplers. */
         public static final int CONFIG = 0;
-        /** It runs before samplers. */
+        /** The element runs before samplers. */
         public static final int BEFORE = 1;
-        /** It says how long to wait. */
+        /** The element returns a delay. */
         public static final int TIMER = 2;
-        /** It makes a sample. */
+        /** The element makes a sample. */
         public static final int SAMPLER = 3;
-        /** It runs after samplers. */
+        /** The element runs after samplers. */
         public static final int AFTER = 4;
-        /** It checks results. */
+        /** The element checks results. */
         public static final int ASSERTION = 5;
-        /** It is told of results. */
+        /** The element receives results. */
         public static final int LISTENER = 6;
-        /** It says which sampler is next. */
+        /** The element chooses the next sampler. */
         public static final int CONTROLLER = 7;
 
         private Role() {
         }
     }
 
-    /** Things that an element reads beside variables and properties. */
+    /** What an element reads besides variables and properties. */
     public static final class Reads {
-        /** The result: that of the sample before, or of the sample it stands behind. */
+        /** The current sample's result, or the previous sample's if there is none. */
         public static final int RESULT = 1;
-        /** The sampler. */
+        /** The current sampler. */
         public static final int SAMPLER = 2;
-        /** The sampler's cookies. */
+        /** The cookies of the current sampler. */
         public static final int COOKIES = 4;
         /** The body of the result. */
         public static final int BODY = 8;
-        /** The result of the sample before by that name, which of a transaction is not its own. */
+        /** JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample. */
         public static final int PREVIOUS = 16;
-        /** None of these: it runs natively, and Java may be without its class. */
+        /** Nothing of these: the element runs natively, and Java may lack its class. */
         public static final int NATIVE = 32;
 
         private Reads() {
         }
     }
 
-    /** The weight of a finding. */
+    /** The severity of a finding. */
     public static final class Severity {
-        /** It runs. */
+        /** The element runs nevertheless. */
         public static final int WARNING = 0;
-        /** It will not run. */
+        /** The element will not run. */
         public static final int ERROR = 1;
 
         private Severity() {
         }
     }
 
-    /** A finding about the first text; one lower is about the next. */
+    /** A finding about the first text; the next lower number is about the next text. */
     static final int FIRST_TEXT = -2;
 
-    /** Properties of a job. */
+    /** Flags of a job. */
     public static final class JobFlags {
-        /** It is the first of an iteration. */
+        /** The job is the first of an iteration. */
         public static final int FIRST = 1;
-        /** JMeter would trust all servers by now. */
+        /** JMeter would by now trust the certificates of all servers. */
         public static final int TRUSTS = 2;
 
         private JobFlags() {
         }
     }
 
-    /** The job comes before there are variables. */
+    /** The job runs before users have variables. */
     static final int NO_GROUP = -1;
 
-    /** The work of a job. Acts below 16 are roles, whose elements run in the order of the ids. A job of "before" without ids only asks for the request. */
+    /** The work of a job. Below 16: a role; elements run in the order of ids. "before" without ids: read the request only. */
     public static final class Act {
-        /** Pre-processors run. */
+        /** Run pre-processors. */
         public static final int BEFORE = 1;
-        /** Timers say how long to wait. */
+        /** Run timers, which return delays. */
         public static final int TIMER = 2;
-        /** A sampler makes a sample. */
+        /** Run a sampler, which makes a sample. */
         public static final int SAMPLER = 3;
-        /** Post-processors run. */
+        /** Run post-processors. */
         public static final int AFTER = 4;
-        /** Assertions check the result. */
+        /** Run assertions, which check the result. */
         public static final int ASSERTION = 5;
-        /** Listeners are told of the result. */
+        /** Send the result to listeners. */
         public static final int LISTENER = 6;
-        /** Texts are evaluated. */
+        /** Evaluate texts. */
         public static final int EVALUATE = 16;
-        /** An iteration begins. */
+        /** Notify elements of the begin of an iteration. */
         public static final int ITERATION = 17;
-        /** The user starts. */
+        /** Notify elements of the start of the user. */
         public static final int START = 18;
-        /** A controller is asked for the next sampler. */
+        /** Ask a controller for the next sampler. */
         public static final int CONTROLLER = 19;
 
         private Act() {
         }
     }
 
-    /** Requests of scripts; of several the highest. */
+    /** A request of a script; of several requests the highest counts. */
     public static final class Ask {
-        /** Nothing. */
+        /** No request. */
         public static final int NOTHING = 0;
-        /** The loop around is left. */
+        /** Leave the innermost loop. */
         public static final int BREAK_LOOP = 1;
-        /** The next iteration of the loop around. */
+        /** Start the next iteration of the innermost loop. */
         public static final int NEXT_OF_LOOP = 2;
-        /** The next iteration of the thread. */
+        /** Start the next iteration of the thread. */
         public static final int NEXT_OF_THREAD = 3;
-        /** The user ends. */
+        /** End the user. */
         public static final int STOP_USER = 4;
-        /** The test ends. */
+        /** End the test. */
         public static final int STOP_TEST = 5;
-        /** The test ends at once. */
+        /** End the test at once. */
         public static final int STOP_TEST_NOW = 6;
 
         private Ask() {
         }
     }
 
-    /** In the place of a slot: the variable's name follows. */
+    /** Used instead of a slot: the variable's name follows. */
     static final int NAMED = -1;
 
-    /** The level of a line. */
+    /** The level of a log line. */
     public static final class LogLevel {
         /** Trace. */
         public static final int TRACE = 0;
@@ -192,91 +192,91 @@ public final class Message {
         }
     }
 
-    /** Properties of a result. */
+    /** Flags of a result. */
     public static final class ResultFlags {
-        /** It is successful. */
+        /** The sample is successful. */
         public static final int SUCCESS = 1;
-        /** It is ignored. */
+        /** The sample is ignored. */
         public static final int IGNORED = 2;
-        /** It is one of HTTP. */
+        /** The sample is an HTTP sample. */
         public static final int HTTP = 4;
-        /** The user is to end. */
+        /** The user must end. */
         public static final int STOP_USER = 8;
-        /** The test is to end. */
+        /** The test must end. */
         public static final int STOP_TEST = 16;
-        /** The test is to end at once. */
+        /** The test must end at once. */
         public static final int STOP_TEST_NOW = 32;
-        /** Its data are text. */
+        /** The data are text. */
         public static final int TEXT = 64;
-        /** Its data are binary. */
+        /** The data are binary. */
         public static final int BINARY = 128;
-        /** A body follows. */
+        /** The message contains the body. */
         public static final int BODY = 256;
 
         private ResultFlags() {
         }
     }
 
-    /** Where the user goes on. */
+    /** Where the user continues after the sample. */
     public static final class ResultAction {
-        /** With what follows. */
+        /** With the next element. */
         public static final int GO_ON = 0;
         /** With the next iteration of the thread. */
         public static final int NEXT_OF_THREAD = 1;
-        /** With the next iteration of the loop around. */
+        /** With the next iteration of the innermost loop. */
         public static final int NEXT_OF_LOOP = 2;
-        /** Behind the loop around. */
+        /** After the innermost loop. */
         public static final int BREAK_LOOP = 3;
 
         private ResultAction() {
         }
     }
 
-    /** Attributes that a cookie was given. */
+    /** Attributes that the server has set explicitly. */
     public static final class CookieFlags {
-        /** Its path. */
+        /** The server has set the path. */
         public static final int PATH_GIVEN = 1;
-        /** Its domain. */
+        /** The server has set the domain. */
         public static final int DOMAIN_GIVEN = 2;
 
         private CookieFlags() {
         }
     }
 
-    /** The form in which a sampler follows. */
+    /** The form in which a message contains the sampler. */
     public static final class SamplerForm {
-        /** Nobody looked. */
+        /** No script has used the sampler. */
         public static final int UNSEEN = 0;
-        /** A Request. */
+        /** A Request, of an HTTP sampler. */
         public static final int HTTP = 1;
-        /** A Given, of another class. */
+        /** A Given, of a sampler of another class. */
         public static final int ELEMENT = 2;
-        /** It is as planned. */
+        /** The sampler is unchanged from the plan. */
         public static final int PLANNED = 3;
 
         private SamplerForm() {
         }
     }
 
-    /** Options of a request. */
+    /** Options of an HTTP request. */
     public static final class RequestFlags {
-        /** Redirects are followed, each as a sub-result. */
+        /** Follow redirects, each as a sub-result. */
         public static final int FOLLOW_REDIRECTS = 1;
-        /** Redirects are followed silently. */
+        /** Follow redirects without sub-results. */
         public static final int AUTO_REDIRECTS = 2;
-        /** The connection is kept. */
+        /** Keep the connection open. */
         public static final int KEEP_ALIVE = 4;
-        /** The body is multipart. */
+        /** Send the body as multipart. */
         public static final int MULTIPART = 8;
-        /** Multipart as browsers do it. */
+        /** Send multipart bodies as browsers do. */
         public static final int COMPATIBLE = 16;
-        /** The body is raw. */
+        /** Send the body unchanged. */
         public static final int RAW = 32;
-        /** Embedded resources are loaded. */
+        /** Load embedded resources. */
         public static final int LOADS_EMBEDDED = 64;
-        /** The response is its MD5 sum. */
+        /** Replace the response by its MD5 sum. */
         public static final int MD5 = 128;
-        /** Headers that other samplers send are not the plan's any more. */
+        /** A script has changed headers that other samplers also send. */
         public static final int LASTING = 256;
 
         private RequestFlags() {
@@ -285,22 +285,22 @@ public final class Message {
 
     /** The kind of a question. */
     public static final class Turn {
-        /** A new one: the next sampler. */
+        /** A new call, for the next sampler. */
         public static final int NEXT = 0;
-        /** The one at the top goes on. */
+        /** The innermost open call continues. */
         public static final int GO_ON = 1;
 
         private Turn() {
         }
     }
 
-    /** The answer to what a controller asked. */
+    /** The answer to a controller's request. */
     public static final class Answer {
-        /** Nothing; the number is 1 if the child is done. */
+        /** No sampler; the number is 1 if the child is done. */
         public static final int NOTHING = 0;
-        /** A sampler. */
+        /** The number of a sampler. */
         public static final int SAMPLER = 1;
-        /** The sample of a transaction. */
+        /** The number of a transaction, whose sample is complete. */
         public static final int TRANSACTION = 2;
 
         private Answer() {
@@ -309,49 +309,49 @@ public final class Message {
 
     /** The kind of a notice. */
     public static final class Tell {
-        /** It is initialised. */
+        /** The controller is initialised. */
         public static final int INITIALIZE = 1;
-        /** A loop has ended. */
+        /** The controller's loop has ended. */
         public static final int END_OF_LOOP = 2;
-        /** The next iteration of its loop is asked for. */
+        /** The controller's loop starts its next iteration. */
         public static final int NEXT_LOOP = 3;
-        /** Its loop is left. */
+        /** The controller's loop is left. */
         public static final int BREAK_LOOP = 4;
-        /** The controller around it begins an iteration. */
+        /** The controller around this controller begins an iteration. */
         public static final int ITERATION = 5;
 
         private Tell() {
         }
     }
 
-    /** The kind of a controller's answer. */
+    /** The kind of a controller's reply. */
     public static final class SaidKind {
-        /** It has nothing more in this iteration. */
+        /** The controller has no more samplers in this iteration. */
         public static final int NOTHING = 0;
-        /** A sampler. */
+        /** The next sampler. */
         public static final int SAMPLER = 1;
-        /** The sample of a transaction below it that is complete. */
+        /** The complete sample of a transaction below the controller. */
         public static final int TRANSACTION = 2;
-        /** It asks for something first. */
+        /** The controller needs something before it can choose. */
         public static final int ASKS = 3;
 
         private SaidKind() {
         }
     }
 
-    /** Things that a controller asks for before it answers. */
+    /** A controller's request, which it needs answered before it can choose. */
     public static final class Need {
-        /** A child's next sampler. */
+        /** The next sampler of a child. */
         public static final int NEXT = 0;
-        /** That a child is initialised. */
+        /** Initialise a child. */
         public static final int INITIALIZE = 1;
-        /** That a child hears of the end of its loop. */
+        /** Notify a child of the end of its loop. */
         public static final int END_OF_LOOP = 2;
-        /** Whether a child is done. */
+        /** Ask if a child is done. */
         public static final int IS_DONE = 3;
-        /** That its own iteration begins. */
+        /** Begin the controller's iteration, counted from 0. */
         public static final int BEGINS = 4;
-        /** The same, where iterations count from one. */
+        /** Begin the controller's iteration, counted from 1. */
         public static final int BEGINS_FROM_ONE = 5;
 
         private Need() {
@@ -360,13 +360,13 @@ public final class Message {
 
     /** The kind of a frame. */
     public static final class Frame {
-        /** A thread begins, and its name; the answer is its number in the system (i64). */
+        /** A thread begins; the content is its name, the reply its number in the operating system (i64). */
         public static final int BEGIN = 0;
-        /** A message, or its reply. */
+        /** A message or its reply. */
         public static final int CALL = 1;
-        /** A thread is no longer needed. */
+        /** The thread is no longer needed. */
         public static final int LEAVE = 2;
-        /** In the place of a reply: why there is none, UTF-8. */
+        /** Sent instead of a reply; the content is the reason, UTF-8. */
         public static final int NONE = 3;
 
         private Frame() {

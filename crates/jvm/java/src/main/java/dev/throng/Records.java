@@ -4,19 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records of messages. Made from crates/messages/messages.txt, never by hand:
+ * Records of messages. Generated from crates/messages/messages.txt; to regenerate, run
  * {@code UPDATE_MESSAGES=1 cargo test -p throng-messages}.
  */
 final class Records {
     private Records() {
     }
 
-    /** The job that is interrupted. */
+    /** A request to interrupt a job. */
     static final class Interruption {
         static final int SIZE = 9;
 
         long user;
-        /** The thread is not interrupted beside its sampler. */
+        /** True to interrupt only the user's sampler, not its thread. */
         boolean samplerOnly;
 
         static Interruption of(Input in) {
@@ -30,7 +30,7 @@ final class Records {
             samplerOnly = in.bool();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 8;
             in.at += 1;
@@ -42,17 +42,17 @@ final class Records {
         }
     }
 
-    /** The heap of the machine, and its collections so far. */
+    /** The heap of the machine, and its garbage collections so far. */
     static final class Memory {
         static final int SIZE = 32;
 
-        /** Bytes in use. */
+        /** Size of the used heap in bytes. */
         long used;
-        /** Bytes that the heap may have. */
+        /** Maximum size of the heap in bytes. */
         long most;
-        /** Collections for which all threads were stopped. */
+        /** Number of garbage collections that stopped all threads. */
         long collections;
-        /** Time that these took. */
+        /** Total time of these collections in milliseconds. */
         long pausedMs;
 
         static Memory of(Input in) {
@@ -68,7 +68,7 @@ final class Records {
             pausedMs = in.i64();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 8;
             in.at += 8;
@@ -84,24 +84,24 @@ final class Records {
         }
     }
 
-    /** The plan's part in Java. */
+    /** The part of the plan that runs in Java. */
     static final class Setup {
         List<Pair> properties = new ArrayList<>();
-        /** System properties. */
+        /** System properties of the run. */
         List<Pair> system = new ArrayList<>();
         /** JMeter's folder. */
         String home;
-        /** The file of the plan. */
+        /** Path of the plan's file. */
         String plan;
         int process;
-        /** Names of variables. */
+        /** Names of variables, by slot. */
         List<String> slots = new ArrayList<>();
         List<Element> elements = new ArrayList<>();
         List<Owner> owners = new ArrayList<>();
-        /** With functions that only Java can evaluate. One that begins with U+0001 is a condition of an If Controller in JavaScript: its name, U+0001, the condition. */
+        /** Texts with functions of Java. After U+0001: name, U+0001, condition of an If Controller in JavaScript. */
         List<String> texts = new ArrayList<>();
         List<Group> groups = new ArrayList<>();
-        /** Variables are read by any name. */
+        /** True if elements may read variables by any name. */
         boolean readsAnyName;
         List<Inside> insides = new ArrayList<>();
 
@@ -142,7 +142,7 @@ final class Records {
         }
     }
 
-    /** A property. */
+    /** A property with its value. */
     static final class Pair {
         String name;
         String value;
@@ -158,7 +158,7 @@ final class Records {
             value = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.skip();
@@ -196,7 +196,7 @@ final class Records {
             xml = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 1;
             in.skip();
@@ -218,7 +218,7 @@ final class Records {
         }
     }
 
-    /** A sampler that Java must know. */
+    /** A sampler of which Java has an object. */
     static final class Owner {
         int sampler;
         int element;
@@ -260,7 +260,7 @@ final class Records {
             users = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.at += 4;
@@ -272,10 +272,10 @@ final class Records {
         }
     }
 
-    /** The children of a controller in Java. */
+    /** The children of a Java-backed controller. */
     static final class Inside {
         int element;
-        /** Something native hears of its iterations. */
+        /** True if a native element needs notices of the controller's iterations. */
         boolean heard;
         List<Child> children = new ArrayList<>();
 
@@ -298,10 +298,10 @@ final class Records {
         }
     }
 
-    /** A child of a controller in Java. */
+    /** A child of a Java-backed controller. */
     static final class Child {
         boolean isController;
-        /** Of the sampler, or of the controller. */
+        /** Number of the sampler or of the controller. */
         int id;
         String name;
 
@@ -317,7 +317,7 @@ final class Records {
             name = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 1;
             in.at += 4;
@@ -331,12 +331,12 @@ final class Records {
         }
     }
 
-    /** Something that is wrong with the plan. */
+    /** A problem of the plan. */
     static final class Finding {
         int severity;
-        /** An element, or FIRST_TEXT less the number of a text. */
+        /** Number of the element, or FIRST_TEXT minus the number of the text. */
         int about;
-        /** Within the script; 0 is unknown. */
+        /** Line in the script; 0 if unknown. */
         int line;
         String message;
 
@@ -353,7 +353,7 @@ final class Records {
             message = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 1;
             in.at += 4;
@@ -369,15 +369,15 @@ final class Records {
         }
     }
 
-    /** The beginning of a job. */
+    /** The beginning of a job's message. */
     static final class JobHead {
-        /** 0 is the test. */
+        /** Number of the user; 0 is the test itself. */
         long user;
-        /** Or NO_GROUP. */
+        /** Number of the user's group, or NO_GROUP. */
         int group;
-        /** In the group, from 0. */
+        /** Number of the user in its group, from 0. */
         int number;
-        /** From 1. */
+        /** Iteration of the user, from 1. */
         int iteration;
         int flags;
         String thread;
@@ -385,9 +385,9 @@ final class Records {
         long nowMs;
         int groupActive;
         int allActive;
-        /** So far. */
+        /** Number of users started so far. */
         int started;
-        /** So far. */
+        /** Number of users finished so far. */
         int finished;
 
         static JobHead of(Input in) {
@@ -411,7 +411,7 @@ final class Records {
             finished = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 8;
             in.at += 4;
@@ -443,12 +443,12 @@ final class Records {
         }
     }
 
-    /** A property that was changed. */
+    /** A changed property. */
     static final class Property {
-        /** Native code and Java each have a count of their own. */
+        /** Version of the change; native code and Java count their changes separately. */
         long version;
         String name;
-        /** Absent: removed. */
+        /** The new value; absent if the property was removed. */
         String value;
 
         static Property of(Input in) {
@@ -490,7 +490,7 @@ final class Records {
             text = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 1;
             in.at += 8;
@@ -580,7 +580,7 @@ final class Records {
             allActive = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 4;
             in.at += 1;
@@ -685,7 +685,7 @@ final class Records {
         String domain;
         String path;
         boolean secure;
-        /** Or 0. */
+        /** Expiry in milliseconds since 1970, or 0 if the cookie has none. */
         long expiresMs;
         int flags;
         int version;
@@ -707,7 +707,7 @@ final class Records {
             version = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.skip();
@@ -731,7 +731,7 @@ final class Records {
         }
     }
 
-    /** An HTTP request, by its properties as texts. */
+    /** An HTTP sampler, with its properties as texts. */
     static final class Request {
         String protocol;
         String domain;
@@ -741,13 +741,13 @@ final class Records {
         String encoding;
         String connectTimeout;
         String responseTimeout;
-        /** The pattern of embedded URLs. */
+        /** Pattern of the URLs of embedded resources. */
         String embedded;
         int flags;
         List<Argument> arguments = new ArrayList<>();
         List<SentFile> files = new ArrayList<>();
         List<Header> headers = new ArrayList<>();
-        /** Of the sampler, if a script has changed it. */
+        /** Name of the sampler, if a script has changed it. */
         String name;
 
         static Request of(Input in) {
@@ -791,7 +791,7 @@ final class Records {
         }
     }
 
-    /** An argument of a request. */
+    /** A parameter of an HTTP request. */
     static final class Argument {
         String name;
         String value;
@@ -813,7 +813,7 @@ final class Records {
             contentType = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.skip();
@@ -831,7 +831,7 @@ final class Records {
         }
     }
 
-    /** A file that is sent. */
+    /** A file that an HTTP request uploads. */
     static final class SentFile {
         String path;
         String name;
@@ -849,7 +849,7 @@ final class Records {
             mime = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.skip();
@@ -863,7 +863,7 @@ final class Records {
         }
     }
 
-    /** A header of a request. */
+    /** A header of an HTTP request. */
     static final class Header {
         String name;
         String value;
@@ -879,7 +879,7 @@ final class Records {
             value = in.str();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.skip();
             in.skip();
@@ -891,15 +891,15 @@ final class Records {
         }
     }
 
-    /** A sampler of another class. */
+    /** A sampler of a class other than HTTP. */
     static final class Given {
-        /** The element, its properties evaluated. */
+        /** The element as XML, with evaluated properties. */
         String xml;
-        /** If it has a manager of them. */
+        /** The headers, if the sampler has a Header Manager. */
         List<Header> headers;
-        /** Of the sampler, if a script has changed it. */
+        /** Name of the sampler, if a script has changed it. */
         String name;
-        /** Headers that other samplers send are not the plan's any more. */
+        /** True if a script has changed headers that other samplers also send. */
         boolean lasting;
 
         static Given of(Input in) {
@@ -923,17 +923,17 @@ final class Records {
         }
     }
 
-    /** A question to a controller. */
+    /** A call to a Java-backed controller. */
     static final class Question {
         static final int WORDS = 5;
 
         int element;
-        /** Open questions around this one. */
+        /** Number of open calls around this one. */
         int depth;
         int turn;
-        /** To what it asked, where it goes on. */
+        /** The answer to the controller's request, if the call continues. */
         int answer;
-        /** Of the sampler or the transaction; or whether the child is done. */
+        /** Number of the sampler or transaction, or 1 if the child is done. */
         int number;
 
         static Question of(Input in) {
@@ -950,7 +950,7 @@ final class Records {
             number = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 4;
             in.at += 4;
@@ -968,13 +968,13 @@ final class Records {
         }
     }
 
-    /** Something that a controller is told before a question. */
+    /** A notice to a controller, sent before a question. */
     static final class Notice {
         static final int WORDS = 3;
 
         int element;
         int what;
-        /** Of the iteration times two, plus one where that counts from one. */
+        /** Twice the number of the iteration, plus 1 if iterations count from 1. */
         int number;
 
         static Notice of(Input in) {
@@ -989,7 +989,7 @@ final class Records {
             number = in.i32();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 4;
             in.at += 4;
@@ -1003,15 +1003,15 @@ final class Records {
         }
     }
 
-    /** The head before each message and each reply in the streams of a process of Java's own. */
+    /** The head of each message and reply in the streams of a child process. */
     static final class FrameHead {
         static final int SIZE = 9;
 
-        /** Of the content. */
+        /** Length of the content in bytes. */
         int length;
-        /** The number of the thread. */
+        /** Number of the thread that carries the message. */
         int thread;
-        /** A Frame. */
+        /** Kind of the frame: Frame. */
         int kind;
 
         static FrameHead of(Input in) {
@@ -1026,7 +1026,7 @@ final class Records {
             kind = in.u8();
         }
 
-        /** Steps over one. */
+        /** Skips a record. */
         static void skip(Input in) {
             in.at += 4;
             in.at += 4;
