@@ -1,19 +1,19 @@
-//! Reusable buffers of text: a warm evaluation allocates nothing.
+//! Reusable text buffers, so that a repeated evaluation allocates nothing.
 
-/// Empty buffers that keep their capacity between uses.
+/// Empty text buffers that keep their capacity between uses.
 #[derive(Debug, Default)]
 pub struct Buffers {
     idle: Vec<String>,
 }
 
 impl Buffers {
-    /// Lends an empty buffer; it comes back by [`Buffers::give`].
+    /// Takes an empty buffer, to be returned with [`Buffers::give`].
     #[inline]
     pub fn take(&mut self) -> String {
         self.idle.pop().unwrap_or_default()
     }
 
-    /// Takes a buffer back for reuse.
+    /// Returns a buffer for reuse.
     #[inline]
     pub fn give(&mut self, mut buffer: String) {
         buffer.clear();

@@ -1,6 +1,6 @@
-//! Character sets of requests, answers and data files, by the names Java knows them under.
+//! Character sets of requests, responses and data files, by Java's names.
 //!
-//! Characters that a set does not have become `?`, as in Java. The common sets are encoded here, the others by
+//! Characters that a set lacks are encoded as `?`, as in Java. The common sets are encoded here, the others by
 //! `encoding_rs`, whose labels cover what plans use.
 
 use encoding_rs::Encoding;
@@ -16,21 +16,21 @@ pub enum Charset {
     Utf8,
     Latin1,
     Ascii,
-    /// Big-endian with a byte order mark, as Java writes it.
+    /// UTF-16 in big-endian order with a byte order mark, as Java writes it.
     Utf16,
     Utf16Be,
     Utf16Le,
-    /// With the name that Java has for it.
+    /// A set of `encoding_rs`, with Java's name for it.
     Other(&'static Encoding, &'static str),
 }
 
 impl Charset {
-    /// The set of that name; `None` if there is none.
+    /// Returns the set with that name, or `None` if it is unknown.
     pub fn named(name: &str) -> Option<Self> {
         names::find(name.trim_ascii())
     }
 
-    /// The name that Java shows.
+    /// Returns the name of the set in Java.
     #[inline]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Charset {
         }
     }
 
-    /// Whether line breaks and quotes are the bytes they are in ASCII, and stand for nothing else.
+    /// Returns true if the bytes of line breaks and quotes are those of ASCII, and mean nothing else.
     #[inline]
     pub fn is_ascii_like(self) -> bool {
         match self {
@@ -54,14 +54,14 @@ impl Charset {
         }
     }
 
-    /// The text of `bytes`; invalid bytes become U+FFFD.
+    /// Decodes `bytes` to text; invalid bytes become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
         let mut text = String::new();
         decode::decode_as(self, bytes, &mut text);
         text
     }
 
-    /// Whether the set has a character.
+    /// Returns true if the set contains a character.
     pub fn holds(self, c: char) -> bool {
         match self {
             Self::Utf8 | Self::Utf16 | Self::Utf16Be | Self::Utf16Le => true,
@@ -71,7 +71,7 @@ impl Charset {
         }
     }
 
-    /// Appends the bytes of `text`.
+    /// Encodes `text` and appends the bytes.
     #[inline]
     pub fn encode(self, text: &str, out: &mut Vec<u8>) {
         match self {
@@ -95,7 +95,7 @@ impl Charset {
 
 fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
     if encoding == encoding_rs::GBK && text.contains('€') {
-        // The web has a byte of its own for it, Java the two of the standard.
+        // The web's encoder writes one byte for the euro sign, Java the two bytes of the standard.
         for (nth, piece) in text.split('€').enumerate() {
             if nth > 0 {
                 out.extend_from_slice(&[0xa2, 0xe3]);

@@ -1,7 +1,7 @@
-//! Java's `DecimalFormat` with English signs: `000`, `#,##0`, `user_0000`, `'#'0`, `#0.00%`.
+//! Java's `DecimalFormat` with English symbols: `000`, `#,##0`, `user_0000`, `'#'0`, `#0.00%`.
 //!
 //! Halves are rounded to the even digit, by the exact value of a floating-point number. Patterns with exponents and
-//! currencies are not read.
+//! currencies are not supported.
 
 #[cfg(test)]
 mod tests;
@@ -9,41 +9,42 @@ mod tests;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Digits behind the point where a pattern sets no bound.
+/// Maximum number of decimals if a pattern sets none.
 const UNBOUNDED: usize = 340;
 
-/// A pattern.
+/// A parsed pattern for decimal numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecimalFormat {
     around: Affixes,
-    /// Prefix and suffix of negative numbers. Without it, they have a minus before those of positive ones.
+    /// Prefix and suffix of negative numbers. If `None`, negative numbers have a minus before the prefix of positive
+    /// ones.
     negative: Option<Affixes>,
     shape: Shape,
-    /// Powers of ten that percent and per mille signs multiply by.
+    /// Power of ten by which a percent or per mille sign multiplies.
     scale: u32,
 }
 
-/// Texts before and behind the digits.
+/// Texts before and after the digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Affixes {
     prefix: String,
     suffix: String,
 }
 
-/// Digits of a pattern.
+/// Number of digits that a pattern requires and allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shape {
     min_whole: usize,
-    /// Digits between separators; 0: no separators.
+    /// Number of digits between grouping separators; 0 means no separators.
     grouping: usize,
     min_fraction: usize,
     max_fraction: usize,
-    /// The point is shown even with no digit behind it.
+    /// True if the decimal point is shown even without decimals.
     point: bool,
 }
 
 impl DecimalFormat {
-    /// Reads a pattern; `None` is Java's `IllegalArgumentException`.
+    /// Parses a pattern; `None` is Java's `IllegalArgumentException`.
     pub fn parse(pattern: &str) -> Option<Self> {
         let mut format = Self::default();
         if pattern.is_empty() {
@@ -64,7 +65,7 @@ impl DecimalFormat {
         if rest.peek().is_none() {
             return Some(format);
         }
-        // Digits behind the semicolon do not matter.
+        // Digits after the semicolon are ignored.
         let ignored = |rest: &mut Peekable<Chars<'_>>| {
             while rest.next_if(|c| is_of_number(*c)).is_some() {}
             Some(())
@@ -77,20 +78,20 @@ impl DecimalFormat {
         Some(format)
     }
 
-    /// The pattern `#0.000` with so many zeros.
+    /// Creates the pattern `#0.000` with that number of decimals.
     pub fn fixed(digits: usize) -> Self {
         let shape =
             Shape { min_whole: 1, min_fraction: digits, max_fraction: digits, ..Shape::default() };
         Self { shape, ..Self::default() }
     }
 
-    /// The pattern `0.###` with so many signs behind the point.
+    /// Creates the pattern `0.###` with that maximum number of decimals.
     pub fn up_to(digits: usize) -> Self {
         let shape = Shape { min_whole: 1, max_fraction: digits, ..Shape::default() };
         Self { shape, ..Self::default() }
     }
 
-    /// Appends a whole number.
+    /// Appends a whole number in this format.
     pub fn write(&self, value: i64, out: &mut String) {
         let size = u128::from(value.unsigned_abs()) * 10_u128.pow(self.scale);
         let mut buffer = itoa::Buffer::new();
@@ -98,7 +99,7 @@ impl DecimalFormat {
         self.put(value < 0, whole, "", out);
     }
 
-    /// Appends a floating-point number.
+    /// Appends a floating-point number in this format.
     pub fn write_double(&self, value: f64, out: &mut String) {
         if value.is_nan() {
             return out.push_str("NaN");
@@ -111,7 +112,7 @@ impl DecimalFormat {
             out.push('∞');
             return out.push_str(&sign.suffix);
         }
-        // The shortest digits that are the number; those beyond the pattern are rounded by the exact value.
+        // Take the shortest digits that identify the number. If the pattern has fewer decimals, round the exact value.
         let mut text = format!("{size}");
         let most = self.shape.max_fraction;
         if text.split_once('.').is_some_and(|(_, fraction)| fraction.len() > most) {
@@ -121,7 +122,8 @@ impl DecimalFormat {
         self.put(is_negative, whole.trim_start_matches('0'), fraction.trim_end_matches('0'), out);
     }
 
-    /// Texts around a number of that sign; the minus of a pattern without one for negative numbers is written.
+    /// Returns the texts around a number of that sign. Writes the minus if the pattern has no texts for negative
+    /// numbers.
     fn sign(&self, is_negative: bool, out: &mut String) -> &Affixes {
         match &self.negative {
             Some(negative) if is_negative => negative,
@@ -134,13 +136,13 @@ impl DecimalFormat {
         }
     }
 
-    /// Appends a number given by its digits, without zeros at either end.
+    /// Appends a number that is given by its digits, without zeros at either end.
     fn put(&self, is_negative: bool, whole: &str, fraction: &str, out: &mut String) {
         let shape = self.shape;
         let around = self.sign(is_negative, out);
         out.push_str(&around.prefix);
         let has_fraction = shape.min_fraction > 0 || !fraction.is_empty();
-        // Zero is shown even where no digit is required, unless there are decimals.
+        // A zero is shown even if no digit is required, unless there are decimals.
         let least = shape.min_whole.max(usize::from(whole.is_empty() && !has_fraction));
         let from = out.len();
         out.extend(std::iter::repeat_n('0', least.saturating_sub(whole.len())));
@@ -161,14 +163,15 @@ impl DecimalFormat {
     }
 }
 
-/// A floating-point number in the pattern `#0.000` with so many zeros.
+/// Formats a floating-point number with the pattern `#0.000` of that number of decimals.
 pub fn fixed(value: f64, digits: usize) -> String {
     let mut out = String::new();
     DecimalFormat::fixed(digits).write_double(value, &mut out);
     out
 }
 
-/// A floating-point number in the pattern `#.000` with so many zeros: a whole part of zero is left out.
+/// Formats a floating-point number with the pattern `#.000` of that number of decimals: a zero before the point is left
+/// out.
 pub fn bare(value: f64, digits: usize) -> String {
     let mut format = DecimalFormat::fixed(digits);
     format.shape.min_whole = 0;
@@ -177,7 +180,7 @@ pub fn bare(value: f64, digits: usize) -> String {
     out
 }
 
-/// A share in the pattern `#0.00%` with so many zeros behind the point.
+/// Formats a share as a percentage with the pattern `#0.00%` of that number of decimals.
 pub fn percent(share: f64, digits: usize) -> String {
     let mut format = DecimalFormat::fixed(digits);
     format.scale = 2;
@@ -191,17 +194,17 @@ fn is_of_number(c: char) -> bool {
     matches!(c, '#' | '0' | ',' | '.')
 }
 
-/// Signs of a pattern that stand for digits, as Java's `applyPattern` counts them.
+/// The digit symbols of a pattern, as Java's `applyPattern` counts them.
 #[derive(Default)]
 struct Digits {
-    /// `#` in front of the first `0`.
+    /// Number of `#` before the first `0`.
     left: usize,
     zeros: usize,
-    /// `#` behind the last `0`.
+    /// Number of `#` after the last `0`.
     right: usize,
-    /// Signs since the last comma in front of the point.
+    /// Number of digit symbols between the last comma and the point.
     grouping: Option<usize>,
-    /// Signs in front of the point.
+    /// Number of digit symbols before the point.
     point: Option<usize>,
 }
 
@@ -221,7 +224,7 @@ impl Digits {
                 self.grouping = self.grouping.map(|size| size + 1);
             }
         }
-        // No exponents.
+        // Exponents are not supported.
         (rest.peek() != Some(&'E')).then_some(())
     }
 
@@ -232,7 +235,7 @@ impl Digits {
     fn shape(self) -> Option<Shape> {
         let Self { mut left, mut zeros, mut right, grouping, point } = self;
         if let (0, 1.., Some(at)) = (zeros, left, point) {
-            // `###.###`, `###.` and `.###` have one digit that is required.
+            // `###.###`, `###.` and `.###` have one required digit.
             let at = at.max(1);
             (left, zeros, right) = (at - 1, 1, left - at);
         }
@@ -256,8 +259,8 @@ impl Digits {
 }
 
 impl Affixes {
-    /// Reads a pattern up to its end or semicolon. `number` reads digits, which may stand in several places: all that is
-    /// behind the first of them is the suffix.
+    /// Parses a pattern up to its end or a semicolon. `number` parses digits, which may occur at several positions:
+    /// everything after the first of them is the suffix.
     fn read(
         rest: &mut Peekable<Chars<'_>>,
         scale: &mut u32,
@@ -273,7 +276,7 @@ impl Affixes {
     }
 }
 
-/// Text before or behind the digits. Quotes make signs into text; two of them are one quote.
+/// Parses text before or after the digits. Quotes make symbols into text; two quotes are one quote character.
 fn affix(rest: &mut Peekable<Chars<'_>>, scale: &mut u32) -> Option<String> {
     let mut text = String::new();
     let mut quoted = false;

@@ -1,20 +1,21 @@
-//! Numbers as Java reads and writes them, where functions, scripts and extractors show them.
+//! Parses and writes numbers as Java does, for functions, scripts and extractors.
 
 use std::fmt::Write;
 
-/// Java's `Integer.parseInt`: `None` is a `NumberFormatException`.
+/// Parses like Java's `Integer.parseInt`; `None` is a `NumberFormatException`.
 #[inline]
 pub fn parse_int(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
-/// Java's `Long.parseLong`: `None` is a `NumberFormatException`.
+/// Parses like Java's `Long.parseLong`; `None` is a `NumberFormatException`.
 #[inline]
 pub fn parse_long(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Java's `Double.parseDouble`: `None` is a `NumberFormatException`. Hexadecimal floating point is not read.
+/// Parses like Java's `Double.parseDouble`; `None` is a `NumberFormatException`. Hexadecimal floating point is not
+/// supported.
 pub fn parse_double(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c| c <= ' ');
     let (sign, unsigned) = match text.as_bytes().first()? {
@@ -28,21 +29,23 @@ pub fn parse_double(text: &str) -> Option<f64> {
         _ => {}
     }
     let digits = unsigned.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(unsigned);
-    // Words such as `inf` are numbers to Rust alone.
+    // Only Rust parses words such as `inf` as numbers.
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
     digits.parse::<f64>().ok().map(|value| sign * value)
 }
 
-/// Shortest digits of a finite positive number, and the position of the point behind the first of them.
+/// Returns the shortest digits of a finite positive number, and the position of the decimal point relative to the first
+/// digit.
 fn shortest(value: f64) -> (String, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
-/// Appends the sign of a number and returns the rest; `None` if the number has no digits and is written.
+/// Appends the sign of a number and returns its absolute value. Returns `None` if the number has no digits (NaN,
+/// infinity) and is completely written.
 fn magnitude(value: f64, infinity: &str, out: &mut String) -> Option<f64> {
     if value.is_nan() {
         out.push_str("NaN");
@@ -71,14 +74,14 @@ pub fn write_double(value: f64, out: &mut String) {
     }
 }
 
-/// A number as Java's `Double.toString` writes it.
+/// Formats a number as Java's `Double.toString` does.
 pub fn double_to_string(value: f64) -> String {
     let mut out = String::new();
     write_double(value, &mut out);
     out
 }
 
-/// Appends a number without exponent, with at least one digit behind the point, as JSON Assertions show `double`s.
+/// Appends a number without exponent and with at least one decimal, as JSON Assertions show a `double`.
 pub fn write_double_plain(value: f64, out: &mut String) {
     let Some(value) = magnitude(value, "∞", out) else { return };
     let (digits, exponent) = shortest(value);

@@ -1,8 +1,9 @@
 //! Date patterns of Java's `DateTimeFormatter` (as `ofPattern` reads them), in English.
 //!
-//! A [`Pattern`] is read once into items; formatting walks them and appends to the caller's buffer without
-//! allocating, reading text back is in `parse`. Letters follow the table in Java's documentation of the class.
-//! Not there: full names of time zones but UTC's (their abbreviation stands in), periods of the day (`B`), and years
+//! A [`Pattern`] is parsed once into items. Formatting walks the items and appends to the caller's buffer without
+//! allocating; `parse` reads text back. The letters are those in Java's documentation of the class. Not supported: full
+//! names of time zones other than UTC (the abbreviation is shown instead), periods of the day (`B`), and years beyond
+//! 9999.
 //! beyond 9999.
 
 mod field;
@@ -26,23 +27,24 @@ pub use names::{MONTHS, WEEKDAYS};
 pub use parse::{Defaults, Parsed};
 use week::Week;
 
-/// A date pattern.
+/// A parsed date pattern.
 #[derive(Debug)]
 pub struct Pattern {
     items: Vec<Item>,
 }
 
-/// A piece of a pattern.
+/// An item of a pattern.
 #[derive(Debug)]
 enum Item {
     Literal(char),
     Number(Number),
-    /// The last two digits of a year, read as 2000 to 2099. The number behind is how many digits follow unseparated.
+    /// The last two digits of a year, read as 2000 to 2099. The number counts the digits that follow without a
+    /// separator.
     TwoDigits(Field, u8),
     Name(Names, Style),
     Fraction(u8),
     Offset(OffsetStyle),
-    /// `GMT+8` or `GMT+08:00`.
+    /// An offset such as `GMT+8` or `GMT+08:00`.
     Localized {
         full: bool,
     },
@@ -50,26 +52,26 @@ enum Item {
     ZoneName {
         full: bool,
     },
-    /// The next item, filled up with blanks on the left.
+    /// The inner item, padded with blanks on the left to that width.
     Pad(usize, Box<Item>),
     Optional(Vec<Item>),
 }
 
-/// A number of at least `min` digits.
+/// A numeric field of at least `min` and at most `max` digits.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     field: Field,
     min: u8,
     max: u8,
     sign: Sign,
-    /// Digits of the fixed-width numbers that follow without a separator.
+    /// Number of digits in the fixed-width numbers that follow without a separator.
     following: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Normal,
-    /// A plus where the number is wider than it is padded.
+    /// A plus sign precedes a number that is wider than its padding.
     ExceedsPad,
     NotNegative,
 }
@@ -105,45 +107,45 @@ enum Part {
     Always,
 }
 
-/// Input of formatting, and result of reading.
+/// Date, time, offset and zone to format; also the result of parsing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment<'z> {
-    /// Date.
+    /// The calendar date, if known.
     pub date: Option<Date>,
-    /// Time of the day.
+    /// The time of the day, if known.
     pub time: Option<Time>,
-    /// Distance from UTC.
+    /// The offset from UTC, if known.
     pub offset: Option<Offset>,
-    /// Zone.
+    /// The time zone, if known.
     pub zone: Option<Zone<'z>>,
-    /// Fields that made neither a date nor a time.
+    /// Parsed fields that determine neither a date nor a time.
     rest: Option<&'z parse::Rest>,
 }
 
 /// A time zone at an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Zone<'z> {
-    /// Its name, or its distance from UTC if it has none.
+    /// Name of the zone, or its offset from UTC if it has no name.
     pub id: &'z str,
-    /// Its rules.
+    /// The zone's rules for offsets.
     pub rules: &'z TimeZone,
-    /// The instant.
+    /// The instant for which the zone's offset applies.
     pub instant: Timestamp,
 }
 
 impl<'z> Moment<'z> {
-    /// An instant as clocks in `zone` show it.
+    /// Returns the date and time of an instant in `zone`.
     pub fn at(instant: Timestamp, zone: &'z TimeZone) -> Self {
         Self::of(Zone { id: zone.iana_name().unwrap_or("UTC"), rules: zone, instant })
     }
 
-    /// An instant as clocks in a zone of that name show it.
+    /// Returns the date and time of the zone's instant, with the zone's name.
     pub fn of(zone: Zone<'z>) -> Self {
         let offset = zone.rules.to_offset(zone.instant);
         Self { zone: Some(zone), ..Self::with_offset(zone.instant, offset) }
     }
 
-    /// An instant as clocks show it that are so far from UTC.
+    /// Returns the date and time of an instant at an offset from UTC.
     pub fn with_offset(instant: Timestamp, offset: Offset) -> Self {
         let clock = offset.to_datetime(instant);
         Self {
@@ -155,7 +157,7 @@ impl<'z> Moment<'z> {
         }
     }
 
-    /// A date alone.
+    /// Returns a date without time and zone.
     pub fn day(date: Date) -> Self {
         Self { date: Some(date), ..Self::default() }
     }
@@ -179,12 +181,12 @@ impl Zone<'_> {
 }
 
 impl Pattern {
-    /// Reads a pattern; the error is Java's message.
+    /// Parses a pattern; the error is Java's message.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         Ok(Self { items: pattern::items(pattern)? })
     }
 
-    /// Appends the moment; the error is Java's message.
+    /// Formats a date and time and appends the text; the error is Java's message.
     pub fn format(&self, moment: &Moment<'_>, out: &mut String) -> Result<(), String> {
         format_items(&self.items, moment, out)
     }
@@ -279,7 +281,7 @@ impl OffsetStyle {
         let shows_seconds = self.seconds == Part::IfAny && seconds > 0;
         let shows_minutes =
             self.minutes == Part::Always || self.minutes == Part::IfAny && minutes > 0;
-        // An offset whose shown parts are all zero counts as none.
+        // An offset is shown as zero if all parts that the pattern shows are zero.
         if hours == 0 && !(shows_minutes && minutes > 0) && !shows_seconds {
             out.push_str(self.zero);
             return;

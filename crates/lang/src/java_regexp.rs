@@ -1,7 +1,8 @@
-//! `String.replaceAll` of Java: its regular expressions and its references to groups in the replacement.
+//! Java's `String.replaceAll`: its regular expressions and its references to groups in the replacement.
 //!
-//! A pattern is translated to one of `fancy_regex` where both languages differ: classes of characters are ASCII, `.` and `$` know five line
-//! ends, `\Q…\E` quotes, POSIX classes are written `\p{…}`. A pattern that cannot be translated is refused with Java's exception.
+//! A Java pattern is translated to a pattern of `fancy_regex` where the two differ: character classes are ASCII, `.`
+//! and `$` recognize five line ends, `\Q…\E` quotes, and POSIX classes are written `\p{…}`. A pattern that cannot be
+//! translated is refused with Java's exception.
 
 use std::fmt::Write as _;
 
@@ -9,10 +10,10 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 
 use crate::work;
 
-/// Steps that a match may go back.
+/// Maximum number of backtracking steps of a match.
 const MAX_BACKTRACKS: usize = 1_000_000;
 
-/// POSIX classes of Java, and what they hold.
+/// Java's POSIX character classes, and the characters in them.
 const POSIX: &[(&str, &str)] = &[
     ("ASCII", r"\x00-\x7F"),
     ("Alnum", "a-zA-Z0-9"),
@@ -29,10 +30,10 @@ const POSIX: &[(&str, &str)] = &[
     ("XDigit", "0-9a-fA-F"),
 ];
 
-/// An exception of Java: its class and its message.
+/// A Java exception: its class and its message.
 pub type Exception = (&'static str, String);
 
-/// Replaces all matches in a text. The error is the exception that Java throws.
+/// Replaces all matches of a pattern in a text. The error is the exception that Java throws.
 pub fn replace_all(text: &str, pattern: &str, new: &str) -> Result<String, Exception> {
     let refused = |message: String| ("java.util.regex.PatternSyntaxException", message);
     let source =
@@ -53,7 +54,7 @@ pub fn replace_all(text: &str, pattern: &str, new: &str) -> Result<String, Excep
         out.push_str(&text[copied..whole.start()]);
         push_replacement(new, &groups, &regex, &mut out)?;
         copied = whole.end();
-        // Behind an empty match the search goes on a character later.
+        // After an empty match the search continues one character later.
         let next = text[copied..].chars().next().map_or(1, char::len_utf8);
         from = if whole.start() == whole.end() { copied + next } else { copied };
         if !work::spend_bytes(whole.end() - whole.start() + new.len() + 1) {
@@ -64,7 +65,7 @@ pub fn replace_all(text: &str, pattern: &str, new: &str) -> Result<String, Excep
     Ok(out)
 }
 
-/// Appends a replacement with its references to groups.
+/// Appends a replacement, with its group references resolved.
 fn push_replacement(
     new: &str,
     groups: &Captures<'_, str>,
@@ -97,7 +98,7 @@ fn push_replacement(
                         let message = format!("No group {number}");
                         return Err(("java.lang.IndexOutOfBoundsException", message));
                     }
-                    // Further digits belong to the number as long as there is such a group.
+                    // Further digits belong to the group number as long as such a group exists.
                     while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
                         let longer = number * 10 + digit as usize;
                         if longer >= groups.len() {
@@ -115,11 +116,11 @@ fn push_replacement(
     Ok(())
 }
 
-/// A pattern of Java as one of `fancy_regex`.
+/// Translates a pattern of Java to a pattern of `fancy_regex`.
 fn translated(pattern: &str) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
-    // Depth of brackets; flags inside the pattern change what `.` and `$` are.
+    // Nesting depth of brackets. Flags inside the pattern change the meaning of `.` and `$`.
     let mut classes = 0_u32;
     let has_flags = pattern.match_indices("(?").any(|(at, _)| {
         pattern[at + 2..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '-')
@@ -138,10 +139,10 @@ fn translated(pattern: &str) -> Option<String> {
             }
             '.' if classes == 0 && !has_flags => out.push_str(r"[^\n\r\u{85}\u{2028}\u{2029}]"),
             '$' if classes == 0 && !has_flags => {
-                // Between CR and LF there is no end of a line.
+                // There is no line end between CR and LF.
                 out.push_str(r"(?:(?=(?:\r\n|[\r\u{85}\u{2028}\u{2029}])?\z)|(?<!\r)(?=\n\z))");
             }
-            // These have a meaning in classes that Java does not know.
+            // These double characters are operators in classes of `fancy_regex`, but not of Java.
             '~' | '-' if classes > 0 && rest.starts_with(c) => {
                 out.push('\\');
                 out.push(c);
@@ -152,7 +153,7 @@ fn translated(pattern: &str) -> Option<String> {
     Some(out)
 }
 
-/// Appends what follows a backslash; gives what is behind it.
+/// Translates the escape after a backslash; returns the text after it.
 fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'t str> {
     let c = text.chars().next()?;
     let rest = &text[c.len_utf8()..];
@@ -203,7 +204,7 @@ fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'
             out.push('\\');
             out.push(c);
         }
-        // A mark, whatever it is.
+        // Any punctuation stands for itself.
         c => out.push_str(&fancy_regex::escape(c.encode_utf8(&mut [0; 4]))),
     }
     Some(rest)
@@ -213,7 +214,7 @@ fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'
 mod tests {
     use super::*;
 
-    /// Recorded with `String.replaceAll` of Java 17: text, pattern, replacement, result or exception.
+    /// Recorded with `String.replaceAll` of Java 17: text, pattern, replacement, and result or exception.
     const TABLE: &str = include_str!("java_regexp/table.tsv");
 
     fn plain(text: &str) -> String {

@@ -1,10 +1,10 @@
-//! JEXL 3 as `__jexl3` runs it, for what plans write: operators, comparisons, ternaries, calls of methods of texts, variables
-//! and properties.
+//! JEXL 3 as `__jexl3` runs it, limited to what plans use: operators, comparisons, ternaries, method calls on texts,
+//! variables and properties.
 //!
-//! A script is computed while it is read, without a tree: first it is read to its end without computing anything, which
-//! tells what cannot be read, then once more. Values follow JEXL's strict arithmetic; what throws there comes to nothing,
-//! as JMeter's engine is silent. Whether a script is within what is known here is found out when the plan is
-//! compiled ([`is_known`]); statements, assignments, arrays and classes of Java are not.
+//! A script is evaluated while it is parsed, without a syntax tree. A first pass only parses it to find syntax errors;
+//! a second pass evaluates it. Values follow JEXL's strict arithmetic. If the arithmetic throws, the result is empty,
+//! because JMeter's engine is silent. Whether a script is supported is checked when the plan is compiled
+//! ([`is_known`]). Statements, assignments, arrays and Java classes are not supported.
 
 mod method;
 mod read;
@@ -15,27 +15,27 @@ use crate::variables::Variables;
 use read::{Reader, Step};
 use value::Fault;
 
-/// How a script came out.
+/// Outcome of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It has a value, or none because something in it threw: JMeter sets its variable to it.
+    /// The script has a value, or no value because a part of it threw. JMeter sets the variable to this value.
     Done,
-    /// It cannot be read, or takes a text for a number that is none: JMeter logs it and sets nothing.
+    /// The script cannot be parsed, or uses a text as a number that is not one. JMeter logs that and sets nothing.
     Failed,
 }
 
-/// The surroundings of a script: `vars`, `props`, `log` and `threadName`.
+/// What a script can use: `vars`, `props`, `log` and `threadName`.
 pub trait World: Variables {
-    /// Writes a line into the log.
+    /// Writes a line to the log.
     fn log(&mut self, level: Level, text: &str);
 }
 
-/// Whether a script can be computed here.
+/// Returns true if the script is supported without Java.
 pub fn is_known(source: &str) -> bool {
     Reader::new(source).script(&mut Step::Reading).is_ok()
 }
 
-/// Appends the value of a script.
+/// Evaluates a script and appends its value.
 pub fn run(source: &str, world: &mut dyn World, out: &mut String) -> Outcome {
     if Reader::new(source).script(&mut Step::Reading).is_err() {
         return Outcome::Failed;

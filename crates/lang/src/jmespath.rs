@@ -1,8 +1,9 @@
-//! JMESPath as JMeter 5.6.3 has it: jmespath-jackson 0.6 over documents that Jackson 2.16 reads.
+//! JMESPath as in JMeter 5.6.3: jmespath-jackson 0.6 over documents that Jackson 2.16 reads.
 //!
-//! That library departs from the specification here and there (sums are floating-point numbers, a slice of nothing is an empty
-//! list, `*` keeps nulls), and its departures are kept. An expression is read once and shared by all cores; searching
-//! allocates for lists and objects that it makes and otherwise shares what it found. Nothing here panics on any text.
+//! That library deviates from the specification: sums are floating-point numbers, a slice of null is an empty list, `*`
+//! keeps nulls. This module deviates in the same way. An expression is parsed once and shared by all cores. A search
+//! allocates for the lists and objects that it creates; everything else is shared with the document. No input causes a
+//! panic.
 
 mod argument;
 mod function;
@@ -19,21 +20,21 @@ pub use value::Value;
 
 use node::Node;
 
-/// An expression that was read.
+/// A parsed JMESPath expression.
 #[derive(Debug)]
 pub struct JmesPath(Node);
 
-/// Why an expression or a document is not read, or a search ends without a value: JMeter's message.
+/// JMeter's message for an expression or a document that cannot be parsed, or for a search that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub String);
 
 impl JmesPath {
-    /// Reads an expression.
+    /// Parses an expression.
     pub fn new(source: &str) -> Result<Self, Failure> {
         parse::parse(source).map(Self)
     }
 
-    /// The value that the expression leads to.
+    /// Evaluates the expression on a document.
     pub fn search(&self, document: &Value) -> Result<Value, Failure> {
         self.0.search(document)
     }

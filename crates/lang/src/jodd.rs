@@ -1,7 +1,9 @@
-//! HTML documents and CSS selectors as Jodd Lagarto 5.0.13 has them, which JMeter's CSS Selector Extractor uses if its settings say so.
+//! HTML documents and CSS selectors of Jodd Lagarto 5.0.13, which JMeter's CSS Selector Extractor uses if its settings
+//! choose Jodd.
 //!
-//! Tags stand where the text has them: no element is made up, and an open one ends where Jodd's rules say. Selectors are those of
-//! CSSelly, with its pseudo classes of results (`:first`, `:eq(2)`). A page may be unreadable, by an exception of Jodd's.
+//! The tree contains only the elements of the text: none is inserted, and Jodd's rules decide where an open element
+//! ends. Selectors are those of CSSelly, with its pseudo classes for positions among results (`:first`, `:eq(2)`). A
+//! page may be unreadable; then Jodd throws an exception.
 
 mod matching;
 mod selector;
@@ -13,8 +15,8 @@ pub use selector::{Selectors, Unreadable};
 pub use tree::Document;
 
 impl Document {
-    /// Passes the trimmed text, or an attribute, of each selected element to `found`, until that returns `Break`. Results of one
-    /// selector follow those of the one before.
+    /// Passes the trimmed text, or an attribute, of each selected element to `found` until it returns `Break`. The
+    /// results of each selector follow those of the previous selector.
     pub fn select(
         &self,
         selectors: &Selectors,

@@ -1,7 +1,7 @@
-//! JSONPath in the dialect of Jayway 2.8, over documents as json-smart 2.5 reads them.
+//! JSONPath in the dialect of Jayway 2.8, over documents that json-smart 2.5 reads.
 //!
-//! Both are what JMeter 5.6.3 uses; their tolerance and their oddities are kept, as plans rely on them. A path is
-//! read once; evaluating it borrows from the document. Nothing here panics on any text, and nesting is limited.
+//! JMeter 5.6.3 uses both libraries. Their tolerance and their oddities are kept, because plans rely on them. A path is
+//! parsed once; evaluating it borrows from the document. No input causes a panic, and nesting is limited.
 
 mod cursor;
 mod failure;
@@ -26,12 +26,12 @@ pub use value::{Object, Value};
 
 use path::Path;
 
-/// A path that was read.
+/// A parsed JSONPath.
 #[derive(Clone, Debug)]
 pub struct JsonPath(Path);
 
 impl JsonPath {
-    /// Reads a path.
+    /// Parses a path.
     pub fn new(source: &str) -> Result<Self, Failure> {
         if source.is_empty() {
             return Err(Failure::Other("path can not be null or empty".into()));
@@ -39,17 +39,17 @@ impl JsonPath {
         path::read(source, 0).map(Self)
     }
 
-    /// Whether it leads to one node at most.
+    /// Returns true if the path leads to at most one node.
     pub fn is_definite(&self) -> bool {
         self.0.is_definite()
     }
 
-    /// Adds to a projection what the path can see.
+    /// Adds the parts of a document that the path can read to a projection.
     pub fn project(&self, projection: &mut Projection) {
         projection.add(&self.0);
     }
 
-    /// The value of the path: one value if the path is definite, a list otherwise.
+    /// Returns the value of the path: one value if the path is definite, otherwise a list.
     pub fn value<'m, 't>(&self, document: &'m Value<'t>) -> Result<Cow<'m, Value<'t>>, Failure> {
         if *document == Value::Null {
             return Err(Failure::Other("json can not be null".into()));
@@ -57,7 +57,7 @@ impl JsonPath {
         walk::value(&self.0, document, document, false)
     }
 
-    /// All it leads to, also if that is one value. Jayway allows no functions here.
+    /// Returns everything to which the path leads as a list, even if it is one value. Jayway allows no functions here.
     pub fn list<'m, 't>(
         &self,
         document: &'m Value<'t>,

@@ -1,5 +1,5 @@
-//! Decodes text as Java does: names of the JVM are known, Latin-1 is Latin-1, a byte order mark stays in the text, and what
-//! cannot be decoded becomes U+FFFD.
+//! Decodes text as Java does. Charset names are the JVM's, Latin-1 is exactly Latin-1, a byte order mark stays in the
+//! text, and undecodable bytes become U+FFFD.
 
 use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -8,14 +8,14 @@ use super::Charset;
 #[cfg(test)]
 mod tests;
 
-/// Whether [`decode_into`] knows the charset.
+/// Returns true if [`decode_into`] supports the charset.
 pub fn is_known(charset: &str) -> bool {
     Charset::named(charset).is_some()
 }
 
-/// Appends `bytes` as text. Unknown or absent charsets read as UTF-8.
+/// Decodes `bytes` and appends the text. Unknown or absent charsets are read as UTF-8.
 pub fn decode_into(charset: Option<&str>, bytes: &[u8], out: &mut String) {
-    // Nearly all text is sound UTF-8, and its charset need not be looked up.
+    // Nearly all text is valid UTF-8, for which no charset has to be looked up.
     if charset.is_none_or(|name| name.eq_ignore_ascii_case("utf-8"))
         && let Ok(text) = std::str::from_utf8(bytes)
     {
@@ -24,7 +24,7 @@ pub fn decode_into(charset: Option<&str>, bytes: &[u8], out: &mut String) {
     decode_as(charset.and_then(Charset::named).unwrap_or(Charset::Utf8), bytes, out);
 }
 
-/// Appends `bytes`, which are text of a set, as Java reads them.
+/// Decodes `bytes` of a charset as Java does, and appends the text.
 pub(super) fn decode_as(charset: Charset, bytes: &[u8], out: &mut String) {
     match charset {
         Charset::Utf8 => decode(UTF_8, bytes, out),
@@ -32,7 +32,7 @@ pub(super) fn decode_as(charset: Charset, bytes: &[u8], out: &mut String) {
             each(bytes, out, |b| if b < 0x80 { char::from(b) } else { '\u{fffd}' });
         }
         Charset::Latin1 => each(bytes, out, char::from),
-        // A byte order mark decides; without one, big-endian.
+        // A byte order mark sets the byte order; without a mark it is big-endian.
         Charset::Utf16 => match bytes {
             [0xff, 0xfe, rest @ ..] => decode(UTF_16LE, rest, out),
             [0xfe, 0xff, rest @ ..] => decode(UTF_16BE, rest, out),
@@ -40,7 +40,7 @@ pub(super) fn decode_as(charset: Charset, bytes: &[u8], out: &mut String) {
         },
         Charset::Utf16Be => decode(UTF_16BE, bytes, out),
         Charset::Utf16Le => decode(UTF_16LE, bytes, out),
-        // ISO charsets have control characters where the Windows ones that contain them have letters.
+        // ISO charsets have control characters where their Windows supersets have letters.
         Charset::Other(encoding, "ISO-8859-9" | "x-iso-8859-11" | "TIS-620") => {
             for piece in bytes.split_inclusive(|b| (0x80..=0x9f).contains(b)) {
                 match piece.split_last() {

@@ -1,5 +1,5 @@
-//! Names of character sets: those that Java has, or reads differently than browsers; the others are labels of the web, as
-//! `encoding_rs` knows them.
+//! Names of character sets. The table has the names that only Java has, or that Java reads differently from browsers.
+//! The other names are labels of the web, as in `encoding_rs`.
 
 use encoding_rs::{
     BIG5, EUC_JP, EUC_KR, Encoding, GBK, KOI8_R, KOI8_U, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
@@ -8,7 +8,7 @@ use encoding_rs::{
 
 use super::Charset::{self, Ascii, Latin1, Other, Utf8, Utf16, Utf16Be, Utf16Le};
 
-/// Names of Java's, in lower case, the common ones first.
+/// Java's names of character sets in lower case, the common ones first.
 const NAMES: &[(&[&str], Charset)] = &[
     (&["utf-8", "utf8", "unicode-1-1-utf-8"], Utf8),
     (
@@ -47,7 +47,7 @@ const NAMES: &[(&[&str], Charset)] = &[
     (&["koi8_u"], Other(KOI8_U, "KOI8-U")),
 ];
 
-/// The set of that name.
+/// Returns the character set with that name.
 pub(super) fn find(name: &str) -> Option<Charset> {
     let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
     if let Some((_, charset)) = NAMES.iter().find(|(names, _)| is(names)) {
@@ -55,7 +55,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
     }
     let encoding =
         Encoding::for_label_no_replacement(name.as_bytes()).or_else(|| numbered(name))?;
-    // The encoders of these would write UTF-8.
+    // For these sets, `encoding_rs` would encode as UTF-8.
     Some(if encoding == UTF_16BE {
         Utf16Be
     } else if encoding == UTF_16LE {
@@ -67,7 +67,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
     })
 }
 
-/// `Cp1252` is windows-1252, `ISO8859_2` is iso-8859-2.
+/// Resolves numbered names: `Cp1252` is windows-1252, `ISO8859_2` is iso-8859-2.
 fn numbered(name: &str) -> Option<&'static Encoding> {
     let mut label = [0; 16];
     let (prefix, number) =
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A set writes what its names read.
+    /// A set decodes what it has encoded, under each of its names.
     #[test]
     fn each_name_reads_what_it_writes() {
         for (names, _) in NAMES {

@@ -1,4 +1,4 @@
-//! The judge is Java 17: `table/patterns.tsv` is what it makes of patterns, recorded by `table/Record.java`.
+//! Compares with Java 17: `table/Record.java` has recorded in `table/patterns.tsv` what Java makes of patterns.
 
 use super::*;
 

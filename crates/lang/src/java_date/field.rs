@@ -1,4 +1,4 @@
-//! Fields of dates and times, and their values.
+//! Fields of dates and times, and their values in a date or time.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
@@ -34,11 +34,11 @@ pub(super) enum Field {
     NanoOfDay,
 }
 
-/// How many fields there are.
+/// Number of fields.
 pub(super) const FIELDS: usize = Field::NanoOfDay as usize + 1;
 
 impl Field {
-    /// The value in a date, if dates have the field.
+    /// Returns the field's value in a date, or `None` if dates do not have the field.
     pub(super) fn of_date(self, date: Option<Date>) -> Option<i64> {
         let date = date?;
         let year = i64::from(date.year());
@@ -62,13 +62,13 @@ impl Field {
             Self::Day => i64::from(date.day()),
             Self::Weekday => i64::from(date.weekday().to_monday_one_offset()),
             Self::AlignedWeekday => i64::from((date.day() - 1) % 7 + 1),
-            // Modified Julian days: 40587 is 1970-01-01.
+            // Modified Julian days count from 1858-11-17; 1970-01-01 is day 40587.
             Self::JulianDay => epoch_day(date) + 40_587,
             _ => return None,
         })
     }
 
-    /// The value in a time, if times have the field.
+    /// Returns the field's value in a time, or `None` if times do not have the field.
     pub(super) fn of_time(self, time: Option<Time>) -> Option<i64> {
         let time = time?;
         let hour = i64::from(time.hour());
@@ -96,7 +96,7 @@ impl Field {
         })
     }
 
-    /// Java's name of the field.
+    /// Returns Java's name of the field.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Year => "Year",
@@ -126,7 +126,7 @@ impl Field {
     }
 }
 
-/// Days since 1970-01-01.
+/// Returns the number of days since 1970-01-01.
 pub fn epoch_day(date: Date) -> i64 {
     Offset::UTC
         .to_timestamp(date.at(0, 0, 0, 0))

@@ -1,4 +1,4 @@
-//! English names of months, days, halves of the day, quarters and eras.
+//! English names of months, weekdays, halves of the day, quarters and eras.
 
 use super::{Field, Names, Style};
 
@@ -16,7 +16,7 @@ pub const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// Monday is the first.
+/// Names of the weekdays, from Monday.
 pub const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const QUARTERS: [(&str, &str, &str); 4] = [
@@ -38,7 +38,7 @@ impl Names {
         }
     }
 
-    /// The values that have names.
+    /// Returns the range of values that have names.
     pub(super) fn range(self) -> std::ops::RangeInclusive<i64> {
         match self {
             Self::Era | Self::AmPm => 0..=1,
@@ -48,7 +48,7 @@ impl Names {
         }
     }
 
-    /// The name of a value; `None` if it is out of range.
+    /// Returns the name of a value, or `None` if the value is out of range.
     pub(super) fn of(self, value: i64, style: Style) -> Option<&'static str> {
         if !self.range().contains(&value) {
             return None;

@@ -1,8 +1,8 @@
-//! Reads dates by a pattern, as Java's formatter does in its smart style.
+//! Parses dates by a pattern, as Java's formatter does in its smart resolver style.
 //!
-//! Reading gives a value per field; then defaults fill the gaps, fields are put together to a date and a time, and
-//! whatever is left over must agree with them. JMeter's defaults for `__timeShift` conflict with some letters
-//! (`u`, `D`, `h`, milliseconds other than 0): such dates are refused here as there.
+//! Parsing yields a value per field. Then defaults fill the gaps, and fields are combined to a date and a time. Any
+//! remaining field must agree with them. JMeter's defaults for `__timeShift` conflict with some letters (`u`, `D`, `h`,
+//! milliseconds other than 0): such dates are refused here as in JMeter.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -14,44 +14,44 @@ use super::{
     Style, Zone,
 };
 
-/// Defaults for fields that the text does not have.
+/// Defaults for fields that the parsed text does not have.
 #[derive(Clone, Copy, Debug)]
 pub enum Defaults {
-    /// Nothing.
+    /// No defaults.
     None,
-    /// The first of January of a year.
+    /// The first of January of a year, as a date.
     Day {
-        /// The year.
+        /// The default year.
         year: i16,
     },
-    /// The start of a year, with an offset from UTC.
+    /// The start of a year as date and time, with an offset from UTC.
     Instant {
-        /// The year.
+        /// The default year.
         year: i16,
-        /// The offset.
+        /// The default offset from UTC.
         offset: Offset,
     },
 }
 
-/// The fields that were read.
+/// The result of parsing a text by a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// Date, if the fields made one.
+    /// The date, if the fields determine one.
     pub date: Option<Date>,
-    /// Time of the day, if the fields made one.
+    /// The time of the day, if the fields determine one.
     pub time: Option<Time>,
-    /// Distance from UTC.
+    /// The offset from UTC, if the text has one.
     pub offset: Option<Offset>,
-    /// Time zone with its name.
+    /// The time zone with its name, if the text has one.
     pub zone: Option<(Box<str>, TimeZone)>,
     pub(super) rest: Rest,
 }
 
-/// Fields that are left when date and time are made.
+/// Fields that remain after date and time are determined.
 pub(super) type Rest = [Option<i64>; FIELDS];
 
 impl Parsed {
-    /// The instant, if there are date and time; clocks are those of the text, or else of `zone`.
+    /// Returns the instant, if both date and time are known. The offset is the text's, or else that of `zone`.
     pub fn instant(&self, zone: &TimeZone) -> Option<Timestamp> {
         let clock = self.date?.to_datetime(self.time?);
         match (self.offset, &self.zone) {
@@ -60,7 +60,7 @@ impl Parsed {
         }
     }
 
-    /// Date and time as the text has them, in `zone`.
+    /// Returns the parsed date and time, in `zone`.
     pub fn moment<'z>(&'z self, zone: &'z TimeZone) -> Moment<'z> {
         let zone = self.instant(zone).map(|instant| Zone {
             id: zone.iana_name().unwrap_or("UTC"),
@@ -78,7 +78,7 @@ impl Parsed {
 }
 
 impl Pattern {
-    /// Reads `text`, all of it. `None` if it does not fit the pattern or makes no sense.
+    /// Parses the whole `text`. Returns `None` if the text does not fit the pattern or contradicts itself.
     pub fn read(&self, text: &str, defaults: Defaults) -> Option<Parsed> {
         let mut fields = Fields::new();
         let rest = read_items(&self.items, text, &mut fields).ok()?;
@@ -90,16 +90,16 @@ impl Pattern {
     }
 }
 
-/// Reads items from the front of `text` and returns the rest.
+/// Parses items at the start of `text` and returns the rest.
 fn read_items<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> Read<&'t str> {
     items.iter().enumerate().try_fold(text, |rest, (at, item)| {
-        // A number that follows another without a separator has its own width and no more.
+        // A number that directly follows another number has exactly its own width.
         let fixed = at > 0 && follows_number(&items[..at]);
         read_item(item, fixed, rest, fields)
     })
 }
 
-/// Whether a number before left room for the item behind it.
+/// Returns true if a preceding number has reserved digits for the next item.
 fn follows_number(before: &[Item]) -> bool {
     before
         .iter()
@@ -171,7 +171,7 @@ fn read_item<'t>(item: &Item, fixed: bool, text: &'t str, fields: &mut Fields) -
     }
 }
 
-/// Reads the items if all of them fit; else nothing is read and no field is set.
+/// Parses the items if all of them fit; otherwise reads nothing and sets no field.
 fn read_optional<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> &'t str {
     let mut tried = fields.clone();
     match read_items(items, text, &mut tried) {
@@ -202,14 +202,14 @@ fn read_number(number: Number, fixed: bool, text: &str) -> Read<(i64, &str)> {
     if negative && value == 0 {
         return Err(Unreadable);
     }
-    // A plus sign precedes exactly those numbers that are wider than their padding.
+    // A plus sign must precede a number if and only if the number is wider than its padding.
     if number.sign == Sign::ExceedsPad && !negative && plus != (length > min) {
         return Err(Unreadable);
     }
     Ok((if negative { -value } else { value }, rest))
 }
 
-/// The number in exactly `count` digits.
+/// Parses a number of exactly `count` digits.
 fn digits_of(text: &str, count: usize) -> Read<(i64, &str)> {
     let (digits, rest) = text.split_at_checked(count).ok_or(Unreadable)?;
     if count == 0 || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -246,7 +246,7 @@ fn read_offset(style: OffsetStyle, text: &str) -> Read<(Offset, &str)> {
     Ok((total(negative, hours, minutes, seconds)?, rest))
 }
 
-/// `GMT` alone, or with an offset behind it.
+/// Parses `GMT`, alone or followed by an offset.
 fn read_localized(full: bool, text: &str) -> Read<(Offset, &str)> {
     let rest = text.strip_prefix("GMT").ok_or(Unreadable)?;
     if !rest.starts_with(['+', '-']) {
@@ -280,7 +280,7 @@ fn total(negative: bool, hours: i64, minutes: i64, seconds: i64) -> Read<Offset>
     Offset::from_seconds(if negative { -total } else { total }).map_err(|_| Unreadable)
 }
 
-/// The length of the zone's name at the front of a text.
+/// Returns the length of the zone name at the start of a text.
 fn end_of_zone(text: &str) -> usize {
     let is_of_name =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':');

@@ -1,13 +1,13 @@
-//! Reads a date pattern into items.
+//! Parses a date pattern into items.
 
 use super::{Field, Item, Names, Number, OffsetStyle, Part, Sign, Style};
 
-/// The items of a pattern; the error is Java's message.
+/// Parses a pattern into items; the error is Java's message.
 pub(super) fn items(pattern: &str) -> Result<Vec<Item>, String> {
     Reader { pattern, rest: pattern.chars().peekable(), depth: 0 }.items()
 }
 
-/// A pattern being read.
+/// State of parsing a pattern.
 struct Reader<'p> {
     pattern: &'p str,
     rest: std::iter::Peekable<std::str::Chars<'p>>,
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 }
 
-/// The item of `count` times `letter`.
+/// Returns the item for `count` times `letter`.
 fn letter(letter: char, count: usize) -> Result<Item, String> {
     if count > 19 && matches!(letter, 'u' | 'y' | 'Y' | 'g' | 'A' | 'n' | 'N') {
         return Err(format!("The minimum width must be from 1 to 19 inclusive but was {count}"));
@@ -95,7 +95,7 @@ fn letter(letter: char, count: usize) -> Result<Item, String> {
         .unwrap_or_else(|| Err(format!("Unknown pattern letter: {letter}")))
 }
 
-/// The same letter once or several times in a row.
+/// A run of one pattern letter.
 #[derive(Clone, Copy)]
 struct Letters {
     letter: char,
@@ -103,7 +103,7 @@ struct Letters {
 }
 
 impl Letters {
-    /// The part of a date that the letter stands for; nothing if it stands for none.
+    /// Returns the date item for the letter, or `None` if the letter does not belong to dates.
     fn of_date(self) -> Option<Result<Item, String>> {
         let Self { letter, count } = self;
         Some(match letter {
@@ -131,7 +131,7 @@ impl Letters {
         })
     }
 
-    /// The part of a time of the day that the letter stands for; nothing if it stands for none.
+    /// Returns the time item for the letter, or `None` if the letter does not belong to the time of the day.
     fn of_time(self) -> Option<Result<Item, String>> {
         let Self { letter, count } = self;
         Some(match letter {
@@ -152,7 +152,7 @@ impl Letters {
         })
     }
 
-    /// The zone or offset that the letter stands for; nothing if it stands for none.
+    /// Returns the zone or offset item for the letter, or `None` if the letter does not belong to zones.
     fn of_zone(self) -> Option<Result<Item, String>> {
         let Self { letter, count } = self;
         Some(match letter {
@@ -183,13 +183,13 @@ impl Letters {
         }
     }
 
-    /// A number of as many digits as there are letters, and of `max` at most.
+    /// Returns a number item with at least as many digits as there are letters, and at most `max`.
     fn number(self, field: Field, max: u8, sign: Sign) -> Result<Item, String> {
         let min = self.count.min(19) as u8;
         Ok(Item::Number(Number { field, min, max, sign, following: 0 }))
     }
 
-    /// A number of any width, or of two digits.
+    /// Returns a number item of any width for one letter, and of two digits for two.
     fn plain(self, field: Field) -> Result<Item, String> {
         match self.count {
             1 => self.number(field, 19, Sign::Normal),
@@ -221,10 +221,10 @@ impl Letters {
     }
 }
 
-/// Whether an offset has colons, and its minutes and seconds.
+/// Style of an offset: whether it has colons, and which of minutes and seconds it shows.
 type Offset = (bool, Part, Part);
 
-/// The offsets of one to five letters `X` or `x`.
+/// Offset styles for one to five letters `X` or `x`.
 const ISO_8601: [Offset; 5] = [
     (false, Part::IfAny, Part::Never),
     (false, Part::Always, Part::Never),
@@ -233,13 +233,13 @@ const ISO_8601: [Offset; 5] = [
     (true, Part::Always, Part::IfAny),
 ];
 
-/// Those of one to five letters `Z`; four are another item.
+/// Offset styles for one to five letters `Z`; four letters are another kind of item.
 const RFC_822: [Offset; 5] = {
     let plain = (false, Part::Always, Part::Never);
     [plain, plain, plain, plain, (true, Part::Always, Part::IfAny)]
 };
 
-/// Numbers without a separator between them: all but the first have a fixed width, which the first must leave over.
+/// Joins numbers without a separator: all but the first have a fixed width, for which the first must leave digits.
 fn join_numbers(items: &mut [Item]) {
     let mut first: Option<usize> = None;
     for at in 0..items.len() {

@@ -6,16 +6,16 @@ use jiff::tz::{Offset, TimeZone};
 use super::parse::{Defaults, Parsed, Rest};
 use super::{FIELDS, Field, Week};
 
-/// The error of a date that cannot be read; callers only see that it failed.
+/// Error: the date cannot be parsed. Callers need no reason.
 pub(super) struct Unreadable;
 
 pub(super) type Read<T> = Result<T, Unreadable>;
 
-/// Values of fields.
+/// Parsed values of fields.
 #[derive(Clone)]
 pub(super) struct Fields {
     values: Rest,
-    /// A default of JMeter's that the pattern language has no letter for.
+    /// A default for milliseconds, which JMeter sets; no pattern letter sets this field.
     milli: Option<i64>,
     pub(super) offset: Option<Offset>,
     pub(super) zone: Option<(Box<str>, TimeZone)>,
@@ -34,7 +34,7 @@ impl Fields {
         self.values[field as usize].take()
     }
 
-    /// Gives a field a value that must agree with one it has.
+    /// Sets the value of a field; an error if the field already has another value.
     pub(super) fn set(&mut self, field: Field, value: i64) -> Read<()> {
         match self.values[field as usize].replace(value) {
             Some(before) if before != value => Err(Unreadable),
@@ -91,7 +91,7 @@ impl Fields {
         Ok(Parsed { date, time, offset: self.offset, zone: self.zone, rest: self.values })
     }
 
-    /// The date of a day in a numbered week.
+    /// Returns the date of a weekday in a numbered week.
     fn week_date(&mut self) -> Read<Option<Date>> {
         let week = Week::here();
         let day =
@@ -118,7 +118,7 @@ impl Fields {
                 return Err(Unreadable);
             }
             let month = Date::new(year, month as i8, 1).map_err(|_| Unreadable)?;
-            // A day after the end of a short month becomes its last day; it is not a conflict.
+            // A day after the end of a short month is no conflict; it becomes the last day of the month.
             let day = (day as i8).min(month.days_in_month());
             self.take(Field::Day);
             return Date::new(year, month.month(), day).map(Some).map_err(|_| Unreadable);
@@ -127,7 +127,7 @@ impl Fields {
         first.with().day_of_year(day as i16).build().map(Some).map_err(|_| Unreadable)
     }
 
-    /// The time, and whether it is midnight at the end of the day.
+    /// Returns the time, and true if it is midnight at the end of the day.
     fn time(&mut self) -> Read<(Option<Time>, bool)> {
         if let Some(hour) = self.take(Field::ClockHour) {
             self.set(Field::Hour, if hour == 24 { 0 } else { hour })?;
@@ -171,7 +171,7 @@ impl Fields {
     }
 }
 
-/// Fields that must agree with the date and the time that others made.
+/// Fields that must agree with the date and the time that other fields determine.
 const LEFT_OVER: [Field; 19] = [
     Field::Era,
     Field::Year,

@@ -1,4 +1,4 @@
-//! The tables of dates that Java wrote are read by the tests of functions, which show dates by these patterns.
+//! The tests of plan functions compare the dates that Java has recorded; they use these patterns.
 
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-/// How weeks are counted in a country: the first day, and how many days of a year its first week needs.
+/// Week rules of a country: the first day of the week, and the number of days that a year's first week must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Week {
     first_is_sunday: bool,
@@ -10,7 +10,7 @@ pub(super) struct Week {
 }
 
 impl Week {
-    /// By the country of the process' locale; without one, as in the United States.
+    /// Returns the rules for the country of the process's locale; without a country, those of the United States.
     pub(super) fn here() -> Self {
         static HERE: std::sync::OnceLock<Week> = std::sync::OnceLock::new();
         *HERE.get_or_init(|| {
@@ -27,15 +27,16 @@ impl Week {
         })
     }
 
-    /// Day of the week from 0.
+    /// Returns the weekday of a date, counted from 0 at the start of the week.
     pub(super) fn day(self, date: Date) -> i64 {
         let monday_zero = i64::from(date.weekday().to_monday_zero_offset());
         if self.first_is_sunday { (monday_zero + 1) % 7 } else { monday_zero }
     }
 
-    /// Number of the week that holds a date, counted in the period of which it is day `nth` from 1.
+    /// Returns the number of the week that contains a date. The date is day `nth` (from 1) of the period in which weeks
+    /// are counted.
     pub(super) fn of(self, date: Date, nth: i64) -> i64 {
-        // Weekday of the period's first day; a first week that is too short is week 0.
+        // Weekday of the period's first day. A first week that is too short has the number 0.
         let first = (self.day(date) - (nth - 1)).rem_euclid(7);
         let whole = i64::from(7 - first >= self.least_days);
         (nth - 1 + first) / 7 + whole
@@ -48,7 +49,7 @@ impl Week {
             let before = date.first_of_year().yesterday().unwrap_or(date);
             return (year - 1, self.of(before, i64::from(before.day_of_year())));
         }
-        // The last days of a year may belong to the first week of the next.
+        // The last days of a year may belong to the first week of the next year.
         let last = date.last_of_year();
         let days_left = i64::from(last.day_of_year() - date.day_of_year());
         let next_first = (self.day(last) + 1) % 7;
@@ -58,7 +59,7 @@ impl Week {
         (year, week)
     }
 
-    /// The date of a day of a week, both counted from 1.
+    /// Returns the date of a weekday in a week, both counted from 1.
     pub(super) fn date(self, year: i16, week: i64, day: i64) -> Option<Date> {
         let new_year = Date::new(year, 1, 1).ok()?;
         let first = self.day(new_year);
@@ -68,7 +69,7 @@ impl Week {
             .ok()
     }
 
-    /// Day of the week from 1, of a day counted from Monday as 1.
+    /// Converts a weekday with Monday as 1 to a weekday by these rules, from 1.
     pub(super) fn day_of(self, weekday: i64) -> i64 {
         if self.first_is_sunday { weekday % 7 + 1 } else { weekday }
     }

@@ -1,13 +1,13 @@
-//! Methods that scripts may call: those of texts, of the user's variables, of the properties, of the log.
+//! The methods that scripts may call: methods of texts, of the user's variables, of the properties, and of the log.
 //!
-//! A method that the receiver does not have, or not for these parameters, throws; one of nothing is nothing.
+//! A method that the receiver does not have, or not for these parameters, throws. A method call on null returns null.
 
 use super::World;
 use super::value::{Fault, Value};
 use crate::log::Level;
 use crate::regexp::Regexp;
 
-/// How a text is held against another.
+/// Operators that compare two texts: pattern, start or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matching {
     Pattern,
@@ -15,7 +15,7 @@ pub(super) enum Matching {
     End,
 }
 
-/// Names of methods with the fewest and the most parameters.
+/// Supported methods, with their minimum and maximum number of parameters.
 const KNOWN: [(&str, usize, usize); 30] = [
     ("length", 0, 0),
     ("isEmpty", 0, 0),
@@ -49,14 +49,14 @@ const KNOWN: [(&str, usize, usize); 30] = [
     ("error", 1, 1),
 ];
 
-/// Longest text that a script may make, in bytes.
+/// Maximum length in bytes of a text that a script creates.
 const LONGEST: usize = 1 << 24;
 
 pub(super) fn is_known(name: &str, count: usize) -> bool {
     KNOWN.iter().any(|(known, min, max)| *known == name && (*min..=*max).contains(&count))
 }
 
-/// Whether a pattern without more than this means the same to Java and to Perl.
+/// Returns true if a pattern contains no construct whose meaning differs between Java and Perl.
 pub(super) fn is_common_pattern(pattern: &str) -> bool {
     ![
         "(?", "\\p", "\\P", "\\Q", "\\h", "\\R", "\\G", "\\z", "\\Z", "\\b", "&&", "++", "*+",
@@ -67,7 +67,7 @@ pub(super) fn is_common_pattern(pattern: &str) -> bool {
         && !pattern.contains("[[")
 }
 
-/// `left =~ right` and its kin.
+/// Evaluates `left =~ right`, `left =^ right` or `left =$ right`.
 pub(super) fn matches(how: Matching, left: &Value<'_>, right: &Value<'_>) -> Result<bool, Fault> {
     match (left, right) {
         (Value::Undefined, _) | (_, Value::Undefined) => return Err(Fault::Throws),
@@ -77,7 +77,8 @@ pub(super) fn matches(how: Matching, left: &Value<'_>, right: &Value<'_>) -> Res
     }
     match (how, left, right) {
         (Matching::Pattern, _, Value::Text(pattern)) => {
-            // Java's `matches` tries all ways to match the whole text, ORO's takes the first.
+            // Java's `matches` tries all ways to match the whole text. ORO takes the first match only, so the pattern
+            // is anchored.
             let whole = format!("\\A(?:{pattern})(?![\\s\\S])");
             let regexp = Regexp::remembered(&whole).map_err(|_| Fault::Throws)?;
             Ok(regexp.is_found_in(&left.shown()))
@@ -89,7 +90,7 @@ pub(super) fn matches(how: Matching, left: &Value<'_>, right: &Value<'_>) -> Res
     }
 }
 
-/// Calls a method.
+/// Calls a method of a value.
 pub(super) fn call<'a>(
     receiver: &Value<'a>,
     name: &str,
@@ -137,7 +138,7 @@ fn of_text<'a>(text: &str, name: &str, values: &[Value<'a>]) -> Result<Value<'a>
         ("startsWith", [Value::Text(part)]) => Value::Bool(text.starts_with(&**part)),
         ("endsWith", [Value::Text(part)]) => Value::Bool(text.ends_with(&**part)),
         ("equalsIgnoreCase", [Value::Text(other)]) => {
-            // Letter by letter, so that one letter never equals two.
+            // Compares letter by letter, so that one letter never equals two.
             let equal = |(one, two): (char, char)| {
                 one == two
                     || one.to_uppercase().eq(two.to_uppercase())
@@ -181,7 +182,7 @@ fn of_text<'a>(text: &str, name: &str, values: &[Value<'a>]) -> Result<Value<'a>
     })
 }
 
-/// A whole number that Java takes for an `int`.
+/// Returns a whole number that Java accepts as an `int`.
 fn index(value: &Value<'_>) -> Result<i32, Fault> {
     match value {
         Value::Int(value) => Ok(*value),
@@ -190,7 +191,7 @@ fn index(value: &Value<'_>) -> Result<i32, Fault> {
     }
 }
 
-/// Where the unit of that number starts.
+/// Returns the byte offset of a UTF-16 unit in a text.
 fn byte_at(text: &str, unit: i32) -> Option<usize> {
     let mut left = usize::try_from(unit).ok()?;
     for (at, c) in text.char_indices() {
@@ -207,7 +208,7 @@ fn part<'a>(text: &str, begin: i32, end: i32) -> Result<Value<'a>, Fault> {
     range.map(|(begin, end)| Value::text(text[begin..end].to_owned())).ok_or(Fault::Throws)
 }
 
-/// Java's `compareTo`: the difference of the first units that differ, or of the lengths.
+/// Compares like Java's `compareTo`: the difference of the first differing units, or of the lengths.
 fn compare(one: &str, two: &str) -> i32 {
     let differ = one.encode_utf16().zip(two.encode_utf16()).find(|(one, two)| one != two);
     match differ {

@@ -1,7 +1,7 @@
-//! Reads scripts and computes them on the way.
+//! Parses scripts and evaluates them at the same time.
 //!
-//! Loosest first: `?:` and `??`, `||`, `&&`, `|`, `^`, `&`, equality, order and matching (one of each at a time), `+ -`,
-//! `* / %`, unary; then literals, names, parentheses, calls.
+//! Operators from lowest to highest precedence: `?:` and `??`, `||`, `&&`, `|`, `^`, `&`, equality, order and matching
+//! (at most one each without parentheses), `+ -`, `* / %`, unary. Then follow literals, names, parentheses and calls.
 
 use std::borrow::Cow;
 use std::cmp::Ordering::{Equal, Greater, Less};
@@ -9,26 +9,26 @@ use std::cmp::Ordering::{Equal, Greater, Less};
 use super::value::{Arithmetic, Fault, Value};
 use super::{World, method};
 
-/// Nesting beyond this is not read.
+/// Maximum nesting depth of a script.
 const MAX_DEPTH: u32 = 64;
 
-/// Words that are operators or begin what is not known here.
+/// Reserved words: operators, and the beginnings of unsupported constructs.
 const RESERVED: [&str; 33] = [
     "if", "else", "for", "foreach", "while", "do", "new", "var", "return", "break", "continue",
     "function", "true", "false", "null", "eq", "ne", "lt", "gt", "le", "ge", "and", "or", "not",
     "div", "mod", "empty", "size", "in", "let", "const", "throw", "NaN",
 ];
 
-/// Whether values are computed.
+/// Mode of a pass over the script.
 pub(super) enum Step<'s> {
-    /// No: it is only found out whether the script can be read.
+    /// Only checks the syntax.
     Reading,
-    /// Yes.
+    /// Evaluates the script in this world.
     Computing(&'s mut dyn World),
 }
 
 impl Step<'_> {
-    /// Computes, unless this is only read.
+    /// Runs a computation, except in a pass that only checks the syntax.
     fn compute<'a>(
         &self,
         work: impl FnOnce() -> Result<Value<'a>, Fault>,
@@ -40,7 +40,7 @@ impl Step<'_> {
     }
 }
 
-/// The part of a script that is not read yet.
+/// Parser state: the rest of the script.
 pub(super) struct Reader<'a> {
     rest: &'a str,
     depth: u32,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Self { rest: source, depth: 0 }
     }
 
-    /// Expressions with `;` between them; the value is that of the last.
+    /// Parses expressions separated by `;`; the value is that of the last one.
     pub(super) fn script(&mut self, step: &mut Step<'_>) -> Read<'a> {
         self.skip();
         let mut value = Value::Null;
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
     }
 
-    /// Goes past an operator if it is next and not the start of a longer one.
+    /// Consumes an operator if it comes next and is not the start of a longer operator.
     fn take(&mut self, token: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(token) else { return false };
         let longer = match token {
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         Ok(if holds { first } else { second })
     }
 
-    /// An operand that is computed only if it is `live`.
+    /// Parses an operand, and evaluates it only if it is `live`.
     fn branch(&mut self, live: bool, step: &mut Step<'_>) -> Read<'a> {
         if live { self.expression(step) } else { self.expression(&mut Step::Reading) }
     }
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// `|`, `^` and `&`, each level tighter than the one before.
+    /// Parses `|`, `^` and `&`; each level has a higher precedence than the one before.
     fn bits(&mut self, level: usize, step: &mut Step<'_>) -> Read<'a> {
         let Some(operator) = ["|", "^", "&"].get(level) else { return self.equality(step) };
         let mut left = self.bits(level + 1, step)?;
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         step.compute(|| Ok(Value::Bool(method::matches(how, &left, &right)? == wanted)))
     }
 
-    /// A pattern must mean the same to Java as here.
+    /// Checks that a pattern has the same meaning in Java and in this crate.
     fn check_pattern(&self) -> Result<(), Fault> {
         let Some(quote) = self.rest.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
             return Err(Fault::Unreadable);
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unary(&mut self, step: &mut Step<'_>) -> Read<'a> {
-        // Signs may stack up; a loop keeps them off the stack.
+        // Unary operators may be repeated; a loop avoids recursion.
         let mut signs = Vec::new();
         let operators =
             [("!", '!'), ("not", '!'), ("-", '-'), ("+", '+'), ("empty", 'e'), ("size", 's')];
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         }
         let rest = self.rest;
         let mut value = match self.primary(step) {
-            // What cannot be computed is empty, and has no size.
+            // A value that cannot be computed counts as empty and has no size.
             Err(Fault::Throws) if matches!(signs.last(), Some('e' | 's')) => {
                 self.rest = rest;
                 self.primary(&mut Step::Reading)?;
@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
         self.rest.starts_with('?') && !self.rest.starts_with("?.") && !self.rest.starts_with("?[")
     }
 
-    /// A word made of letters, digits, `_` and `$`.
+    /// Parses a word of letters, digits, `_` and `$`.
     fn word(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
         let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -350,7 +350,7 @@ impl<'a> Reader<'a> {
                 }
             },
             _ if RESERVED.contains(&word) => return Err(Fault::Unreadable),
-            // A function, or a function of a name space.
+            // The name of a function, or of a function in a namespace.
             _ if self.rest.starts_with(['(', '@']) => return Err(Fault::Unreadable),
             _ => Value::Undefined,
         };
@@ -361,11 +361,11 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Calls the method after a dot, with its parameters.
+    /// Parses the method call after a dot, with its parameters, and calls the method.
     fn call(&mut self, receiver: Value<'a>, step: &mut Step<'_>) -> Read<'a> {
         let name = self.word();
         if name.is_empty() || !self.take("(") {
-            // A property of an object, or a name with points in it.
+            // Without parentheses it is a property of an object, or a name with points.
             return Err(Fault::Unreadable);
         }
         let mut values = Vec::new();
@@ -446,7 +446,7 @@ impl<'a> Reader<'a> {
         }
         let (number, rest) = self.rest.split_at(end);
         if rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
-            // Other radixes and suffixes for types, and texts that start with digits.
+            // Other radixes, type suffixes, and words that start with digits are not supported.
             return Err(Fault::Unreadable);
         }
         self.rest = rest;

@@ -1,47 +1,47 @@
-//! Values of JEXL and its strict arithmetic: Java's numbers widen as they must and narrow as they may, texts that read as
-//! numbers count as such beside numbers, and nothing is computed with null.
+//! JEXL values and JEXL's strict arithmetic. Numbers have the smallest Java type that can hold the result. A text that
+//! parses as a number is a number beside another number. Arithmetic with null throws.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::java::{parse_double, write_double};
 
-/// Why there is no value.
+/// Reason why a script has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// JEXL throws while it computes, and its engine keeps silent.
+    /// JEXL throws during the evaluation; JMeter's engine is silent about it.
     Throws,
-    /// Java throws: a text that must be a number is none. That gets through to JMeter.
+    /// Java throws, because a text that must be a number is not one. JMeter sees this exception.
     NoNumber,
-    /// JEXL cannot read it, or it is not known here.
+    /// JEXL cannot parse the script, or this crate does not support it.
     Unreadable,
 }
 
-/// A value.
+/// A value of a JEXL script.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// A name that nothing stands for.
+    /// An undefined name.
     Undefined,
     Null,
     Bool(bool),
-    /// `Integer`.
+    /// A Java `Integer`.
     Int(i32),
-    /// `Long`.
+    /// A Java `Long`.
     Long(i64),
-    /// `BigInteger`, as far as 128 bits go.
+    /// A Java `BigInteger`, limited to 128 bits.
     Big(i128),
-    /// `Double`.
+    /// A Java `Double`.
     Double(f64),
     Text(Cow<'a, str>),
-    /// The user's variables.
+    /// The object `vars`: the user's variables.
     Variables,
-    /// The properties of the run.
+    /// The object `props`: the properties of the run.
     Properties,
-    /// The log.
+    /// The object `log`.
     Log,
 }
 
-/// Arithmetic between two numbers.
+/// Arithmetic operators on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     Add,
@@ -52,12 +52,12 @@ pub(super) enum Arithmetic {
 }
 
 impl<'a> Value<'a> {
-    /// The value without pointers into the script.
+    /// Creates a text value.
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A number as narrow as it fits.
+    /// Creates a number of the smallest type that holds the value.
     fn narrow(value: i128, keeps_long: bool) -> Self {
         match (i32::try_from(value), i64::try_from(value)) {
             (Ok(value), _) if !keeps_long => Self::Int(value),
@@ -66,7 +66,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Appends the text; nothing for null.
+    /// Appends the value as text; null appends nothing.
     pub(super) fn write(&self, out: &mut String) {
         use std::fmt::Write;
         let _ = match self {
@@ -86,7 +86,7 @@ impl<'a> Value<'a> {
         };
     }
 
-    /// The text of an operand.
+    /// Returns the text of an operand.
     pub(super) fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether it counts: texts do unless they are empty or `false`, numbers unless they are 0.
+    /// Converts the value to a boolean. A text is false if it is empty or `false`; a number is false if it is 0.
     pub(super) fn truth(&self) -> Result<bool, Fault> {
         Ok(match self {
             Self::Undefined | Self::Null => return Err(Fault::Throws),
@@ -124,7 +124,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Whether a ternary takes its first branch: null is no error there.
+    /// Returns true if a ternary takes its first branch; null is false here, and no error.
     pub(super) fn holds(&self) -> Result<bool, Fault> {
         if self.is_null() { Ok(false) } else { self.truth() }
     }
@@ -142,7 +142,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// A whole number: texts must be one, decimals are cut.
+    /// Converts the value to a whole number. A text must be one, and decimals are truncated.
     pub(super) fn long(&self) -> Result<i64, Fault> {
         Ok(match self {
             Self::Bool(value) => i64::from(*value),
@@ -165,7 +165,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether arithmetic takes it for a decimal: a `Double`, or a text with a point or an exponent.
+    /// Returns true if arithmetic treats the value as a decimal: a `Double`, or a text with a point or an exponent.
     fn is_decimal(&self) -> bool {
         match self {
             Self::Double(_) => true,
@@ -193,7 +193,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `left == right`.
+    /// Evaluates `left == right`.
     pub(super) fn equals(&self, other: &Self) -> Result<bool, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);
@@ -209,7 +209,8 @@ impl<'a> Value<'a> {
         Ok(self.order(other)? == Ordering::Equal)
     }
 
-    /// How the two stand to each other in `<` and its kin; `None` if one is null, which is never so.
+    /// Compares two values for `<`, `<=`, `>` and `>=`. Returns `None` if exactly one is null; then no comparison is
+    /// true.
     pub(super) fn compare(&self, other: &Self) -> Result<Option<Ordering>, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);
@@ -246,7 +247,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Arithmetic; `+` joins texts.
+    /// Evaluates an arithmetic operator; `+` concatenates texts.
     pub(super) fn compute(&self, how: Arithmetic, other: &Self) -> Result<Value<'a>, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);
@@ -285,7 +286,7 @@ impl<'a> Value<'a> {
         value.map(|value| Value::narrow(value, keeps_long)).ok_or(Fault::Throws)
     }
 
-    /// `-value`.
+    /// Evaluates the negation `-value`.
     pub(super) fn negated(self) -> Result<Value<'a>, Fault> {
         Ok(match self {
             Self::Int(value) => Self::Int(value.wrapping_neg()),
@@ -297,7 +298,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// `empty value`.
+    /// Evaluates `empty value`.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Undefined | Self::Null => true,
@@ -310,7 +311,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `size value`.
+    /// Evaluates `size value`.
     pub(super) fn size(&self) -> i32 {
         match self {
             Self::Text(text) => text.encode_utf16().count() as i32,

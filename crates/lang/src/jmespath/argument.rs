@@ -1,18 +1,18 @@
-//! Types of the arguments of functions, and jmespath-core's messages about wrong ones.
+//! Types of function arguments, and jmespath-core's messages about wrong types.
 
 use super::node::Node;
 use super::value::{Type, Value};
 
-/// An argument of a call.
+/// An argument of a function call.
 pub(super) enum Argument<'n> {
     /// A value.
     Value(Value),
-    /// An expression that the function applies itself.
+    /// An expression that the function evaluates itself.
     Expression(&'n Node),
 }
 
 impl Argument<'_> {
-    /// The value; null where it is an expression, which no function is given that asks for a value.
+    /// Returns the argument's value. An expression returns null; functions that require a value never get one.
     pub(super) fn value(&self) -> &Value {
         match self {
             Self::Value(value) => value,
@@ -21,21 +21,21 @@ impl Argument<'_> {
     }
 }
 
-/// The required type of an argument.
+/// Required type of an argument.
 #[derive(Debug)]
 pub(super) enum Constraint {
-    /// Any value.
+    /// Any value is allowed.
     Any,
-    /// An expression.
+    /// An expression is required.
     Expression,
     /// A value of one of these types.
     Is(&'static [Type]),
-    /// A list whose elements are all of one type, which is one of these; of any if there are none.
+    /// A list is required whose elements all have the same type, one of these types. An empty slice allows any type.
     ListOf(&'static [Type]),
 }
 
 impl Constraint {
-    /// Checks an argument. The error is the expected and the actual type.
+    /// Checks an argument. The error contains the expected and the actual type.
     pub(super) fn check(&self, argument: &Argument<'_>) -> Result<(), (String, String)> {
         let wrong = |actual: String| Err((self.expected(), actual));
         let value = match argument {
@@ -76,7 +76,7 @@ impl Constraint {
     }
 }
 
-/// The names with commas between them, and `last` before the last.
+/// Joins the type names with commas, and with `last` before the last name.
 fn listed(types: &[Type], last: &str) -> String {
     let mut out = String::new();
     for (at, one) in types.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The functions of JMESPath, with the results of jmespath-core: calculated numbers are floating-point numbers.
+//! The functions of JMESPath, with the results of jmespath-core: a calculated number is a floating-point number.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::value::{Members, Type, Value};
 use crate::java::parse_double;
 use crate::work;
 
-/// A function of the table.
+/// A function, as an entry of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function(&'static Entry);
 
@@ -20,7 +20,7 @@ type Answer = Result<Value, Failure>;
 struct Entry {
     name: &'static str,
     arguments: &'static [Constraint],
-    /// The last argument may be there several times.
+    /// True if the last argument may be repeated.
     repeats: bool,
     run: fn(&Entry, &[Argument<'_>]) -> Answer,
 }
@@ -38,7 +38,7 @@ const fn entry(
     Entry { name, arguments, repeats: false, run }
 }
 
-/// In the order of the names.
+/// All functions, sorted by name.
 static TABLE: &[Entry] = &[
     entry("abs", &[Constraint::Is(NUMBER)], |_, of| Ok(Value::Double(number(of).abs()))),
     entry("avg", &[Constraint::ListOf(NUMBER)], avg),
@@ -95,7 +95,7 @@ impl Function {
         Some(Self(&TABLE[at]))
     }
 
-    /// The error of a call with that number of arguments, if there is one.
+    /// Returns the error of a call with that number of arguments, or `None` if the number is right.
     pub(super) fn arity_problem(self, count: usize) -> Option<String> {
         let least = self.0.arguments.len();
         if count == least || self.0.repeats && count > least {
@@ -188,7 +188,7 @@ fn best_by(entry: &Entry, of: &[Argument<'_>], wanted: Ordering) -> Answer {
     Ok(best.map_or(Value::Null, |(_, value)| value))
 }
 
-/// The elements with what the expression makes of each: all numbers or all strings.
+/// Returns each element with the value of the expression for it. The values must be all numbers or all strings.
 fn keyed(entry: &Entry, of: &[Argument<'_>]) -> Result<Vec<(Value, Value)>, Failure> {
     let Argument::Expression(node) = of[1] else { return Ok(Vec::new()) };
     let node: &Node = node;

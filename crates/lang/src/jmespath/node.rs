@@ -1,6 +1,6 @@
-//! The nodes of an expression, and what each makes of a value.
+//! The nodes of a compiled expression, and how each node transforms a value.
 //!
-//! Recursion is as deep as the expression; the document's depth does not count.
+//! The recursion is as deep as the expression; the depth of the document does not matter.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,46 +11,46 @@ use super::function::Function;
 use super::value::{Members, Type, Value};
 use crate::work;
 
-/// A part of an expression.
+/// A node of a compiled expression.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// `@`.
+    /// `@`: the current value.
     Current,
     /// A member of an object.
     Property(Box<str>),
-    /// A literal.
+    /// A literal value.
     Value(Value),
     /// An element of a list.
     Index(i32),
-    /// Some elements of one.
+    /// A slice of a list.
     Slice { start: i32, stop: i32, step: i32 },
-    /// The value of the inner expression for each element, without nulls.
+    /// Evaluates the inner expression for each element; nulls are left out.
     Each(Box<Node>),
-    /// The list without the lists directly in it, but with their elements.
+    /// Replaces each list that is directly in the list by its elements.
     Flatten,
     /// All values of an object.
     Values,
-    /// The elements for which this is true.
+    /// Selects the elements for which the inner expression is true.
     Select(Box<Node>),
-    /// A new list.
+    /// Creates a list of the values of expressions.
     List(Vec<Node>),
-    /// A new object.
+    /// Creates an object from keys and expressions.
     Hash(Vec<(Arc<str>, Node)>),
-    /// A comparison.
+    /// Compares the values of two expressions.
     Compare(Order, Box<Node>, Box<Node>),
-    /// Both.
+    /// Logical and.
     And(Box<Node>, Box<Node>),
-    /// Either.
+    /// Logical or.
     Or(Box<Node>, Box<Node>),
-    /// Not.
+    /// Logical not.
     Not(Box<Node>),
-    /// A function and its arguments; those marked are expressions and not their values.
+    /// Calls a function with its arguments. True marks an argument that is passed as an expression, not as its value.
     Call(Function, Vec<(bool, Node)>),
-    /// One after the other.
+    /// Evaluates expressions one after the other, each on the previous value.
     Sequence(Vec<Node>),
 }
 
-/// How two values are compared.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Equal,
@@ -92,7 +92,7 @@ impl Node {
         Self::Slice { start: start.unwrap_or(first), stop: stop.unwrap_or(last), step }
     }
 
-    /// This, and then the rest.
+    /// Returns the sequence of this node and `rest`.
     pub(super) fn then(self, rest: Option<Self>) -> Self {
         match rest {
             None => self,
@@ -154,7 +154,7 @@ impl Node {
     }
 }
 
-/// The value of a node for each element of a list, without nulls.
+/// Evaluates a node for each element of a list; nulls are left out.
 fn each(node: &Node, input: &Value) -> Result<Value, Failure> {
     let Value::Array(values) = input else { return Ok(Value::Null) };
     let mut made = Vec::with_capacity(values.len());
@@ -167,7 +167,7 @@ fn each(node: &Node, input: &Value) -> Result<Value, Failure> {
     Ok(Value::list(made))
 }
 
-/// A list with the elements of the lists directly in it in their place.
+/// Replaces each list that is directly in a list by its elements.
 fn flattened(input: &Value) -> Value {
     let Value::Array(values) = input else { return Value::Null };
     let mut made = Vec::with_capacity(values.len());
@@ -180,7 +180,7 @@ fn flattened(input: &Value) -> Value {
     Value::list(made)
 }
 
-/// The elements of a list for which a node is true.
+/// Selects the elements of a list for which a node is true.
 fn selected(test: &Node, input: &Value) -> Result<Value, Failure> {
     let Value::Array(values) = input else { return Ok(Value::Null) };
     let mut made = Vec::new();
@@ -192,7 +192,7 @@ fn selected(test: &Node, input: &Value) -> Result<Value, Failure> {
     Ok(Value::list(made))
 }
 
-/// Only numbers have an order; anything else is equal or not.
+/// Compares two values. Only numbers can be ordered; other values are equal or not.
 fn compared(order: Order, left: &Value, right: &Value) -> Value {
     let has_order = left.is_a() == Type::Number && right.is_a() == Type::Number;
     if has_order || matches!(order, Order::Equal | Order::NotEqual) {
@@ -214,7 +214,7 @@ fn call(function: Function, arguments: &[(bool, Node)], input: &Value) -> Result
     function.call(&made)
 }
 
-/// Elements of a list, values of an object, nothing of anything else.
+/// Returns the elements of a list or the values of an object; any other value has none.
 pub(super) fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(values) => values.to_vec(),
@@ -223,7 +223,7 @@ pub(super) fn elements(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Adds a member; a repeated key keeps its place and takes the new value.
+/// Adds a member to an object; a repeated key keeps its position and gets the new value.
 pub(super) fn put(members: &mut Members, key: Arc<str>, value: Value) {
     match members.iter_mut().find(|(name, _)| *name == key) {
         Some(known) => known.1 = value,
@@ -238,7 +238,8 @@ fn index_of(input: &Value, index: i32) -> Value {
     found.cloned().unwrap_or(Value::Null)
 }
 
-/// The arithmetic is that of jmespath-core, which takes one element of an empty list when it goes backwards.
+/// Returns a slice of a list with the arithmetic of jmespath-core, which takes one element of an empty list when it
+/// goes backwards.
 fn slice(input: &Value, start: i32, stop: i32, step: i32) -> Result<Value, Failure> {
     let values = elements(input);
     let size = i32::try_from(values.len()).unwrap_or(i32::MAX);

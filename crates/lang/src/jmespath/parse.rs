@@ -1,7 +1,8 @@
-//! Reads expressions: from words to nodes, by the precedences of jmespath-core's grammar.
+//! Parses expressions from tokens to nodes, with the precedences of jmespath-core's grammar.
 //!
-//! The rest of an expression after a part is compiled first and passed on as its `rest`: a projected list applies all
-//! of the rest to each of its elements. Parts are therefore read into a small tree first. Nesting is limited.
+//! A part of an expression is compiled after everything that follows it, which it gets as its `rest`: a projected list
+//! applies all of the rest to each of its elements. Therefore the parts are first parsed into a small tree. Nesting is
+//! limited.
 
 use crate::utf16::push_unit;
 use std::fmt::Write;
@@ -12,18 +13,19 @@ use super::node::{Node, Order};
 use super::read::read_literal;
 use super::token::{Kind, Token, split};
 
-/// Signs of an expression, and how deep they are nested. JMeter has no limit but its stack.
+/// Maximum number of operators and brackets in an expression, and maximum nesting depth. JMeter is limited only by its
+/// stack.
 const MAX_SIGNS: usize = 300;
 const MAX_DEPTH: u32 = 60;
 
-/// Tokens that can start an expression, and follow a dot, as the generated parser lists them.
+/// Tokens that can start an expression or follow a dot, as jmespath-core's generated parser lists them in messages.
 const EXPRESSION: &str =
     "{'!', '(', '*', '[', '{', '[?', '@', '`', RAW_STRING, JSON_CONSTANT, NAME, STRING}";
 const CHAINED: &str = "{'*', '[', '{', JSON_CONSTANT, NAME, STRING}";
 const IDENTIFIER: &str = "{JSON_CONSTANT, NAME, STRING}";
 const JSON: &str = "{'[', '{', JSON_CONSTANT, STRING, REAL_OR_EXPONENT_NUMBER, SIGNED_INT}";
 
-/// An expression as it is written.
+/// Syntax tree of an expression.
 enum Tree<'t> {
     Property(String),
     Text(String),
@@ -57,19 +59,19 @@ enum Bracket<'t> {
     Select(Box<Tree<'t>>),
 }
 
-/// Precedences: the higher, the closer an operator binds.
+/// Precedences of operators; a higher number binds tighter.
 const PIPE: u8 = 3;
 const OR: u8 = 11;
 const AND: u8 = 12;
 const COMPARE: u8 = 13;
 const NOT: u8 = 14;
 
-/// An error, and its position in bytes.
+/// An error message and its position in bytes.
 pub(super) type Problem = (String, usize);
 
 type Reading<T> = Result<T, Problem>;
 
-/// Reads an expression.
+/// Parses an expression into a node.
 pub(super) fn parse(source: &str) -> Result<Node, Failure> {
     let mut problems = Vec::new();
     let tokens = split(source, &mut problems);
@@ -177,12 +179,12 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// The end of a list of parts with commas between them.
+    /// Consumes the sign that ends a comma-separated list.
     fn close(&mut self, sign: &str, expected: &str) -> Reading<()> {
         if self.accept(sign) { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// Reports the text since `from`, with which nothing in brackets can begin.
+    /// Reports that the text since `from` cannot begin anything in brackets.
     fn no_bracket<T>(&self, from: usize) -> Reading<T> {
         let end = (self.at + 1).min(self.tokens.len() - 1);
         let read: String = self.tokens[from..end].iter().map(|token| token.text).collect();
@@ -199,7 +201,7 @@ impl<'t> Parser<'_, 't> {
         tree
     }
 
-    /// An expression of parts that bind at least as closely as `least`.
+    /// Parses an expression whose operators have at least the precedence `least`.
     fn operators(&mut self, least: u8) -> Reading<Tree<'t>> {
         let mut left = self.primary()?;
         loop {
@@ -279,7 +281,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Whether a bracket picks from a list rather than makes one.
+    /// Returns true if a bracket selects from a list; otherwise it creates a list.
     fn begins_bracket(&self) -> bool {
         let next = self.ahead(1);
         next.kind == Kind::Integer
@@ -395,7 +397,7 @@ impl<'t> Parser<'_, 't> {
         Ok(Tree::Call(name, arguments))
     }
 
-    /// JSON between backquotes: its words are put together without the blanks between them.
+    /// Parses JSON between backquotes: its tokens are joined without the blanks between them.
     fn literal(&mut self) -> Reading<Tree<'t>> {
         self.expect("`")?;
         let mut json = String::new();
@@ -455,7 +457,7 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// Text without the marks around it.
+/// Returns a quoted text without its quotes.
 fn inner(quoted: &str) -> &str {
     &quoted[1..quoted.len() - 1]
 }
@@ -468,7 +470,7 @@ fn unescape_backquotes(text: &str) -> String {
     unescape(text, |escaped| (escaped == '`').then_some(escaped))
 }
 
-/// Replaces the escapes that `known` knows; others stay.
+/// Replaces the escapes that `known` maps to a character; other escapes stay.
 fn unescape(text: &str, known: impl Fn(char) -> Option<char>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -536,7 +538,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// The node for `tree` and what follows it.
+    /// Compiles `tree`, followed by `rest`, to a node.
     fn node(&mut self, tree: &Tree<'_>, rest: Option<Node>) -> Result<Node, Failure> {
         let node = match tree {
             Tree::Property(name) => Node::Property(name.as_str().into()),
@@ -636,7 +638,7 @@ impl Compiler {
     }
 }
 
-/// `node`, and the rest for each of the elements that it gives.
+/// Returns `node`, followed by `rest` for each of the elements that `node` returns.
 fn spread(node: Node, rest: Option<Node>) -> Node {
     node.then(rest.map(|rest| Node::Each(Box::new(rest))))
 }
@@ -645,7 +647,7 @@ fn integer(token: &Token<'_>) -> Result<i32, Failure> {
     token.text.parse().map_err(|_| Failure(format!("For input string: \"{}\"", token.text)))
 }
 
-/// Jackson rejects what the grammar of expressions lets through, such as line ends in strings.
+/// Jackson rejects some JSON that the expression's grammar accepts, such as line ends in strings.
 fn literal_failure(failure: &Failure) -> Failure {
     Failure(format!("com.fasterxml.jackson.core.JsonParseException: {}", failure.0))
 }

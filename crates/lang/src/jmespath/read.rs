@@ -1,7 +1,7 @@
-//! Reads JSON as Jackson 2.16 does for JMeter: strictly, but for what comes behind the first value.
+//! Parses JSON as Jackson 2.16 does for JMeter: strictly, but without checking what follows the first value.
 //!
-//! Errors have Jackson's words with its idea of the position, as assertions show them. One pass; nesting ends at 1000
-//! levels, as there.
+//! Errors have Jackson's messages with the positions that Jackson reports, because assertions show them. Parsing takes
+//! one pass. As in Jackson, nesting is limited to 1000 levels.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 1000;
 const MAX_NUMBER: usize = 1000;
-/// Characters of a document that a message shows.
+/// Maximum number of characters of the document in a message.
 const SHOWN: usize = 500;
-/// Characters of an unknown word that a message shows.
+/// Maximum number of characters of an unknown word in a message.
 const WORD: usize = 256;
-/// Longer texts are a stream to Jackson, whose messages do not show them.
+/// Length from which Jackson reads a text as a stream; its messages then do not show the text.
 const TEXT: usize = 0x8000;
 const EXPECTED: &str = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
 const IN_STRING: &str = "string value";
@@ -25,17 +25,17 @@ const NO_DIGIT: &str = "expected digit (0-9) to follow minus sign, for valid num
 
 type Reading<T> = Result<T, Failure>;
 
-/// Reads a document.
+/// Parses a JSON document.
 pub fn read(text: &str) -> Reading<Value> {
     Reader::new(text, true).document()
 }
 
-/// Reads the JSON between backquotes in an expression; messages do not show it.
+/// Parses the JSON literal between backquotes in an expression; messages do not show its text.
 pub(super) fn read_literal(text: &str) -> Reading<Value> {
     Reader::new(text, false).document()
 }
 
-/// The container of a value, and the position where it began.
+/// The container around the current value, with the line and column where it begins.
 #[derive(Clone, Copy)]
 enum Around {
     Root,
@@ -58,7 +58,7 @@ struct Reader<'t> {
     shows: bool,
     at: usize,
     line: usize,
-    /// Where the line starts.
+    /// Byte offset of the start of the current line.
     start: usize,
     depth: u32,
     around: Around,
@@ -89,7 +89,7 @@ impl<'t> Reader<'t> {
         Some(taken)
     }
 
-    /// UTF-16 units between the start of the line and here.
+    /// Returns the number of UTF-16 units between the start of the line and the current position.
     fn column(&self) -> usize {
         self.text[self.start..self.at].encode_utf16().count()
     }
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         self.fail(&format!("Unexpected character ({}) in numeric value: {why}", described(found)))
     }
 
-    /// The next character that is not a space.
+    /// Returns the next character after whitespace, or `None` at the end.
     fn next(&mut self) -> Reading<Option<char>> {
         while let Some(found) = self.take() {
             match found {
@@ -168,7 +168,7 @@ impl<'t> Reader<'t> {
         self.start = self.at;
     }
 
-    /// The next character inside of something, which does not end here.
+    /// Returns the next character after whitespace inside a container; the end of the text is an error.
     fn inside(&mut self) -> Reading<char> {
         match (self.next()?, self.around) {
             (Some(found), _) => Ok(found),
@@ -182,7 +182,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The next character between the parts of something.
+    /// Returns the next character between the entries of a container; the end of the text is an error.
     fn between(&mut self) -> Reading<char> {
         match self.next()? {
             Some(found) => Ok(found),
@@ -296,10 +296,10 @@ impl<'t> Reader<'t> {
         self.quoted(IN_STRING)
     }
 
-    /// The text before the next quotation mark, in a `name` or a string.
+    /// Parses text up to the closing quotation mark, of a `name` or of a string.
     fn quoted(&mut self, kind: &str) -> Reading<String> {
         let mut out = String::new();
-        // The first half of a pair of escapes for one character.
+        // First half of a surrogate pair that is written as two escapes.
         let mut high: Option<u16> = None;
         loop {
             let Some(found) = self.take() else {
@@ -368,12 +368,12 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The rest of a word whose first letter was read.
+    /// Parses the rest of a word after its first letter.
     fn word(&mut self, word: &str) -> Reading<()> {
         self.rest_of(word, 1)
     }
 
-    /// The rest of a word of which some letters were read.
+    /// Parses the rest of a word after its first `read` letters.
     fn rest_of(&mut self, word: &str, read: usize) -> Reading<()> {
         for (at, expected) in word.char_indices().skip(read) {
             if self.byte() != Some(expected as u8) {
@@ -387,7 +387,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A word that is none of JSON's, of which the first part was read.
+    /// Reports a word that JSON does not define; `read` is its beginning.
     fn unknown<T>(&mut self, read: &str) -> Reading<T> {
         let mut word = String::from(read);
         while let Some(next) = self.text[self.at..].chars().next().filter(|next| is_word(*next)) {
@@ -401,7 +401,7 @@ impl<'t> Reader<'t> {
         self.fail(&format!("Unrecognized token '{word}': was expecting {EXPECTED}"))
     }
 
-    /// Refuses a character that begins no value of JSON.
+    /// Reports a character that cannot begin a JSON value.
     fn odd<T>(&mut self, found: char) -> Reading<T> {
         match found {
             'N' => {
@@ -435,7 +435,7 @@ impl<'t> Reader<'t> {
         self.at - start
     }
 
-    /// Reads the rest after `-I`, which is not a number in JSON.
+    /// Reports the rest after `-I`: infinity is not a number in JSON.
     fn infinity<T>(&mut self) -> Reading<T> {
         let token = match self.take() {
             Some('N') => "-INF",
@@ -454,7 +454,7 @@ impl<'t> Reader<'t> {
             return self.fail("Invalid numeric value: Leading zeroes not allowed");
         }
         let whole = 1 + self.digits();
-        // Where Jackson believes to be until it is through with such a number.
+        // Position that Jackson reports while it parses such a number.
         let believed = (leading != '0').then_some(self.at + 1);
         let fraction = self.fraction(believed)?;
         let exponent = self.exponent(believed)?;
@@ -494,7 +494,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The number of digits behind a decimal point; 0 if there is none.
+    /// Parses the decimals after a point; returns their number, or 0 without a point.
     fn fraction(&mut self, believed: Option<usize>) -> Reading<usize> {
         if self.byte() != Some(b'.') {
             return Ok(0);
@@ -506,7 +506,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The number of digits of an exponent; 0 if there is none.
+    /// Parses an exponent; returns the number of its digits, or 0 if there is none.
     fn exponent(&mut self, believed: Option<usize>) -> Reading<usize> {
         if !matches!(self.byte(), Some(b'e' | b'E')) {
             return Ok(0);
@@ -542,7 +542,7 @@ fn non_standard(token: &str) -> String {
     )
 }
 
-/// A character as messages show it.
+/// Describes a character as Jackson's messages do.
 fn described(found: char) -> String {
     let code = u32::from(found);
     match found {
@@ -552,7 +552,7 @@ fn described(found: char) -> String {
     }
 }
 
-/// Java's `isJavaIdentifierPart`.
+/// Returns true for a character that Java's `isJavaIdentifierPart` accepts.
 fn is_word(found: char) -> bool {
     found.is_alphanumeric()
         || matches!(found, '_' | '$' | '¢'..='¥' | '€' | '\0'..='\u{8}' | '\u{E}'..='\u{1B}' | '\u{7F}'..='\u{9F}')

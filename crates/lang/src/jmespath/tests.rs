@@ -1,5 +1,5 @@
-//! The recorded answers of jmespath-jackson 0.6.0 with Jackson 2.16.1 are the judge; `tests/data/README.md` says how they are
-//! recorded.
+//! Compares with recorded answers of jmespath-jackson 0.6.0 and Jackson 2.16.1; `tests/data/README.md` describes how
+//! they are recorded.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn answer(json: &str, expression: &str) -> Answer {
     Ok(out)
 }
 
-/// Syntax errors have the words of a parser generator there, and words of our own here.
+/// Removes the text of a syntax error: JMeter's comes from a parser generator, and this crate has its own texts.
 fn unworded(answer: Answer) -> Answer {
     answer.map_err(|(step, message)| match message.split_once(": syntax error ") {
         Some((what, _)) if step == "malformed" => (step, what.into()),

@@ -1,7 +1,7 @@
-//! The words of an expression: the longest possible one at each place.
+//! Splits an expression into tokens: at each position the longest possible token.
 //!
-//! Blanks between them mean nothing, not even inside of a literal. Characters that are not part of a token are left out and reported. One pass; words point into
-//! the expression.
+//! Blanks between tokens are ignored, even inside a literal. Characters that belong to no token are skipped and
+//! reported. Splitting takes one pass, and tokens point into the expression.
 
 use super::parse::Problem;
 
@@ -10,7 +10,7 @@ use super::parse::Problem;
 pub(super) enum Kind {
     /// An unquoted name.
     Name,
-    /// `true`, `false` or `null`: a name, too, but none of a function.
+    /// `true`, `false` or `null`. Each is a name as well, except for functions.
     Constant,
     /// Text in quotation marks.
     Quoted,
@@ -18,17 +18,17 @@ pub(super) enum Kind {
     Raw,
     /// A whole number.
     Integer,
-    /// Another number.
+    /// A number with a fraction or an exponent.
     Real,
     /// One of `< <= == >= > !=`.
     Comparator,
-    /// Any other sign.
+    /// Any other operator or punctuation.
     Sign,
-    /// The end.
+    /// The end of the expression.
     End,
 }
 
-/// A word and where it begins, in bytes.
+/// A token, and its position in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
@@ -42,7 +42,7 @@ impl Token<'_> {
     }
 }
 
-/// Splits an expression; the last word is its end. What is none goes to `problems`.
+/// Splits an expression into tokens; the last token is the end. Invalid characters are reported in `problems`.
 pub(super) fn split<'t>(source: &'t str, problems: &mut Vec<Problem>) -> Vec<Token<'t>> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -64,14 +64,14 @@ pub(super) fn split<'t>(source: &'t str, problems: &mut Vec<Problem>) -> Vec<Tok
     }
 }
 
-/// How far a word was read that turned out to be none.
+/// Returns the length of the invalid text at the start of `rest`.
 fn unknown(rest: &str) -> usize {
     let through = |count: usize| rest.chars().take(count).map(char::len_utf8).sum();
     match rest.as_bytes()[0] {
         b'-' | b'=' => through(2),
         b'\'' => rest.len(),
         b'"' => {
-            // Up to the escape that is none.
+            // Read up to the invalid escape.
             let mut letters = rest.chars().enumerate();
             while let Some((_, letter)) = letters.next() {
                 if letter != '\\' {
@@ -90,7 +90,7 @@ fn unknown(rest: &str) -> usize {
     }
 }
 
-/// The kind and length of the word at the start.
+/// Returns the kind and the length of the token at the start of `rest`.
 fn word(rest: &str) -> Option<(Kind, usize)> {
     let bytes = rest.as_bytes();
     let second = bytes.get(1).copied();
@@ -119,7 +119,7 @@ fn word(rest: &str) -> Option<(Kind, usize)> {
     })
 }
 
-/// Digits of a whole number at `from`, without leading zeros.
+/// Returns the end of the digits of a whole number without leading zeros at `from`.
 fn integer(bytes: &[u8], from: usize) -> Option<usize> {
     match bytes.get(from)? {
         b'0' => Some(from + 1),

@@ -1,6 +1,8 @@
-//! A JSON value with the differences that Jackson's classes make: `1` of a document is not equal to the `1` of a length.
+//! A JSON value with the differences between Jackson's classes: the number `1` of a document is not equal to a length
+//! of 1.
 //!
-//! Values share their texts, lists and members, so that a copy costs a count. Objects keep the order of their keys.
+//! Values share their texts, lists and members, so that a copy only increments reference counts. Objects keep the order
+//! of their keys.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -15,13 +17,13 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number of a document that fits 32 bits.
+    /// A number of the document that fits into 32 bits.
     Int(i32),
-    /// One that fits 64 bits, and any that a function counted.
+    /// A number of the document that fits into 64 bits, or any number that a function has counted.
     Long(i64),
-    /// A larger one: its digits.
+    /// A larger whole number, as digits.
     Big(Arc<str>),
-    /// One with a fraction or an exponent, and any that a function calculated.
+    /// A number with a fraction or an exponent, or any number that a function has calculated.
     Double(f64),
     /// A string.
     Text(Arc<str>),
@@ -31,10 +33,10 @@ pub enum Value {
     Object(Arc<Members>),
 }
 
-/// Members of an object, in the order in which their keys first came up.
+/// Members of an object, in the order in which their keys first appeared.
 pub(super) type Members = Vec<(Arc<str>, Value)>;
 
-/// The types that JMESPath knows.
+/// The types of JMESPath values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Number,
@@ -78,14 +80,14 @@ impl Value {
         }
     }
 
-    /// A member of an object; null of anything else.
+    /// Returns a member of an object; for any other value, null.
     pub(super) fn member(&self, key: &str) -> Self {
         let Self::Object(members) = self else { return Self::Null };
         let found = members.iter().find(|(name, _)| **name == *key);
         found.map_or(Self::Null, |(_, value)| value.clone())
     }
 
-    /// Whether it counts as true: every number does.
+    /// Returns true if the value counts as true; every number does.
     pub(super) fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -97,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The number as a `double`; 0 if it is not a number.
+    /// Returns the number as a `double`; 0 if the value is not a number.
     pub(super) fn number(&self) -> f64 {
         match self {
             Self::Int(value) => f64::from(*value),
@@ -108,7 +110,7 @@ impl Value {
         }
     }
 
-    /// Compares as the operators do; values of different types, and unequal ones without an order, count as less.
+    /// Compares values as operators do. Values of different types, and unequal values without an order, count as less.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let equal = |equal| if equal { Ordering::Equal } else { Ordering::Less };
         match (self, other) {
@@ -132,7 +134,7 @@ impl Value {
         }
     }
 
-    /// The text as variables and patterns get it: that of a string, and JSON of anything else.
+    /// Returns the text that variables and patterns get: a string's text, or the JSON of any other value.
     pub fn shown(&self) -> String {
         let mut out = String::new();
         match self {
@@ -142,7 +144,7 @@ impl Value {
         out
     }
 
-    /// Appends JSON as Jackson writes it.
+    /// Appends the value as JSON, as Jackson writes it.
     pub fn write(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
@@ -183,7 +185,7 @@ impl Value {
     }
 }
 
-/// Jackson's `equals`: numbers are equal only within a class.
+/// Compares like Jackson's `equals`: numbers of different classes are not equal.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -205,7 +207,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Java's `Double.compare`: -0 is less than 0, and NaN greater than anything.
+/// Compares like Java's `Double.compare`: -0 is less than 0, and NaN is greater than any number.
 fn compare_doubles(one: f64, two: f64) -> Ordering {
     match one.partial_cmp(&two) {
         Some(Ordering::Equal) => two.is_sign_negative().cmp(&one.is_sign_negative()),

@@ -1,6 +1,7 @@
-//! Which elements selectors select: step by step, from the results of one step to those of the next.
+//! Selects elements step by step: each step starts from the results of the previous one.
 //!
-//! A step searches below or beside each result of the previous one, keeps each element once, and then filters by position among its results.
+//! A step searches below or beside each result of the previous step, keeps each element once, and then filters by
+//! position among its results.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use super::selector::{Combinator, Match, PseudoClass, Selectors, Step, Test};
 use super::tree::{Document, NodeId};
 use crate::work;
 
-/// The selected nodes, in the order in which they were found.
+/// Returns the selected nodes, in the order in which they were found.
 pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -> Vec<NodeId> {
     let mut results = Vec::new();
     let mut known = HashSet::new();
@@ -25,7 +26,7 @@ pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -
 fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
-    // Those below which, or behind which, all was looked at.
+    // Nodes whose descendants or later siblings were all visited.
     let mut done = HashSet::new();
     let mut add = |id: NodeId| {
         if !known.contains(&id) && accepts(document, step, id) {
@@ -73,14 +74,14 @@ fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
     found
 }
 
-/// Elements behind one.
+/// Returns the later sibling elements of an element.
 fn later(document: &Document, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let siblings = document.elements_of(document.parent(id));
     let behind = siblings.skip_while(move |other| work::spend(1) && *other != id).skip(1);
     behind.take_while(|_| work::spend(1))
 }
 
-/// Whether a place among results is one that a test asks for.
+/// Returns true if a position among the results satisfies a test.
 fn is_placed(test: &Test, at: usize, count: usize) -> bool {
     let (at, count) = (at as i64, count as i64);
     match test {
@@ -122,7 +123,7 @@ fn holds(document: &Document, test: &Test, id: NodeId) -> bool {
             text.contains(wanted)
         }
         Test::Has(selectors) => !select(document, id, selectors).is_empty(),
-        // All steps of all selectors are asked about the one element.
+        // All steps of all selectors are tested on this one element.
         Test::Not(selectors) => {
             !selectors.0.iter().flatten().all(|step| accepts(document, step, id))
         }
@@ -134,7 +135,7 @@ fn siblings(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = 
     document.elements_of(document.parent(id)).filter(|_| work::spend(1))
 }
 
-/// Siblings of the same name, and itself.
+/// Returns the siblings with the same name, including the element itself.
 fn alike(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
     siblings(document, id).filter(move |other| document.name(*other) == document.name(id))
 }

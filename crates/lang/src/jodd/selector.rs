@@ -1,24 +1,25 @@
-//! CSSelly's selectors: a group at every comma, wherever it is, and backslashes that are dropped.
+//! Parses CSSelly's selectors: every comma separates groups, wherever it is, and backslashes are dropped.
 //!
-//! A selector that JMeter cannot read is [`Unreadable`]; nothing else is rejected. Nesting in `:has` and `:not` is limited.
+//! A selector that JMeter cannot read is [`Unreadable`]; nothing else is rejected. The nesting of `:has` and `:not` is
+//! limited.
 
-/// Nesting of selectors in one another; each level costs a pair of brackets that Jodd would not match anyway.
+/// Maximum nesting depth of selectors. Each level needs a pair of brackets, which Jodd does not match anyway.
 const MAX_DEPTH: u32 = 8;
 
-/// A text that is not a selector.
+/// Error: the text is not a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// Selectors with commas between them.
+/// Selectors that were separated by commas.
 #[derive(Debug)]
 pub struct Selectors(pub(super) Vec<Vec<Step>>);
 
-/// A step on the way to the elements that are selected.
+/// A step of a selector.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// The combinator with the part before.
+    /// Combinator between this step and the previous one.
     pub(super) from: Combinator,
-    /// `None` is any.
+    /// Name of the element; `None` matches any element.
     pub(super) element: Option<String>,
     pub(super) tests: Vec<Test>,
 }
@@ -31,7 +32,7 @@ pub(super) enum Combinator {
     Later,
 }
 
-/// A test of an element, or of its place among the results.
+/// A test of an element, or of its position among the results.
 #[derive(Debug)]
 pub(super) enum Test {
     Attribute { name: String, value: Option<(Match, String)> },
@@ -72,7 +73,7 @@ pub(super) enum PseudoClass {
     Last,
     Even,
     Odd,
-    /// Of that `type`.
+    /// The form element has this `type`.
     Type(&'static str),
     Input,
     Header,
@@ -81,7 +82,7 @@ pub(super) enum PseudoClass {
     Checked,
 }
 
-/// `an+b`.
+/// Position formula `an+b`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nth {
     pub(super) a: i32,
@@ -120,7 +121,7 @@ impl Nth {
 }
 
 impl Selectors {
-    /// Reads selectors.
+    /// Parses selectors.
     pub fn parse(source: &str) -> Result<Self, Unreadable> {
         Self::parse_at(source, 0)
     }
@@ -130,7 +131,7 @@ impl Selectors {
             return Err(Unreadable);
         }
         let mut groups = Vec::new();
-        // Commas in a row count as one.
+        // Consecutive commas count as one.
         let mut rest = Some(source);
         while let Some(text) = rest {
             let (group, next) = match text.find(',') {
@@ -179,7 +180,7 @@ impl<'t> Reader<'t> {
         loop {
             self.blanks();
             if self.byte().is_none() {
-                // A text without any is none.
+                // A text without steps is not a selector.
                 return if steps.is_empty() { Err(Unreadable) } else { Ok(steps) };
             }
             let element = match self.identifier() {
@@ -194,7 +195,7 @@ impl<'t> Reader<'t> {
             if self.byte().is_none() {
                 return Ok(steps);
             }
-            // A line's end does not count as a blank directly after an element.
+            // A line end directly after an element does not count as a blank.
             if matches!(self.byte(), Some(b'\n' | b'\r' | 0xC)) {
                 return Err(Unreadable);
             }
@@ -212,7 +213,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The length of a letter of a name at a place, escapes included.
+    /// Returns the length of a name's letter at an offset, including an escape; `None` if it is no letter.
     fn letter(&self, at: usize, first: bool) -> Option<usize> {
         let bytes = self.text.as_bytes();
         match *bytes.get(at)? {
@@ -263,7 +264,7 @@ impl<'t> Reader<'t> {
             match self.byte() {
                 Some(b'[') => {
                     self.at += 1;
-                    // What is open at the end needs no closing.
+                    // The end of the text closes an open bracket.
                     while !self.accept(b']') && self.byte().is_some() {
                         tests.push(self.attribute()?);
                     }
@@ -334,7 +335,8 @@ impl<'t> Reader<'t> {
 
     fn quoted(&mut self, quote: u8) -> Result<(), Unreadable> {
         self.at += 1;
-        // The last mark before the end of a line could end it; the first does, as no other sense is left for the rest.
+        // Jodd takes the last quotation mark before the end of the line. The first one is equivalent, because the rest
+        // would make no sense otherwise.
         while let Some(byte) = self.byte() {
             match byte {
                 _ if byte == quote => {
@@ -352,7 +354,7 @@ impl<'t> Reader<'t> {
         Err(Unreadable)
     }
 
-    /// The text before the closing bracket.
+    /// Returns the text before the closing bracket.
     fn body(&mut self) -> Result<&'t str, Unreadable> {
         let start = self.at;
         while let Some(byte) = self.byte() {
@@ -400,12 +402,12 @@ fn attribute(name: &str, kind: Match, value: String) -> Test {
     Test::Attribute { name: name.to_owned(), value: Some((kind, value)) }
 }
 
-/// A text without its backslashes.
+/// Removes all backslashes.
 fn plain(text: &str) -> String {
     text.replace('\\', "")
 }
 
-/// A text that begins with a quotation mark without its first and last character.
+/// Removes the first and the last character, if the text begins with a quotation mark.
 fn stripped(text: &str) -> &str {
     if !text.starts_with(['"', '\'']) {
         return text;

@@ -1,11 +1,11 @@
-//! Compares with recorded results of Jodd itself; `tests/data/README.md` says how they are recorded.
+//! Compares with recorded results of Jodd itself; `tests/data/README.md` describes how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
-/// The values found; `None` if page or selector cannot be read.
+/// Returns the values found; `None` if page or selector cannot be parsed.
 fn found(document: &str, selector: &str, attribute: Option<&str>) -> Option<Vec<Option<String>>> {
     let selectors = Selectors::parse(selector).ok()?;
     let mut found = Vec::new();

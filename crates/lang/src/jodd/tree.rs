@@ -1,9 +1,9 @@
-//! The tree of a page as Jodd builds it: nodes in one list, linked by their numbers.
+//! The tree of a page as Jodd builds it: a list of nodes that refer to each other by index.
 
 use crate::links::tokenizer::{self, Kind, Tag, Thrown, Visitor};
 use crate::work;
 
-/// Number of a node.
+/// Index of a node.
 pub(super) type NodeId = usize;
 
 /// An attribute's name in lower case, and its value if it has one.
@@ -22,7 +22,7 @@ struct Node {
     children: Vec<NodeId>,
 }
 
-/// A page.
+/// A parsed page.
 #[derive(Debug)]
 pub struct Document {
     nodes: Vec<Node>,
@@ -33,7 +33,7 @@ const VOID: [&str; 16] = [
     "meta", "param", "source", "track", "wbr",
 ];
 
-/// Elements that one of those beside them ends as it begins.
+/// Elements that end when certain siblings begin.
 const ENDED_BY_START: [(&[&str], &[&str]); 12] = [
     (
         &["p"],
@@ -91,7 +91,7 @@ const ENDED_BY_START: [(&[&str], &[&str]); 12] = [
     (&["head"], &["body"]),
 ];
 
-/// Elements that the end of one of those before them ends, too.
+/// Elements that end when certain parents end.
 const ENDED_BY_END: [(&[&str], &[&str]); 6] = [
     (&["dl"], &["dd", "dt"]),
     (&["ul", "ol"], &["li"]),
@@ -122,10 +122,10 @@ fn ends_with(open: &str, end: &str) -> bool {
 }
 
 impl Document {
-    /// The document itself, which is not an element.
+    /// The document's root, which is not an element.
     pub(super) const ROOT: NodeId = 0;
 
-    /// Reads a page.
+    /// Parses a page.
     pub fn parse(text: &str) -> Result<Self, Thrown> {
         let root = Node {
             content: Content::Element { name: String::new(), attributes: Vec::new() },
@@ -141,7 +141,7 @@ impl Document {
         id != Self::ROOT && matches!(self.nodes[id].content, Content::Element { .. })
     }
 
-    /// Name of an element in lower case; nothing for the document and texts.
+    /// Returns an element's name in lower case; empty for the document and for texts.
     pub(super) fn name(&self, id: NodeId) -> &str {
         match &self.nodes[id].content {
             Content::Element { name, .. } => name,
@@ -154,12 +154,12 @@ impl Document {
         attributes.iter().find(|(known, _)| known == name)
     }
 
-    /// Whether an attribute is there, by its name in lower case.
+    /// Returns true if an element has an attribute, given by its name in lower case.
     pub(super) fn has_attribute(&self, id: NodeId, name: &str) -> bool {
         self.found(id, name).is_some()
     }
 
-    /// An attribute's value, if it is there and has one.
+    /// Returns an attribute's value, if it exists and has one.
     pub(super) fn attribute(&self, id: NodeId, name: &str) -> Option<&str> {
         self.found(id, name)?.1.as_deref()
     }
@@ -172,12 +172,12 @@ impl Document {
         &self.nodes[id].children
     }
 
-    /// Children that are elements.
+    /// Returns the children that are elements.
     pub(super) fn elements_of(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         self.nodes[id].children.iter().copied().filter(|id| self.is_element(*id))
     }
 
-    /// Appends all text in a node, that of scripts included.
+    /// Appends all text of a node, including that of scripts.
     pub(super) fn write_text(&self, id: NodeId, out: &mut String) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -200,7 +200,7 @@ fn element(tag: &Tag<'_>) -> Content {
 
 struct Builder {
     document: Document,
-    /// The element that what comes next goes into.
+    /// The element to which the next nodes are added.
     open: NodeId,
 }
 
@@ -240,7 +240,7 @@ impl Builder {
         while self.open != matching {
             let parent = document.parent(self.open);
             if starts_after(document.name(parent), document.name(self.open)) {
-                // The tree is broken up: the element goes behind its parent.
+                // Jodd restructures the tree here: the element moves behind its parent.
                 let above = document.parent(parent);
                 let open = self.open;
                 document.nodes[parent].children.retain(|child| *child != open);

@@ -1,7 +1,7 @@
 //! A position in the text of a path, with a movable end.
 //!
-//! Reading behind the end of the text is the exception that Java would throw there; reading behind the movable
-//! end is not, which some malformed paths depend on.
+//! Reading beyond the end of the text is the exception that Java would throw. Reading beyond the movable end is no
+//! error, and some malformed paths depend on that.
 
 use super::{Failure, failure::index_out_of_range};
 
@@ -11,7 +11,7 @@ type Reading<T> = Result<T, Failure>;
 pub(super) struct Cursor {
     text: Vec<char>,
     pub(super) at: usize,
-    /// Index of the last character that counts, plus one.
+    /// Index after the last character that counts.
     end: usize,
 }
 
@@ -91,7 +91,7 @@ impl Cursor {
         at
     }
 
-    /// Index of the next character that is not a blank, if it is `value`.
+    /// Returns the index of the next character that is not a blank, if that character is `value`.
     pub(super) fn index_of_next(&self, from: usize, value: char) -> Reading<Option<usize>> {
         let at = self.next_significant(from);
         Ok((self.char_at(at)? == value).then_some(at))
@@ -101,7 +101,7 @@ impl Cursor {
         self.next_significant_char(from) == value
     }
 
-    /// The next character that is not a blank; a blank at the end.
+    /// Returns the next character that is not a blank, or a blank at the end.
     pub(super) fn next_significant_char(&self, from: usize) -> char {
         let at = self.next_significant(from);
         if self.contains(at) { self.text[at] } else { ' ' }
@@ -115,7 +115,7 @@ impl Cursor {
         (from..self.end).find(|at| self.text[*at] == value)
     }
 
-    /// Index of the next `value` behind `from` without a backslash before it.
+    /// Returns the index of the next `value` after `from` that is not escaped by a backslash.
     pub(super) fn find_unescaped(&self, from: usize, value: char) -> Option<usize> {
         let mut escaped = false;
         for at in from + 1..self.end {
@@ -130,7 +130,7 @@ impl Cursor {
         None
     }
 
-    /// Index of the bracket that closes the one at `from`.
+    /// Returns the index of the bracket that closes the bracket at `from`.
     pub(super) fn find_close(
         &self,
         from: usize,
@@ -181,7 +181,7 @@ impl Cursor {
         Ok(None)
     }
 
-    /// Consumes `value` behind blanks.
+    /// Skips blanks and consumes `value`; any other character is an error.
     pub(super) fn expect(&mut self, value: char) -> Reading<()> {
         self.skip_blanks();
         if self.current()? != value {
@@ -191,7 +191,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Consumes `word` behind blanks, if it is there.
+    /// Skips blanks and consumes `word`, if it comes next.
     pub(super) fn take(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let length = word.chars().count();

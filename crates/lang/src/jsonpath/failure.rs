@@ -1,17 +1,17 @@
-//! Errors of reading or evaluating a path, in the words of Jayway's exceptions.
+//! Errors of parsing or evaluating a path, with the messages of Jayway's exceptions.
 
 use std::fmt;
 
-/// A failure. The kinds are those that callers distinguish.
+/// An error, by the kinds that callers distinguish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The path leads nowhere (`PathNotFoundException`).
     NotFound(String),
-    /// The path cannot be read, or not be applied (`InvalidPathException`).
+    /// The path cannot be parsed or not be applied (`InvalidPathException`).
     InvalidPath(String),
     /// An index outside a list (`IndexOutOfBoundsException`).
     Index(String),
-    /// Anything else.
+    /// Any other exception.
     Other(String),
 }
 
@@ -27,9 +27,9 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Reading a character behind the end of a text.
+/// Returns the error of reading a character beyond the end of a text.
 pub(super) fn index_out_of_range(at: usize) -> Failure {
-    // Java's index before the start is -1.
+    // An index before the start is -1, as in Java.
     let at = at as isize;
     Failure::Other(format!(
         "java.lang.StringIndexOutOfBoundsException: String index out of range: {at}"

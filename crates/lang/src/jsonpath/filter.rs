@@ -1,4 +1,4 @@
-//! Reads filters: `[?(@.price < 10 && @.title)]`.
+//! Parses filters: `[?(@.price < 10 && @.title)]`.
 
 use super::cursor::Cursor;
 use super::failure::Failure;
@@ -9,10 +9,10 @@ use super::value::Value;
 
 type Reading<T> = Result<T, Failure>;
 
-/// How often a pattern in a filter may go back in a text.
+/// Maximum number of backtracking steps of a pattern in a filter.
 pub(super) const MAX_BACKTRACKS: usize = 1_000_000;
 
-/// A condition on a node.
+/// A condition on a node of the document.
 #[derive(Clone, Debug)]
 pub(super) enum Filter {
     Any(Vec<Filter>),
@@ -23,14 +23,14 @@ pub(super) enum Filter {
         operator: Operator,
         right: Operand,
     },
-    /// The path leads somewhere, or must not.
+    /// Tests that a path leads to a node, or that it does not.
     Exists {
         path: Path,
         expected: bool,
     },
 }
 
-/// A side of a relation.
+/// An operand of a comparison.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Path {
@@ -41,7 +41,7 @@ pub(super) enum Operand {
     Number(Decimal),
     Bool(bool),
     Null,
-    /// A list or object, unless its text cannot be read.
+    /// A list or object written in the filter; without a value if its text cannot be parsed.
     Json {
         text: String,
         value: Option<Value<'static>>,
@@ -49,7 +49,7 @@ pub(super) enum Operand {
     Pattern(Box<fancy_regex::Regex>),
 }
 
-/// A relation.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     GreaterOrEqual,
@@ -69,7 +69,7 @@ pub(super) enum Operator {
     SubsetOf,
     AnyOf,
     NoneOf,
-    /// Known to Jayway, but with no operand that could be written here: `ALL`, `TYPE`, `MATCHES`, `EXISTS`.
+    /// An operator of Jayway that no operand in a filter's text can satisfy: `ALL`, `TYPE`, `MATCHES`, `EXISTS`.
     Unusable,
 }
 
@@ -103,7 +103,7 @@ fn invalid<T>(message: impl Into<String>) -> Reading<T> {
     Err(Failure::InvalidPath(message.into()))
 }
 
-/// Reads a filter with its brackets.
+/// Parses a filter with its brackets.
 pub(super) fn read(source: &str, depth: u32) -> Reading<Filter> {
     let mut cursor = Cursor::new(source);
     cursor.trim();
@@ -163,7 +163,7 @@ impl Reader {
         self.joined("&&", Self::operand_of_all, Filter::All)
     }
 
-    /// Filters with a sign between them; one alone is that filter.
+    /// Parses filters joined by an operator; a single filter is returned as it is.
     fn joined(
         &mut self,
         sign: &str,
@@ -381,7 +381,7 @@ fn is_operator_char(value: char) -> bool {
     matches!(value, '<' | '>' | '=' | '~' | '!')
 }
 
-/// Whether the closing parenthesis at the cursor belongs to a function of the path that starts at `start`.
+/// Returns true if the closing parenthesis at the cursor belongs to a function of the path that starts at `start`.
 fn closes_function(cursor: &Cursor, start: usize) -> Reading<bool> {
     let Some(open) = cursor.previous_significant(cursor.at) else { return Ok(false) };
     if cursor.char_at(open)? != '(' {

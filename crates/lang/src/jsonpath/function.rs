@@ -10,7 +10,7 @@ use super::walk;
 
 type Calling<T> = Result<T, Failure>;
 
-/// Applies a function to a node. Paths among the parameters start from the document.
+/// Applies a function to a node. Paths among its parameters start at the document.
 pub(super) fn call<'t>(
     name: &str,
     parameters: &[Parameter],
@@ -88,7 +88,7 @@ fn aggregate(name: &str, model: &Value<'_>, parameters: &[Value<'_>]) -> Calling
         "avg" => sum / count,
         "sum" => sum,
         "min" => all.into_iter().fold(f64::MAX, f64::min),
-        // Jayway starts from Java's smallest positive number.
+        // Jayway starts the maximum at Java's smallest positive number.
         "max" => all.into_iter().fold(f64::from_bits(1), f64::max),
         _ => {
             let squares: f64 = all.iter().map(|value| value * value).sum();
@@ -105,7 +105,7 @@ fn element<'t>(model: &Value<'t>, index: i64) -> Calling<Value<'t>> {
     let Value::Array(items) = model else { return Err(empty()) };
     let length = items.len() as i64;
     let position = if index >= 0 { index } else { length + index };
-    // The first element cannot be reached from the end.
+    // A negative index cannot reach the first element, as in Jayway.
     if index < 0 && position <= 0 {
         return Err(Failure::Other(format!(
             "Target index:{index} larger than object count:{length}"
@@ -140,7 +140,7 @@ fn concat(model: &Value<'_>, parameters: &[Value<'_>]) -> Value<'static> {
     Value::String(Cow::Owned(out))
 }
 
-/// Number of elements or members; a path as parameter counts what lies below where it leads to.
+/// Returns the number of elements or members. With a path as parameter, it counts the children of the path's result.
 fn length<'t>(parameters: &[Parameter], model: &Value<'t>) -> Calling<Value<'t>> {
     match parameters.first() {
         Some(Parameter::Path(path)) => {
@@ -149,7 +149,7 @@ fn length<'t>(parameters: &[Parameter], model: &Value<'t>) -> Calling<Value<'t>>
                 below.tokens.push(Token::Wildcard);
             }
             let found = walk::walk(&below, model, model, false)?;
-            // Jayway has decided before adding the wildcard whether there is one result or a list of them.
+            // Jayway decides before it adds the wildcard if there is one result or a list.
             if !path.is_definite() {
                 return Ok(Value::Int(found.len() as i64));
             }

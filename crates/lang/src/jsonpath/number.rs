@@ -1,7 +1,7 @@
-//! Numbers as Java keeps and writes them.
+//! Numbers as Java stores and prints them.
 //!
-//! A number of a JSON text is a `long`, a `BigInteger`, a `double` or a `BigDecimal` in JMeter, and each
-//! has its own text: `1.0E10`, `1E+10` or `10000000000`. Comparisons in filters are decimal and exact.
+//! A number in a JSON text is a `long`, a `BigInteger`, a `double` or a `BigDecimal` in JMeter. Each type has its own
+//! text form: `1.0E10`, `1E+10` or `10000000000`. Comparisons in filters are decimal and exact.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// Reads what Java's `BigDecimal` reads; `None` is a `NumberFormatException`.
+    /// Parses what Java's `BigDecimal` accepts; `None` is a `NumberFormatException`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.strip_prefix(['-', '+']) {
             Some(rest) => (text.starts_with('-'), rest),
@@ -43,7 +43,7 @@ impl Decimal {
         self.digits.bytes().all(|byte| byte == b'0')
     }
 
-    /// Java's `BigDecimal.toString`.
+    /// Appends the number as Java's `BigDecimal.toString` does.
     pub(super) fn write(&self, out: &mut String) {
         if self.negative {
             out.push('-');
@@ -74,7 +74,7 @@ impl Decimal {
         }
     }
 
-    /// Compares the values.
+    /// Compares two decimal numbers by value.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let sign = |number: &Self| match (number.is_zero(), number.negative) {
             (true, _) => 0,
@@ -92,7 +92,7 @@ impl Decimal {
         if self.negative { by_size.reverse() } else { by_size }
     }
 
-    /// The value as an `int`, cut like Java's `intValue`.
+    /// Converts the number to an `int`, truncated like Java's `intValue`.
     pub(super) fn to_int(&self) -> i32 {
         let shift = -self.scale;
         let text: String = if shift >= 0 {
@@ -104,7 +104,7 @@ impl Decimal {
             let keep = (self.digits.len() as i64 + shift).max(0) as usize;
             self.digits[..keep].into()
         };
-        // Only the low 32 bits count, which wrapping arithmetic keeps.
+        // Only the low 32 bits count; wrapping arithmetic keeps them.
         let value = text.bytes().fold(0_i32, |value, digit| {
             value.wrapping_mul(10).wrapping_add(i32::from(digit - b'0'))
         });

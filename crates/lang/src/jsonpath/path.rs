@@ -1,4 +1,4 @@
-//! Reads a path in Jayway's dialect, with that reader's tolerance and its words for what it rejects.
+//! Parses a path in Jayway's dialect, with that parser's tolerance and error messages.
 
 use super::cursor::Cursor;
 use super::failure::Failure;
@@ -6,7 +6,7 @@ use super::filter::{self, Filter};
 
 type Reading<T> = Result<T, Failure>;
 
-/// Deepest nesting of filters and function parameters in each other.
+/// Maximum nesting depth of filters and function parameters.
 pub(super) const MAX_DEPTH: u32 = 50;
 
 /// A step of a path.
@@ -28,16 +28,16 @@ pub(super) enum Parameter {
     Path(Path),
 }
 
-/// A path that was read.
+/// A parsed path.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// It starts at the document, not at the current node.
+    /// True if the path starts at the document (`$`); false if it starts at the current node (`@`).
     pub(super) from_root: bool,
     pub(super) tokens: Vec<Token>,
 }
 
 impl Token {
-    /// Whether it leads to one node at most. `last` tells whether it is the last step.
+    /// Returns true if the step leads to at most one node. `last` is true for the last step.
     pub(super) fn is_definite(&self, last: bool) -> bool {
         match self {
             Self::Property { names, .. } => last || names.len() == 1,
@@ -47,7 +47,7 @@ impl Token {
         }
     }
 
-    /// Appends the step as Jayway writes it.
+    /// Appends the step in Jayway's notation.
     pub(super) fn write(&self, out: &mut String) {
         match self {
             Self::Property { names, quote } => {
@@ -85,7 +85,7 @@ impl Path {
         matches!(self.tokens.last(), Some(Token::Function { .. }))
     }
 
-    /// The path as Jayway writes it.
+    /// Returns the path in Jayway's notation.
     pub(super) fn text(&self) -> String {
         let mut out = String::from(if self.from_root { "$" } else { "@" });
         self.tokens.iter().for_each(|token| token.write(&mut out));
@@ -97,7 +97,7 @@ fn invalid<T>(message: impl Into<String>) -> Reading<T> {
     Err(Failure::InvalidPath(message.into()))
 }
 
-/// Reads a path.
+/// Parses a path.
 pub(super) fn read(source: &str, depth: u32) -> Reading<Path> {
     if depth > MAX_DEPTH {
         return invalid("Path is nested too deeply");
@@ -105,7 +105,7 @@ pub(super) fn read(source: &str, depth: u32) -> Reading<Path> {
     let read = || {
         let mut cursor = Cursor::new(source);
         cursor.trim();
-        // As in Jayway, the first character counts, blanks included.
+        // As in Jayway, the test is on the first character, even if it is a blank.
         if !matches!(cursor.char_at(0)?, '$' | '@') {
             cursor = Cursor::new(&format!("$.{source}"));
             cursor.trim();
@@ -150,7 +150,7 @@ impl Reader {
         Ok(Path { from_root: root == '$', tokens: invert(tokens) })
     }
 
-    /// Reads a step; the answer is whether there is another.
+    /// Parses a step; returns true if another step follows.
     fn token(&mut self, tokens: &mut Vec<Token>) -> Reading<bool> {
         match self.cursor.current()? {
             '[' => {
@@ -261,7 +261,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Parameters of a function, from behind its opening parenthesis to behind the closing one.
+    /// Parses the parameters of a function, from after the opening to after the closing parenthesis.
     fn parameters(&mut self, function: &str) -> Reading<Vec<Parameter>> {
         let mut kind = None;
         let mut open = Open { parentheses: 1, ..Open::default() };
@@ -308,7 +308,7 @@ impl Reader {
         Ok(parameters)
     }
 
-    /// A path that is the parameter of a function.
+    /// Parses a path that is a parameter of a function.
     fn inner_path(&self, text: &str) -> Reading<Path> {
         if self.depth >= MAX_DEPTH {
             return invalid("Path is nested too deeply");
@@ -316,7 +316,7 @@ impl Reader {
         Reader { cursor: Cursor::new(text), depth: self.depth + 1 }.path()
     }
 
-    /// `[?]` refers to a filter passed by a program; there is none here.
+    /// Parses `[?]`, which refers to a filter that a program passes. JMeter passes none.
     fn placeholder(&mut self) -> Reading<bool> {
         let cursor = &self.cursor;
         let Some(mark) = cursor.index_of_next(cursor.at, '?')? else { return Ok(false) };
@@ -443,7 +443,7 @@ impl Reader {
             return invalid("Empty properties");
         }
         if cursor.at == 0 {
-            // Jayway starts over from here and never ends; nothing sensible follows such a list.
+            // Jayway loops forever here. Nothing valid can follow such a list.
             return invalid("Empty properties");
         }
         tokens.push(Token::Property { names, quote });
@@ -451,7 +451,7 @@ impl Reader {
     }
 }
 
-/// The kind of a parameter, by its first character.
+/// The kind of a parameter, determined by its first character.
 #[derive(Clone, Copy)]
 enum ParameterKind {
     Json,
@@ -468,7 +468,7 @@ impl ParameterKind {
     }
 }
 
-/// Signs of a function's parameters that are open.
+/// Counts of open brackets, braces, parentheses and quotes in a function's parameters.
 #[derive(Default)]
 struct Open {
     parentheses: i32,
@@ -478,7 +478,7 @@ struct Open {
 }
 
 impl Open {
-    /// Counts a character that stands behind `prior` and before position `at`.
+    /// Counts a character that follows `prior`, at the position before `at`.
     fn count(&mut self, value: char, prior: char, at: usize) -> Reading<()> {
         match value {
             '"' if prior != '\\' && self.quotes > 0 => self.quotes -= 1,
@@ -502,12 +502,12 @@ impl Open {
         Ok(())
     }
 
-    /// Whether the function's parenthesis is open, and none inside of it; quotes aside.
+    /// Returns true if the function's parenthesis is open and no bracket inside it is; quotes are ignored.
     fn is_list(&self) -> bool {
         self.parentheses == 1 && self.braces == 0 && self.brackets == 0
     }
 
-    /// Whether a character that was counted ends a parameter.
+    /// Returns true if a character that was counted ends a parameter.
     fn ends_parameter(&self, value: char) -> bool {
         let outermost = self.quotes == 0 && self.braces == 0 && self.brackets == 0;
         outermost
@@ -519,7 +519,7 @@ impl Open {
     }
 }
 
-/// `$..a.sum()` is read as `$.sum($..a)`.
+/// Rewrites `$..a.sum()` to `$.sum($..a)`.
 fn invert(mut tokens: Vec<Token>) -> Vec<Token> {
     if !matches!(tokens.first(), Some(Token::Scan))
         || !matches!(tokens.last(), Some(Token::Function { .. }))
@@ -572,7 +572,7 @@ fn is_whitespace(value: char) -> bool {
     matches!(value, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Resolves escapes in a quoted name or text.
+/// Replaces the escapes in a quoted name or text.
 pub(super) fn unescape(text: &str) -> Reading<String> {
     if !text.contains('\\') {
         return Ok(text.into());

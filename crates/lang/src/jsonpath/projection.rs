@@ -1,25 +1,25 @@
-//! Which parts of a document some paths can see.
+//! The parts of a document that a set of paths can read.
 //!
-//! A path such as `$.data.token` looks at no other member of the document than `data`, so nothing else of it is
-//! kept when it is read. Everything is still read, because any error fails the whole document.
+//! A path such as `$.data.token` reads no member of the document other than `data`, so the parser keeps nothing else.
+//! Everything is still parsed, because any error fails the whole document.
 
 use super::path::{Path, Token};
 
-/// Which members of an object are kept.
+/// The members of an object that the parser keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
-    /// All of them, with all below.
+    /// True if all members are kept, with everything below them.
     pub(super) whole: bool,
     members: Vec<(String, Projection)>,
 }
 
 impl Projection {
-    /// Everything is kept.
+    /// The projection that keeps the whole document.
     pub const WHOLE: Self = Self { whole: true, members: Vec::new() };
 
-    /// Adds what a path can see.
+    /// Adds the parts of a document that a path can read.
     pub(super) fn add(&mut self, path: &Path) {
-        // These may look at the document from its root.
+        // Such steps may read any part of the document.
         let looks_anywhere = |token: &Token| {
             matches!(token, Token::Filter(_) | Token::Function { .. } | Token::Scan)
         };
@@ -46,7 +46,7 @@ impl Projection {
         }
     }
 
-    /// The kept part of a member; `None` if nothing is kept.
+    /// Returns the projection of a member; `None` if nothing of the member is kept.
     pub(super) fn of(&self, name: &str) -> Option<&Self> {
         if self.whole {
             return Some(self);

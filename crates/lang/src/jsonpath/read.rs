@@ -1,8 +1,8 @@
-//! Reads JSON as json-smart 2.5.0 does in its permissive mode.
+//! Parses JSON as json-smart 2.5.0 does in its permissive mode.
 //!
-//! Nearly everything is accepted: strings without quotes or in single ones, useless commas, leading zeros, text
-//! behind the end. A page of HTML is one string. What is rejected, is so in that library's words. Nesting ends
-//! at 400 levels. One pass; strings without escapes are not copied.
+//! Nearly everything is accepted: strings without quotes or in single quotes, extra commas, leading zeros, text after
+//! the end. A page of HTML is one string. Errors have json-smart's messages. Nesting is limited to 400 levels. Parsing
+//! takes one pass, and strings without escapes are not copied.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::members::insert;
 use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 400;
-/// The library's mark for the end; the control character itself ends a text too.
+/// json-smart's mark for the end of the text; a control character with this code ends a text, too.
 const END: u8 = 0x1A;
 
-/// Why a text is not read, in json-smart's words.
+/// Error: the text cannot be parsed; with json-smart's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Where a text without quotes ends.
+/// Characters that end a text without quotes.
 #[derive(Clone, Copy)]
 enum Stop {
     Never,
@@ -40,12 +40,12 @@ impl Stop {
     }
 }
 
-/// Reads a document.
+/// Parses a document.
 pub fn read(text: &str) -> Result<Value<'_>, Unreadable> {
     read_for(text, &Projection::WHOLE)
 }
 
-/// Reads a document and keeps what the projection says.
+/// Parses a document, and keeps only the parts in the projection.
 pub fn read_for<'t>(text: &'t str, wanted: &Projection) -> Result<Value<'t>, Unreadable> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     reader.value(Stop::Never, true, Some(wanted))
@@ -64,7 +64,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(END)
     }
 
-    /// Position in UTF-16 units, for messages.
+    /// Returns a position in UTF-16 units, for messages.
     fn position(&self, at: usize) -> i64 {
         let read = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
         let units: usize = String::from_utf8_lossy(read).encode_utf16().count();
@@ -111,7 +111,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Reads a value. Where nothing is `wanted`, arrays and objects come out empty.
+    /// Parses a value. If nothing of it is `wanted`, arrays and objects are returned empty.
     fn value(
         &mut self,
         stop: Stop,
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Text without quotes, trimmed.
+    /// Parses text without quotes, and trims it.
     fn bare(&mut self, stop: Stop) -> &'t str {
         let start = self.at;
         self.skip_bare(stop);
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         let text = &self.text[start..self.at.min(self.text.len())];
         let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
         let bytes = text.as_bytes();
-        // Nothing to trim, as nearly always.
+        // There is nearly always nothing to trim.
         if visible(bytes.first()) && visible(bytes.last()) {
             return text;
         }
@@ -253,10 +253,10 @@ impl<'t> Reader<'t> {
         self.escaped_string(quote).map(Cow::Owned)
     }
 
-    /// A string with escapes; control characters in it are dropped, as are unknown escapes.
+    /// Parses a string with escapes; control characters and unknown escapes in it are dropped.
     fn escaped_string(&mut self, quote: u8) -> Reading<String> {
         let mut out = String::new();
-        // The first half of a pair of escapes for one character.
+        // First half of a surrogate pair that is written as two escapes.
         let mut high: Option<u16> = None;
         loop {
             let Some(value) = self.text[self.at..].chars().next() else {
@@ -330,7 +330,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A number, or text that starts like one.
+    /// Parses a number, or a text that starts like one.
     fn number(&mut self, stop: Stop) -> Reading<Value<'t>> {
         let start = self.at;
         self.at += 1;
@@ -369,7 +369,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A whole number; a lone minus is a zero.
+/// Converts a whole number; a lone minus is 0.
 fn integer(token: &str) -> Value<'static> {
     if let Ok(value) = token.parse::<i64>() {
         return Value::Int(value);
@@ -382,7 +382,7 @@ fn integer(token: &str) -> Value<'static> {
     }
 }
 
-/// Java's `Character.isWhitespace`.
+/// Returns true for a character that Java's `Character.isWhitespace` accepts.
 fn is_whitespace(value: char) -> bool {
     match value {
         '\t'..='\r' | '\u{1C}'..='\u{20}' => true,

@@ -1,7 +1,7 @@
-//! Decides filters: compares nodes of a document with each other and with what a filter says.
+//! Evaluates filters: compares nodes of a document with each other and with the operands in a filter.
 //!
-//! Values keep the types that Jayway gives them here: a text that looks like a number equals that number, a text
-//! that looks like JSON inside a list is JSON, and one that looks like a path equals nothing.
+//! Values have the types that Jayway gives them in filters. A text that looks like a number equals that number. A text
+//! in a list that looks like JSON is JSON, and one that looks like a path equals nothing.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ use crate::work::{self, GaveUp};
 
 type Deciding<T> = Result<T, Failure>;
 
-/// Whether a node passes a filter. A filter that cannot be applied to a node fails it.
+/// Returns true if a node passes a filter. If the filter cannot be applied to a node, the node fails.
 pub(super) fn accepts(filter: &Filter, item: &Value<'_>, root: &Value<'_>) -> Deciding<bool> {
     match holds(filter, item, root) {
         Err(Failure::InvalidPath(_) | Failure::NotFound(_)) => Ok(false),
@@ -57,7 +57,7 @@ fn holds<'a>(filter: &'a Filter, item: &'a Value<'a>, root: &'a Value<'a>) -> De
     }
 }
 
-/// A value of the document, or one made on the way.
+/// A value that is borrowed from the document, or created during the evaluation.
 #[derive(Debug)]
 enum Held<'a> {
     Borrowed(&'a Value<'a>),
@@ -73,7 +73,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// A side of a relation, evaluated.
+/// An evaluated operand of a comparison.
 #[derive(Debug)]
 enum Node<'a> {
     Null,
@@ -83,7 +83,7 @@ enum Node<'a> {
     String(Cow<'a, str>),
     /// A list or object of the document.
     Json(Held<'a>),
-    /// A list or object written as text: its text and, if it can be read, its value.
+    /// A list or object written in the filter: its text and, if that can be parsed, its value.
     JsonText(&'a str, Option<Held<'a>>),
     Pattern(&'a fancy_regex::Regex),
     Path,
@@ -136,7 +136,7 @@ fn decimal(number: &Value<'_>) -> Deciding<Decimal> {
     Decimal::parse(&text).ok_or_else(|| Failure::Other("java.lang.NumberFormatException".into()))
 }
 
-/// An element of a list as Jayway sees it.
+/// Converts an element of a list as Jayway does.
 fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
     Ok(match value {
         Value::Null => Node::Null,
@@ -162,7 +162,7 @@ fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
     })
 }
 
-/// Text in a list loses its quotes and escapes, as if it were written in a filter.
+/// Removes quotes and escapes of a text in a list, as if the text were written in a filter.
 fn unquoted(text: &str) -> Deciding<Node<'_>> {
     if text.len() <= 1 {
         return Ok(Node::String(Cow::Borrowed(text)));
@@ -178,7 +178,7 @@ fn number_text(number: &Decimal) -> String {
     out
 }
 
-/// Java's `left.equals(right)`.
+/// Compares like Java's `left.equals(right)`.
 fn equal(left: &Node<'_>, right: &Node<'_>) -> bool {
     if !work::spend(1) {
         return false;
@@ -217,7 +217,7 @@ fn json<'v, 'a>(value: Option<&'v Held<'a>>) -> Deciding<&'v Value<'a>> {
         .ok_or_else(|| Failure::Other("net.minidev.json.parser.ParseException".into()))
 }
 
-/// The elements of a list; `None` if it is JSON but no list.
+/// Returns the elements of a list; `None` if the value is JSON but not a list.
 fn list<'v>(node: &'v Node<'_>) -> Deciding<Option<Vec<Node<'v>>>> {
     let value = match node {
         Node::Json(value) => value.value(),
@@ -329,7 +329,7 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
         if work::spend(text.len() as u64) {
             match pattern.is_match(text) {
                 Ok(matches) => return Ok(matches),
-                // It went back too often: that it does not match is not known.
+                // The pattern exceeded its backtracking limit, so the result is unknown.
                 Err(_) => work::give_up(GaveUp::Pattern(MAX_BACKTRACKS)),
             }
         }
@@ -346,7 +346,7 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
     is_match(&input(other))
 }
 
-/// The text that a pattern is matched against.
+/// Returns the text against which a pattern is matched.
 fn input<'v>(node: &'v Node<'_>) -> Cow<'v, str> {
     match node {
         Node::String(text) => Cow::Borrowed(text),

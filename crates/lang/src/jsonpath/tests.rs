@@ -1,15 +1,15 @@
-//! The recorded answers of Jayway 2.8.0 with json-smart 2.5.0 are the judge; `tests/data/README.md` says how they
-//! are recorded.
+//! Compares with recorded answers of Jayway 2.8.0 and json-smart 2.5.0; `tests/data/README.md` describes how they are
+//! recorded.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::java::write_double_plain;
 
-/// Paths on which this evaluator answers differently: Jayway has two messages for an empty path.
+/// Paths for which this evaluator's answer differs: Jayway has two messages for an empty path.
 const KNOWN: &[&str] = &[""];
 
-/// The text of a found value in JMeter's JSON Extractor.
+/// Returns the text of a value as JMeter's JSON Extractor shows it.
 fn text(value: &Value<'_>) -> Option<String> {
     let mut out = String::new();
     match value {
@@ -20,7 +20,7 @@ fn text(value: &Value<'_>) -> Option<String> {
     Some(out)
 }
 
-/// The text of a value in JMeter's JSON Assertion.
+/// Returns the text of a value as JMeter's JSON Assertion shows it.
 fn shown(value: &Value<'_>) -> String {
     let mut out = String::new();
     match value {

@@ -1,7 +1,7 @@
-//! A JSON document in memory, with the differences that Java's types make, and its texts.
+//! A JSON document in memory, with the differences between Java's types and their text forms.
 //!
-//! Strings without escapes point into the text they were read from. Objects keep the order of their keys; only
-//! where JMeter copies one into a `HashMap` is it written in that order.
+//! Strings without escapes borrow from the text. Objects keep the order of their keys. Only where JMeter copies an
+//! object into a `HashMap` is it written in a `HashMap`'s order.
 
 use std::borrow::Cow;
 
@@ -15,13 +15,13 @@ pub enum Value<'t> {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// `Integer` and `Long`.
+    /// A Java `Integer` or `Long`.
     Int(i64),
-    /// `BigInteger`: its digits.
+    /// A Java `BigInteger`, as digits.
     BigInt(String),
-    /// `Double`.
+    /// A Java `Double`.
     Double(f64),
-    /// `BigDecimal`: as it was written.
+    /// A Java `BigDecimal`, as it is written in the text.
     BigDecimal(Cow<'t, str>),
     /// A string.
     String(Cow<'t, str>),
@@ -29,16 +29,16 @@ pub enum Value<'t> {
     Array(Vec<Value<'t>>),
     /// An object.
     Object(Object<'t>),
-    /// A set of keys, which is neither array nor object.
+    /// A set of keys, which Java treats neither as an array nor as an object.
     Keys(Vec<Cow<'t, str>>),
 }
 
-/// Members of an object in the order in which their keys first came up.
+/// Members of an object in the order in which their keys first appeared.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'t>(pub(super) Vec<(Cow<'t, str>, Value<'t>)>);
 
 impl<'t> Object<'t> {
-    /// The value of a member.
+    /// Returns the value of a member.
     pub fn get(&self, key: &str) -> Option<&Value<'t>> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
@@ -52,7 +52,7 @@ impl PartialEq for Object<'_> {
 }
 
 impl<'t> Value<'t> {
-    /// The value without pointers into the text.
+    /// Copies the value, so that it no longer borrows from the text.
     pub(super) fn into_owned(self) -> Value<'static> {
         let owned = |text: Cow<'t, str>| Cow::Owned(text.into_owned());
         match self {
@@ -73,7 +73,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Name of the Java class.
+    /// Returns the name of the value's Java class.
     pub(super) fn class(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -90,7 +90,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The value as a `double`; `None` if it is not a number.
+    /// Returns the value as a `double`; `None` if it is not a number.
     pub(super) fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(*value as f64),
@@ -101,7 +101,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Appends Java's `toString`: objects as `{a=1}`, arrays as JSON.
+    /// Appends the value as Java's `toString` does: objects as `{a=1}`, arrays as JSON.
     pub fn write_java(&self, out: &mut String) {
         match self {
             Self::String(text) => out.push_str(text),
@@ -127,7 +127,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Appends the JSON text, compact and with `/` escaped.
+    /// Appends the value as compact JSON, with `/` escaped.
     pub fn write_json(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
@@ -167,10 +167,11 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// As [`Value::write_json`], but the members of the outermost object in the order of a Java `HashMap`.
+    /// Appends the value like [`Value::write_json`], with the members of the outermost object in the order of a Java
+    /// `HashMap`.
     pub fn write_json_hashed(&self, out: &mut String) {
         let Self::Object(Object(members)) = self else { return self.write_json(out) };
-        // Java makes the table for at least 4/3 of the members, plus one.
+        // JMeter sizes the `HashMap` for at least 4/3 of the members, plus one.
         let table = ((members.len() as f32 / 0.75 + 1.0) as u32).next_power_of_two();
         let slot = |key: &str| {
             let hash = key
