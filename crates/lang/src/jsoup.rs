@@ -1,7 +1,7 @@
-//! HTML documents and CSS selectors as jsoup 1.17 has them, which JMeter's CSS Selector Extractor uses.
+//! HTML documents and CSS selectors of jsoup 1.17, which JMeter's CSS Selector Extractor uses by default.
 //!
-//! The tree is what HTML's own rules make of the text (html5ever); selectors are jsoup's dialect. Nothing here fails on a document;
-//! a selector that cannot be read, or that is not known here, is an [`Unreadable`].
+//! The HTML standard's rules build the tree (html5ever); selectors are jsoup's dialect. Parsing never fails on a
+//! document. A selector that cannot be parsed, or is not supported, is an [`Unreadable`].
 
 mod element;
 mod matching;
@@ -19,7 +19,8 @@ pub use tag::Tag;
 pub use tree::{Document, Kind, NodeId};
 
 impl Document {
-    /// Appends to `found` the text, or an attribute, of each element that the selector matches, in the order of the document, until told to stop.
+    /// Passes the text, or an attribute, of each element that matches the selector to `found`, in document order, until
+    /// `found` returns `Break`.
     pub fn select(
         &self,
         selector: &Selector,

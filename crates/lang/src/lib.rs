@@ -1,28 +1,30 @@
-//! The languages that plans contain, as JMeter and Java have them; nothing here knows of plans, elements or users.
+//! The languages inside plans, with the behaviour of JMeter and Java. This crate does not depend on plans, elements or
+//! users.
 //!
-//! Pure functions of texts: a path, a selector, a pattern is read once and then evaluated on documents. Code that loops over
-//! data of servers counts its steps with [`work::spend`], so that no text holds a thread for long.
+//! All functions are pure functions of texts: a path, a selector or a pattern is parsed once and then evaluated on
+//! documents. Code that loops over data from servers counts its steps with [`work::spend`], so that no text occupies a
+//! thread for long.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `jsonpath` | JSONPath in Jayway's dialect |
 //! | `jmespath` | JMESPath over JSON as Jackson reads it |
-//! | `xml`, `xpath` | documents as Xerces reads them, expressions as Xalan evaluates them |
-//! | `jsoup`, `jodd` | pages and CSS selectors as these two libraries have them |
+//! | `xml`, `xpath` | documents as Xerces parses them, expressions as Xalan evaluates them |
+//! | `jsoup`, `jodd` | pages and CSS selectors of these two libraries |
 //! | `tidy` | pages as JTidy cleans them up |
-//! | `links` | links of pages and style sheets to resources that are loaded with them |
+//! | `links` | links of pages and style sheets to embedded resources |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
 //! | `jexl` | scripts in JEXL 3 |
-//! | `variables`, `log` | the variables and properties that scripts see, as a trait; severities of the log |
-//! | `java`, `decimal_format` | numbers as Java reads and writes them |
+//! | `variables`, `log` | the trait for variables and properties that scripts use; log levels |
+//! | `java`, `decimal_format` | numbers as Java parses and prints them |
 //! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
-//! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
+//! | `url`, `uri`, `percent` | addresses of `java.net`, and their escapes |
 //! | `charset` | character sets by Java's names |
 //! | `property_file` | Java's property files |
 //! | `zone` | the time zone of this machine |
 //! | `thrown` | exceptions of Java |
-//! | `buffers` | reusable buffers of text |
-//! | `work` | the limit of steps of one evaluation |
+//! | `buffers` | reusable text buffers |
+//! | `work` | the work limit of an evaluation |
 
 pub mod buffers;
 pub mod charset;

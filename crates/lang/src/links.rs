@@ -1,9 +1,9 @@
-//! Links of a page to what a browser would load with it, as JMeter 5.6.3 finds them.
+//! Links of a page to the resources that a browser would load with it, as JMeter 5.6.3 finds them.
 //!
-//! HTML is read as Lagarto 5.0.13 reads it, JMeter's default parser, and style sheets as ph-css 6.5.0: what these do
-//! with broken pages decides which requests are sent, so their rules are followed rather than a browser's. Links come
-//! out absolute and in JMeter's order. Reading takes time linear in the page, and allocates; it is no part of a
-//! request without embedded resources.
+//! HTML is parsed like Lagarto 5.0.13, JMeter's default parser, and style sheets like ph-css 6.5.0. What these do with
+//! broken pages decides which requests are sent, so their rules are followed rather than a browser's. Links are
+//! returned absolute and in JMeter's order. Parsing takes time linear in the page, and allocates; requests without
+//! embedded resources do not pay for it.
 
 pub mod address;
 mod css;
@@ -25,20 +25,20 @@ pub use parsers::{Parser, Parsers};
 use crate::url;
 use crate::work;
 
-/// A page whose links cannot be found: JMeter adds a failed sub-sample in their place, and loads nothing.
+/// Error: the links of a page cannot be found. JMeter then adds a failed sub-sample and loads nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Class of JMeter's exception.
     pub class: &'static str,
-    /// Its message.
+    /// Message of JMeter's exception.
     pub message: String,
 }
 
 /// Appends the links of a page to `out`.
 ///
-/// `base` is the address that the page came from. Of `user_agent`, the header that was sent, it matters whether it is
-/// an Internet Explorer older than 10: those read conditional comments. HTML gives each link once, style sheets give
-/// theirs as often as they stand there.
+/// `base` is the page's address. `user_agent` is the header that was sent: if it names an Internet Explorer older than
+/// 10, conditional comments are parsed. HTML returns each link once; style sheets return a link as often as they
+/// contain it.
 pub fn find(
     parser: Parser,
     text: &str,
@@ -69,8 +69,8 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// Adds a link as written in the page. One that is not an address is ignored; an error is an exception of
-    /// JMeter's, which ends the reading.
+    /// Adds a link as the page contains it. An invalid address is ignored; an error is an exception of JMeter's, which
+    /// ends the parsing.
     fn add(&mut self, link: &str, base: &str) -> Result<(), String> {
         if link.is_empty() {
             return Ok(());

@@ -1,16 +1,16 @@
-//! Severities of the lines that scripts write into the log, whatever their language.
+//! Severities of log lines that scripts write, in any language.
 
-/// Severity of a line in the log.
+/// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Something does not work.
+    /// A failure.
     Error,
-    /// Something may not be as meant.
+    /// A possible problem.
     Warn,
-    /// Worth knowing.
+    /// Useful information.
     Info,
-    /// Details.
+    /// Details for debugging.
     Debug,
-    /// All details.
+    /// The most detailed information.
     Trace,
 }

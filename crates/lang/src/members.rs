@@ -1,15 +1,15 @@
-//! Members of a JSON object while it is read, for the readers of JSONPath and JMESPath.
+//! Members of a JSON object during parsing, for JSONPath and JMESPath.
 //!
-//! Members keep the order of their first appearance. Small objects are searched; larger ones get a table of their keys,
-//! so that reading stays linear.
+//! Members keep the order of their first appearance. Small objects are searched linearly. Larger objects get a table of
+//! their keys, so that parsing stays linear.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Objects with more members look for repeated keys with a table.
+/// Number of members from which repeated keys are found with a table.
 const FEW: usize = 24;
 
-/// Adds a member; a repeated key keeps its place and takes the new value.
+/// Adds a member; a repeated key keeps its position and gets the new value.
 pub(crate) fn insert<K: Clone + Eq + Hash, V>(
     members: &mut Vec<(K, V)>,
     many: &mut Option<HashMap<K, usize>>,

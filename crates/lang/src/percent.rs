@@ -1,4 +1,4 @@
-//! Percent encoding as Java's `URLEncoder` and `URLDecoder` do it, and as HttpClient does it for paths.
+//! Percent encoding like Java's `URLEncoder` and `URLDecoder`, and like HttpClient for paths.
 
 use crate::charset::Charset;
 
@@ -10,7 +10,7 @@ fn push_escaped(byte: u8, out: &mut String) {
     out.push(HEX[usize::from(byte & 15)] as char);
 }
 
-/// Appends `text` in the form of `application/x-www-form-urlencoded`; `bytes` is room to work in.
+/// Appends `text` encoded as `application/x-www-form-urlencoded`; `bytes` is a scratch buffer.
 pub fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -21,7 +21,8 @@ pub fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String)
             out.push('+');
             rest = &rest[1..];
         } else {
-            // A run is encoded at once: sets with marks or shifts would differ otherwise.
+            // Encode a run of characters at once: the result differs for charsets with byte order marks or shift
+            // sequences.
             let end = rest.find(|c| is_form_safe(c) || c == ' ').unwrap_or(rest.len());
             bytes.clear();
             charset.encode(&rest[..end], bytes);
@@ -33,7 +34,7 @@ pub fn form(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String)
     }
 }
 
-/// Appends `text` in that form as HttpClient does: byte by byte, so that bytes that look like letters stay.
+/// Appends `text` encoded as a form like HttpClient does: byte by byte, so that bytes that are ASCII letters stay.
 pub fn form_bytes(text: &str, charset: Charset, bytes: &mut Vec<u8>, out: &mut String) {
     bytes.clear();
     charset.encode(text, bytes);
@@ -50,7 +51,7 @@ fn is_form_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*')
 }
 
-/// Resolves the escapes of a path, whatever the bytes they stand for; broken ones stay.
+/// Decodes the escapes of a path into bytes; invalid escapes are unchanged.
 #[inline]
 pub fn unescape(text: &str, bytes: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
@@ -64,7 +65,7 @@ pub fn unescape(text: &str, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Appends a segment of a path, given as decoded bytes.
+/// Appends a path segment, encoded from its decoded bytes.
 pub fn segment(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         let c = *byte as char;
@@ -73,7 +74,7 @@ pub fn segment(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Appends `text` with everything beyond ASCII escaped as UTF-8.
+/// Appends `text` with all non-ASCII characters escaped as UTF-8.
 #[inline]
 pub fn beyond_ascii(text: &str, out: &mut String) {
     if text.is_ascii() {
@@ -88,7 +89,7 @@ pub fn beyond_ascii(text: &str, out: &mut String) {
     }
 }
 
-/// Decodes `+` and `%XX` as `URLDecoder` does; `run` is room to work in. The error is the message of its exception.
+/// Decodes `+` and `%XX` like `URLDecoder`; `run` is a scratch buffer. The error is the message of Java's exception.
 pub fn decode(
     text: &str,
     charset: Charset,
@@ -115,7 +116,7 @@ pub fn decode(
     Ok(())
 }
 
-/// Decodes neighbouring escapes from `at` on; returns where they end.
+/// Decodes consecutive escapes from `at` on, and returns the position after them.
 fn decode_run(
     text: &str,
     mut at: usize,

@@ -1,9 +1,9 @@
-//! The text format of `java.util.Properties`, read and written.
+//! Reads and writes the text format of `java.util.Properties`.
 //!
-//! Bytes are ISO-8859-1; `\uXXXX` gives everything else. Reading costs one pass; the rules are those of the
-//! `load(InputStream)` method's documentation.
+//! Bytes are ISO-8859-1; `\uXXXX` stands for any other character. Reading takes one pass. The rules are those in the
+//! documentation of Java's `load(InputStream)`.
 
-/// Key and value pairs in the order of the text. The error names the line of a malformed `\uXXXX`.
+/// Reads key and value pairs in the order of the text. The error names the line of a malformed `\uXXXX`.
 pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     let mut pairs = Vec::new();
     let mut rest = bytes;
@@ -35,7 +35,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     Ok(pairs)
 }
 
-/// The text up to the line's end, and what follows it.
+/// Splits the text after its first line; the line is returned without its end.
 fn natural_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
         None => (bytes, &[]),
@@ -55,7 +55,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0C)
 }
 
-/// Whether the line ends in an odd number of backslashes.
+/// Returns true if the line ends in an odd number of backslashes, so that it continues.
 fn continues(line: &[u8]) -> bool {
     line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
@@ -104,7 +104,7 @@ fn unescape(text: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// One `key=value` line that [`read`] gives back as it was.
+/// Formats a `key=value` line that [`read`] parses to the same key and value.
 pub fn line(key: &str, value: &str) -> String {
     let mut out = String::new();
     escape(&mut out, key, true);

@@ -1,8 +1,8 @@
-//! Regular expressions as JMeter understands them: the Perl 5 dialect of Jakarta ORO.
+//! Regular expressions as in JMeter: the Perl 5 dialect of Jakarta ORO.
 //!
-//! A pattern is compiled once and shared; what a search needs to write (caches, group positions) is kept per
-//! thread, so that a warm search takes no lock and allocates nothing. Patterns known only at run time are kept
-//! in a cache per thread, as JMeter keeps its thousand last ones.
+//! A pattern is compiled once and shared. The state that a search writes (caches, group positions) is kept per thread,
+//! so that repeated searches take no lock and allocate nothing. Patterns that are known only at run time are cached per
+//! thread, just as JMeter caches the last thousand.
 
 mod backtrack;
 mod class;
@@ -25,10 +25,10 @@ use crate::work;
 use backtrack::{Backtrack, Kind};
 use program::{Form, Program};
 
-/// Patterns made at run time that a thread remembers.
+/// Maximum number of run-time patterns that a thread caches.
 const REMEMBERED: usize = 1000;
 
-/// Bytes that the searches of automata for the matches of one text may look at.
+/// Limit of bytes that automaton searches may read to find all matches of one text.
 const MOST_LOOKED: usize = 1 << 30;
 
 /// A compiled pattern.
@@ -38,12 +38,12 @@ pub struct Regexp {
     program: Program,
 }
 
-/// A pattern that ORO rejects.
+/// Error: ORO rejects the pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The pattern.
+    /// The rejected pattern.
     pub pattern: String,
-    /// The error, in ORO's words.
+    /// The reason, with ORO's message.
     pub reason: String,
 }
 
@@ -63,21 +63,22 @@ pub struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Text of a group, 0 being the whole match; `None` if it took no part or does not exist.
+    /// Returns the text of a group; 0 is the whole match. Returns `None` if the group does not exist or did not take
+    /// part.
     #[inline]
     pub fn group(&self, number: usize) -> Option<&'a str> {
         let (start, end) = (*self.spans.get(number)?)?;
         self.text.get(start..end)
     }
 
-    /// Byte positions of the groups, the whole match first.
+    /// Returns the byte positions of the groups; the first is the whole match.
     #[inline]
     pub fn spans(&self) -> &'a [Option<(usize, usize)>] {
         self.spans
     }
 }
 
-/// A thread's caches for one pattern.
+/// A thread's search state for one pattern.
 #[derive(Default)]
 struct Memory {
     ascii: Option<(meta::Cache, Captures)>,
@@ -86,7 +87,7 @@ struct Memory {
     spans: Vec<Option<(usize, usize)>>,
 }
 
-/// Patterns made at run time, also those that cannot be read.
+/// Cache of run-time patterns, including invalid ones.
 type Remembered = HashMap<Box<str>, Result<Rc<Regexp>, Malformed>>;
 
 thread_local! {
@@ -103,7 +104,7 @@ impl Regexp {
         Ok(Self { id: NEXT.fetch_add(1, Ordering::Relaxed), program: Program::new(read) })
     }
 
-    /// The pattern from this thread's cache, compiled if it is not there.
+    /// Returns the pattern from this thread's cache, and compiles it if it is missing.
     pub fn remembered(pattern: &str) -> Result<Rc<Self>, Malformed> {
         REMEMBERED_PATTERNS.with_borrow_mut(|known| {
             if let Some(known) = known.get(pattern) {
@@ -123,13 +124,13 @@ impl Regexp {
         })
     }
 
-    /// Number of capturing groups.
+    /// Returns the number of capturing groups.
     #[inline]
     pub fn groups(&self) -> usize {
         self.program.groups()
     }
 
-    /// Whether the pattern matches somewhere in the text.
+    /// Returns true if the pattern matches anywhere in the text.
     #[inline]
     pub fn is_found_in(&self, text: &str) -> bool {
         self.with_memory(|memory| match self.program.form(text) {
@@ -142,7 +143,7 @@ impl Regexp {
         })
     }
 
-    /// Whether the first match that Perl's rules prefer at the start of the text is the whole text.
+    /// Returns true if the first match by Perl's rules at the start of the text is the whole text.
     #[inline]
     pub fn matches(&self, text: &str) -> bool {
         self.with_memory(|memory| match self.program.form(text) {
@@ -155,7 +156,7 @@ impl Regexp {
         })
     }
 
-    /// Visits the matches from left to right; no two of them end at the same place.
+    /// Visits all matches from left to right; no two matches end at the same position.
     pub fn each(&self, text: &str, visit: impl FnMut(Found<'_>) -> ControlFlow<()>) {
         work::bounded(|| self.with_memory(|memory| self.each_with(memory, text, visit)));
     }
@@ -170,7 +171,8 @@ impl Regexp {
         let Memory { ascii, unicode, backtrack, spans } = memory;
         spans.resize(self.groups() + 1, None);
         backtrack.renew(text);
-        // Each search of an automaton is linear, but may look far beyond the match that it finds; many that do are another's work.
+        // Each automaton search is linear, but may read far beyond the match that it finds. If many searches do,
+        // backtracking takes over.
         let (mut looked, most) = (0, MOST_LOOKED.max(text.len() * 64));
         let mut find = |from: usize, onwards: bool, spans: &mut [Option<(usize, usize)>]| {
             let kind = if onwards { Kind::Onwards } else { Kind::Any };
@@ -207,7 +209,8 @@ impl Regexp {
         }
     }
 
-    /// Lends this thread's memory for the pattern. It is taken out meanwhile, as a search may lead to another.
+    /// Runs a function with this thread's state for the pattern. The state is removed meanwhile, because a search may
+    /// start another search.
     fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
         let mut memory = MEMORIES.with_borrow_mut(|all| all.remove(&self.id)).unwrap_or_default();
         let result = work(&mut memory);
@@ -234,7 +237,7 @@ fn is_whole(regex: &meta::Regex, slot: &mut Option<(meta::Cache, Captures)>, tex
     found.is_some_and(|found| found.offset() == text.len())
 }
 
-/// Positions of the next match's groups; the answer is where it ends.
+/// Stores the positions of the next match's groups, and returns the match's end.
 fn groups_from(
     regex: &meta::Regex,
     slot: &mut Option<(meta::Cache, Captures)>,
@@ -250,7 +253,7 @@ fn groups_from(
     Some(captures.get_match()?.end())
 }
 
-/// Where the first match of that kind ends.
+/// Returns the end of the first match of that kind.
 fn backtrack(
     program: &Backtrack,
     memory: &mut backtrack::Memory,

@@ -1,8 +1,8 @@
-//! Follows a path through a document.
+//! Evaluates a path on a document.
 //!
-//! Steps that may lead to several nodes pass over what is missing in silence; before the first of them, a missing
-//! member is a failure. Results point into the document and are copied only where a step makes something new.
-//! Where the walk is, is kept as a list on the stack and becomes text only in messages.
+//! After a step that may lead to several nodes, missing members are skipped silently. Before the first such step, a
+//! missing member is an error. Results borrow from the document; only a step that creates a value copies. The current
+//! position is a linked list on the stack, and becomes text only in messages.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::work;
 pub(super) type Found<'m, 't> = Vec<Cow<'m, Value<'t>>>;
 type Walking = Result<(), Failure>;
 
-/// Where the walk is.
+/// The current position in the document, as a list of steps.
 pub(super) struct Trail<'a> {
     parent: Option<&'a Trail<'a>>,
     step: Step<'a>,
@@ -52,8 +52,8 @@ impl<'a> Trail<'a> {
     }
 }
 
-/// Nodes that the path leads to, from `start`; paths in filters that begin with `$` start from `root`.
-/// `strict` demands every member that the path names.
+/// Returns the nodes to which the path leads from `start`. Paths in filters that begin with `$` start at `root`. With
+/// `strict`, every member that the path names must exist.
 pub(super) fn walk<'m, 't>(
     path: &Path,
     start: &'m Value<'t>,
@@ -71,7 +71,7 @@ pub(super) fn walk<'m, 't>(
     Ok(found)
 }
 
-/// The value of a path: one value, or the list of all found.
+/// Returns the value of a path: one value, or the list of all nodes found.
 pub(super) fn value<'m, 't>(
     path: &Path,
     start: &'m Value<'t>,
@@ -90,24 +90,24 @@ fn no_results(path: &str) -> Failure {
     Failure::NotFound(format!("No results for path: {path}"))
 }
 
-/// Counts a node that is looked at.
+/// Counts a visited node as work; fails if the limit is reached.
 fn go_on() -> Walking {
     if work::spend(1) { Ok(()) } else { Err(too_long()) }
 }
 
-/// The failure of a walk that must end.
+/// Returns the error of an evaluation that exceeds its work limit.
 pub(super) fn too_long() -> Failure {
     Failure::Other("The evaluation takes too long.".into())
 }
 
-/// Steps that a copy of a value takes.
+/// Work units for copying a value.
 const COPY: u64 = 10;
 
 struct Walker<'a, 't> {
     path: &'a Path,
     root: &'a Value<'t>,
     strict: bool,
-    /// For each step the index that a scan over arrays set last; empty before. See [`Walker::is_wanted`].
+    /// For each step, the array index that a scan has set last. Empty before the first scan; see [`Walker::is_wanted`].
     indexes: Vec<i64>,
 }
 
@@ -116,7 +116,7 @@ impl<'t> Walker<'_, 't> {
         at + 1 == self.path.tokens.len()
     }
 
-    /// Whether all steps before this one lead to one node at most.
+    /// Returns true if all steps before this one lead to at most one node.
     fn is_upstream_definite(&self, at: usize) -> bool {
         self.path.tokens[..at].iter().all(|token| token.is_definite(false))
     }
@@ -127,7 +127,7 @@ impl<'t> Walker<'_, 't> {
         out
     }
 
-    /// The path from a step to its end, for messages.
+    /// Returns the path from a step to its end, for messages.
     fn rest(&self, at: usize) -> String {
         let mut out = String::new();
         self.path.tokens[at..].iter().for_each(|token| token.write(&mut out));
@@ -244,7 +244,7 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Several members at the end of a path become one object.
+    /// Merges several named members at the end of a path into one object.
     fn merge<'m>(
         &self,
         names: &[String],
@@ -285,8 +285,8 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Jayway drops a member behind an array in a scan unless the step before is an index and names the array's
-    /// element at hand.
+    /// Returns false for a member after an array in a scan that Jayway drops. It keeps the member only if the previous
+    /// step is an index that equals the array's current index.
     fn is_wanted(&self, at: usize) -> bool {
         let Some(index) = self.indexes.get(at) else { return true };
         *index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")
@@ -334,7 +334,8 @@ impl<'t> Walker<'_, 't> {
         }
     }
 
-    /// An element of an array; negative indexes count from its end, and what lies outside is nothing.
+    /// Applies an index step to an array. Negative indexes count from the end; an index outside the array yields no
+    /// node.
     fn index<'m>(
         &mut self,
         at: usize,
@@ -378,18 +379,18 @@ impl<'t> Walker<'_, 't> {
         let (start, end) = match (from, to) {
             (Some(from), None) => (from_end(from).max(0), length),
             (None, Some(to)) => (0, from_end(to).min(length)),
-            // With both bounds, Jayway takes them as they are.
+            // If both bounds are given, Jayway does not normalize them.
             (Some(from), Some(to)) if length > 0 => (i64::from(from), i64::from(to).min(length)),
             _ => return Ok(()),
         };
-        // Indexes further before the start than there are elements lead nowhere.
+        // A negative index that is more than `length` before the start yields no node.
         for index in start.max(-length)..end {
             self.index(at, index, trail, model, found)?;
         }
         Ok(())
     }
 
-    /// All nodes below `model` that the step `at` can be applied to, from the outside in.
+    /// Applies the step `at` to all nodes below `model` to which it can be applied, outer nodes first.
     fn scan<'m>(
         &mut self,
         at: usize,

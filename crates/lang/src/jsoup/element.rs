@@ -1,4 +1,4 @@
-//! jsoup's table of HTML's elements: those that begin a block, and those that are laid out as one.
+//! jsoup's table of HTML elements: which are blocks, and which are formatted as blocks.
 
 const BLOCKS: &[&str] = &[
     "html",
@@ -80,23 +80,23 @@ const INLINE: &[&str] = &[
     "device", "basefont", "bgsound", "menuitem", "data", "bdi", "s", "strike", "nobr", "rb",
 ];
 
-/// Blocks that are laid out within a line.
+/// Block elements that are formatted inline.
 const FORMATTED_INLINE: &[&str] = &[
     "title", "a", "p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "address", "li", "th", "td",
     "script", "style", "ins", "del", "s", "button",
 ];
 
-/// Whether an element begins a block; unknown ones do not.
+/// Returns true if an element is a block; unknown elements are not.
 pub(super) fn is_block(name: &str) -> bool {
     BLOCKS.contains(&name)
 }
 
-/// Whether it is laid out as a block; unknown ones are.
+/// Returns true if an element is formatted as a block; unknown elements are.
 pub(super) fn is_formatted_as_block(name: &str) -> bool {
     !INLINE.contains(&name) && !FORMATTED_INLINE.contains(&name)
 }
 
-/// Whether blanks in it stay as they are.
+/// Returns true if whitespace in an element is preserved.
 pub(super) fn keeps_blanks(name: &str) -> bool {
     matches!(name, "pre" | "plaintext" | "title" | "textarea")
 }

@@ -1,4 +1,4 @@
-//! Whether an element is what a selector selects.
+//! Tests if an element matches a selector.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,18 +8,18 @@ use super::text;
 use super::tree::{Document, Kind, NodeId, Place};
 use crate::work;
 
-/// A cache of answers about elements: by group, compound, parent and root.
+/// Cache of sibling searches, by group, compound, parent and root.
 #[derive(Debug, Default)]
 pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
 
-/// How many nodes were asked, and which of them was the first to fit.
+/// Number of siblings tested so far, and the position of the first match.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     asked: usize,
     found: Option<usize>,
 }
 
-/// Whether a selector matches an element, seen from `root`.
+/// Returns true if a selector matches an element, relative to `root`.
 pub(super) fn matches(
     memo: &Memo,
     document: &Document,
@@ -30,7 +30,7 @@ pub(super) fn matches(
     selector.0.iter().any(|group| chain(memo, document, group, group.len(), id, root))
 }
 
-/// Whether the first `count` compounds of a group end at an element.
+/// Returns true if the first `count` compounds of a group match, the last of them at the element.
 fn chain(
     memo: &Memo,
     document: &Document,
@@ -43,7 +43,7 @@ fn chain(
         return false;
     }
     let Some((combinator, compound)) = count.checked_sub(1).and_then(|at| group.get(at)) else {
-        // Before the first compound there is only the root.
+        // Only the root matches before the first compound.
         return id == root;
     };
     if !compound.iter().all(|test| holds(memo, document, test, id, root)) {
@@ -52,7 +52,7 @@ fn chain(
     let goes_on = |id: NodeId| chain(memo, document, group, count - 1, id, root);
     match combinator {
         Combinator::Anywhere => true,
-        // Above the root nothing is looked at.
+        // The search does not go above the root.
         _ if id == root => false,
         Combinator::Child => document.parent(id).is_some_and(goes_on),
         Combinator::Descendant => {
@@ -71,7 +71,7 @@ fn chain(
         Combinator::Next => earlier(document, id).next_back().is_some_and(goes_on),
         Combinator::Later => {
             let Some(parent) = document.parent(id) else { return false };
-            // The first that fits decides for all behind it; those before it are asked once.
+            // The first matching sibling decides for all later ones. Each sibling before it is tested only once.
             let key = (group.as_ptr() as usize, count, parent, root);
             let Seen { asked, found } = memo.0.borrow().get(&key).copied().unwrap_or_default();
             let place = document.place(id);
@@ -88,7 +88,7 @@ fn chain(
     }
 }
 
-/// Elements before one beside it.
+/// Returns the elements before an element among its siblings.
 fn earlier(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
     let siblings = document.parent(id).map(|parent| document.children(parent));
     let siblings = siblings.map_or(&[][..], |siblings| &siblings[..document.place(id)]);
@@ -119,7 +119,7 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
         }
         Test::Place(order, wanted) => {
             let place = i64::from(document.places(id).of_elements);
-            // The document is the first of its kind, and at no place beyond that.
+            // The document has the index 0, and `:lt` never matches it.
             let is_root = id == root;
             let found = place.cmp(wanted) == *order;
             found && !(is_root && *order == std::cmp::Ordering::Less)
@@ -156,7 +156,7 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
     }
 }
 
-/// Compares the value of an attribute, in small letters, with that of a selector.
+/// Compares an attribute's value in lower case with the selector's value.
 fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool {
     match (comparison, value) {
         (Comparison::Unequal, value) => value.unwrap_or_default() != wanted,
@@ -168,14 +168,14 @@ fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool
     }
 }
 
-/// The place among all siblings or those of the same name, counted from 1.
+/// Returns the position among all sibling elements or those of the same name, counted from 1.
 fn place_of(places: Place, from_end: bool, of_type: bool) -> i64 {
     let (place, all) =
         if of_type { (places.of_kin, places.kin) } else { (places.of_elements, places.elements) };
     i64::from(if from_end { all - place } else { place + 1 })
 }
 
-/// Whether a place is `step * n + offset` for an `n` from 0 on.
+/// Returns true if a position is `step * n + offset` for some `n` of 0 or more.
 fn is_in_series(place: i64, step: i64, offset: i64) -> bool {
     match step {
         0 => place == offset,
@@ -184,7 +184,7 @@ fn is_in_series(place: i64, step: i64, offset: i64) -> bool {
 }
 
 impl Kind {
-    /// Whether an element with nothing else inside is empty.
+    /// Returns true if an element that contains only this node counts as empty.
     fn is_blank(&self) -> bool {
         match self {
             Self::Other | Self::Comment(_) => true,

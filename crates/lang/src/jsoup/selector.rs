@@ -1,23 +1,24 @@
-//! Selectors in jsoup's dialect, read.
+//! Parses selectors in jsoup's dialect.
 //!
-//! A selector is groups between commas; a group is compounds with combinators between them; a compound is tests that
-//! all must hold. Names, classes and values are compared without their case, ids with it.
+//! A selector consists of groups separated by commas, a group of compounds joined by combinators, and a compound of
+//! tests that all must pass. Element names, classes and values are compared ignoring case, ids with case.
 
-/// A selector that was read.
+/// A parsed selector.
 #[derive(Clone, Debug)]
 pub struct Selector(pub(super) Vec<Group>);
 
-/// The error of a selector, as a message.
+/// Error: the selector cannot be parsed; with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Compounds from left to right. A combinator precedes the first compound if the group is relative to the root.
+/// Compounds from left to right, each with the combinator before it. The first combinator is set if the group is
+/// relative to the root.
 pub(super) type Group = Vec<(Combinator, Compound)>;
 pub(super) type Compound = Vec<Test>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combinator {
-    /// Of the first compound: anywhere.
+    /// The first compound of a group that may match anywhere.
     Anywhere,
     Descendant,
     Child,
@@ -25,7 +26,7 @@ pub(super) enum Combinator {
     Later,
 }
 
-/// How the value of an attribute is held against another.
+/// How an attribute's value is compared with the selector's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -38,19 +39,20 @@ pub(super) enum Comparison {
 #[derive(Clone, Debug)]
 pub(super) enum Test {
     All,
-    /// A name, in lower case.
+    /// An element's name, in lower case.
     Name(String),
-    /// A name in any name space.
+    /// An element's name in any namespace.
     AnySpace(String),
     Id(String),
     Class(String),
     Has(String),
-    /// An attribute whose name starts so.
+    /// An attribute whose name has this prefix.
     HasPrefix(String),
     Attribute(String, Comparison, String),
-    /// `:lt(n)`, `:gt(n)`, `:eq(n)`: the place among the siblings, from 0.
+    /// `:lt(n)`, `:gt(n)`, `:eq(n)`: compares the position among siblings, from 0.
     Place(std::cmp::Ordering, i64),
-    /// `a n + b`, counted from the end if so, among those of one name if so.
+    /// Position formula `a n + b`. `from_end` counts from the last sibling; `of_type` counts only siblings of the same
+    /// name.
     Nth {
         step: i64,
         offset: i64,
@@ -69,11 +71,11 @@ pub(super) enum Test {
     Is(Selector),
 }
 
-/// Nesting of selectors in selectors beyond this is not read.
+/// Maximum nesting depth of selectors.
 const MAX_DEPTH: u32 = 16;
 
 impl Selector {
-    /// Reads a selector.
+    /// Parses a selector.
     pub fn parse(source: &str) -> Result<Self, Unreadable> {
         Self::read(source, 0)
     }
@@ -194,7 +196,7 @@ impl<'a> Reader<'a> {
         self.identifier(false)
     }
 
-    /// Letters, digits, `-` and `_`; escapes are not read.
+    /// Parses letters, digits, `-` and `_`; escapes are not supported.
     fn identifier(&mut self, with_space: bool) -> Result<String, Unreadable> {
         let belongs = |c: char| {
             c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii() || with_space && c == '|'
@@ -208,7 +210,7 @@ impl<'a> Reader<'a> {
         Ok(word.to_string())
     }
 
-    /// The text between two matching brackets; brackets in quotes do not count.
+    /// Parses the text between two matching brackets; brackets in quotes do not count.
     fn balanced(&mut self, open: char, close: char) -> Result<&'a str, Unreadable> {
         let body = self.rest.strip_prefix(open).ok_or_else(|| unreadable(self.source))?;
         let (mut depth, mut quote) = (1, None);
@@ -266,7 +268,7 @@ impl<'a> Reader<'a> {
         let quoted = ['"', '\''].iter().find_map(|quote| {
             value.strip_prefix(*quote).and_then(|value| value.strip_suffix(*quote))
         });
-        // Of a quoted value, only the start and the end of an attribute keep their blanks.
+        // A quoted value is trimmed, except when it is compared with the start or the end of an attribute.
         let trims = !matches!(comparison, Comparison::Start | Comparison::End);
         let value = match quoted {
             Some(quoted) if trims => quoted.trim_matches(|c| c <= ' ').to_lowercase(),
@@ -325,7 +327,7 @@ impl<'a> Reader<'a> {
         inside.parse::<i32>().map(i64::from).or_else(|_| self.fail())
     }
 
-    /// `odd`, `even`, `3`, `2n+1`, …
+    /// Parses a position formula such as `odd`, `even`, `3` or `2n+1`.
     fn nth(&mut self, from_end: bool, of_type: bool) -> Result<Test, Unreadable> {
         let inside = self.balanced('(', ')')?.trim().to_lowercase();
         let number = |text: &str| text.parse::<i32>().ok().map(i64::from);
@@ -336,7 +338,7 @@ impl<'a> Reader<'a> {
                 None => (0, number(text).map_or_else(|| self.fail(), Ok)?),
                 Some((step, offset)) => {
                     let step = match step {
-                        // jsoup loses the sign of a step without digits.
+                        // jsoup ignores the sign of a step without digits.
                         "" | "+" | "-" => Some(1),
                         step => number(step),
                     };

@@ -1,8 +1,8 @@
-//! The elements of a document one after the other, for those who ask for their names and attributes.
+//! Access to the elements of a document in order, with their names and attributes.
 
 use super::tree::{Document, Kind, NodeId};
 
-/// An element.
+/// An element of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag<'d> {
     document: &'d Document,
@@ -10,24 +10,24 @@ pub struct Tag<'d> {
 }
 
 impl Document {
-    /// All elements in the order of the text.
+    /// Returns all elements in document order.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         self.elements().map(|id| Tag { document: self, id })
     }
 }
 
 impl<'d> Tag<'d> {
-    /// Its name in lower case.
+    /// Returns the element's name in lower case.
     pub fn name(&self) -> &'d str {
         self.document.name(self.id)
     }
 
-    /// An attribute's value.
+    /// Returns an attribute's value.
     pub fn attribute(&self, name: &str) -> Option<&'d str> {
         self.document.attribute(self.id, name)
     }
 
-    /// The text with which it begins.
+    /// Returns the text at the beginning of the element, if its first child is text.
     pub fn text(&self) -> Option<&'d str> {
         match self.document.kind(*self.document.children(self.id).first()?) {
             Kind::Text(text) => Some(text),
@@ -35,7 +35,7 @@ impl<'d> Tag<'d> {
         }
     }
 
-    /// The nearest element of a name around it.
+    /// Returns the nearest enclosing element with that name.
     pub fn within(&self, name: &str) -> Option<Self> {
         let above = std::iter::successors(Some(self.id), |id| self.document.parent(*id)).skip(1);
         above.map(|id| Self { document: self.document, id }).find(|tag| tag.name() == name)

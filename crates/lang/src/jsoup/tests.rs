@@ -1,4 +1,4 @@
-//! Compares with recorded results of jsoup itself; `tests/data/README.md` says how they are recorded.
+//! Compares with recorded results of jsoup itself; `tests/data/README.md` describes how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,15 +1,16 @@
-//! The text of an element as jsoup shows it: blanks in a row are one, and blocks stand apart.
+//! The text of an element as jsoup returns it: consecutive whitespace becomes one blank, and blocks are separated by
+//! blanks.
 
 use super::element::{is_block, is_formatted_as_block, keeps_blanks};
 use super::tree::{Document, Kind, NodeId};
 use crate::work;
 
-/// Ancestors that are asked whether blanks stay.
+/// Number of ancestors that are checked for preserved whitespace.
 const LEVELS: usize = 6;
 
-/// Appends the text of an element and all in it.
+/// Appends the text of an element and of everything in it.
 pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
-    // A node to be entered, or one to be left.
+    // Nodes to enter; true marks a node to leave.
     let mut open = vec![(id, false)];
     let mut inner = String::new();
     while let Some((node, leaves)) = open.pop() {
@@ -43,7 +44,7 @@ pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
     out.push_str(inner.trim_matches(|c| c <= ' '));
 }
 
-/// Appends the texts directly in an element.
+/// Appends only the texts that are direct children of an element.
 pub(super) fn write_own(document: &Document, id: NodeId, out: &mut String) {
     let mut inner = String::new();
     for child in document.children(id) {
@@ -67,7 +68,7 @@ fn push_text(document: &Document, id: NodeId, text: &str, out: &mut String) {
     push_normalised(text, out);
 }
 
-/// Appends a text with one blank for any number of them, and none behind another.
+/// Appends a text with consecutive whitespace replaced by one blank; adds no blank after a blank.
 pub(super) fn push_normalised(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -76,7 +77,7 @@ pub(super) fn push_normalised(text: &str, out: &mut String) {
                     out.push(' ');
                 }
             }
-            // Letters without a width.
+            // Zero-width characters.
             '\u{200b}' | '\u{ad}' => {}
             c => out.push(c),
         }

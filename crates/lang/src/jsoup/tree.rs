@@ -1,4 +1,4 @@
-//! The tree of an HTML document: nodes in one list, linked by their numbers.
+//! The tree of an HTML document: a list of nodes that refer to each other by index.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell, RefMut};
@@ -15,23 +15,23 @@ use html5ever::{ParseOpts, TokenizerResult, local_name, ns};
 
 use crate::work;
 
-/// Number of a node.
+/// Index of a node.
 pub type NodeId = usize;
 
 /// The kind of a node.
 #[derive(Debug)]
 pub enum Kind {
-    /// The document, which jsoup takes for an element, too.
+    /// The document, which jsoup treats as an element, too.
     Root,
     Element {
         name: Rc<QualName>,
         attributes: Vec<(Box<str>, Box<str>)>,
     },
     Text(String),
-    /// Text of scripts and style sheets, which is not part of the document's text.
+    /// Content of scripts and style sheets, which is not part of the document's text.
     Data(String),
     Comment(String),
-    /// Document types and instructions.
+    /// Document types and processing instructions.
     Other,
 }
 
@@ -40,29 +40,29 @@ struct Node {
     kind: Kind,
     parent: Option<NodeId>,
     children: Vec<NodeId>,
-    /// Its places among the children of its parent, known once the document is read.
+    /// Positions of the node among its siblings, known once the document is parsed.
     place: Place,
 }
 
-/// Places among siblings, from 0, and how many there are.
+/// Positions of a node among its siblings, from 0, and numbers of siblings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
-    /// Among all nodes.
+    /// Position among all sibling nodes.
     of_nodes: u32,
-    /// Among elements.
+    /// Position among sibling elements.
     pub(super) of_elements: u32,
     pub(super) elements: u32,
-    /// Among elements of its name.
+    /// Position among sibling elements of the same name.
     pub(super) of_kin: u32,
     pub(super) kin: u32,
 }
 
-/// Steps that a node costs, which also bounds the memory of a page.
+/// Work units for each node; the work limit thereby also limits a page's memory.
 const NODE: u64 = 20;
-/// Bytes of a page that are read at a time: between them it is asked whether to go on.
+/// Number of bytes of a page that are parsed between two checks of the work limit.
 const PART: usize = 2048;
 
-/// A document.
+/// A parsed HTML document.
 #[derive(Debug)]
 pub struct Document {
     nodes: Vec<Node>,
@@ -71,7 +71,7 @@ pub struct Document {
 impl Document {
     pub const ROOT: NodeId = 0;
 
-    /// Reads a document.
+    /// Parses a document.
     pub fn parse(text: &str) -> Self {
         let mut opts = ParseOpts::default();
         opts.tree_builder.scripting_enabled = false;
@@ -82,7 +82,7 @@ impl Document {
         parser.finish()
     }
 
-    /// Reads a document as if the tags of elements that are not known were not there; groups of rows that only HTML's rules add are
+    /// Parses a document, ignoring the tags of unknown elements. A `tbody` that only the HTML rules insert is
     /// [implied](Document::is_implied).
     pub fn parse_known(text: &str, is_known: fn(&str) -> bool) -> Self {
         let opts = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
@@ -91,29 +91,29 @@ impl Document {
         let input = BufferQueue::default();
         for part in parts(text) {
             input.push_back(StrTendril::from(part));
-            // It also stops for scripts and for what a page says of its encoding.
+            // The tokenizer also stops at scripts and at encoding declarations.
             while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         }
         tokenizer.end();
         tokenizer.sink.inner.sink.finish()
     }
 
-    /// Whether an element is a group of rows that is not in the text.
+    /// Returns true if an element is a `tbody` that is not in the text.
     pub fn is_implied(&self, id: NodeId) -> bool {
         self.name(id) == "tbody" && !self.attributes(id).iter().any(|(name, _)| **name == *WRITTEN)
     }
 
-    /// Whether an attribute is one of the text.
+    /// Returns true if an attribute comes from the page.
     pub fn is_of_page(name: &str) -> bool {
         name != WRITTEN
     }
 
-    /// The document and all elements, in the order of the text.
+    /// Returns the document and all elements in document order.
     pub(super) fn elements(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.below(Self::ROOT, true)
     }
 
-    /// The elements below one, and itself if asked for.
+    /// Returns the elements below a node; with `itself`, also the node.
     pub(super) fn below(&self, id: NodeId, itself: bool) -> impl Iterator<Item = NodeId> + '_ {
         let mut open = vec![id];
         let mut first = !itself;
@@ -145,7 +145,7 @@ impl Document {
         matches!(self.nodes[id].kind, Kind::Root | Kind::Element { .. })
     }
 
-    /// Name of an element; that of the document is none that a selector can have.
+    /// Returns an element's name. The document's name is one that no selector can match.
     pub fn name(&self, id: NodeId) -> &str {
         match &self.nodes[id].kind {
             Kind::Element { name, .. } => &name.local,
@@ -160,7 +160,7 @@ impl Document {
         }
     }
 
-    /// The value of an attribute; the case of its name does not count.
+    /// Returns an attribute's value; the name is compared ignoring case.
     pub(super) fn attribute(&self, id: NodeId, name: &str) -> Option<&str> {
         let mut all = self.attributes(id).iter();
         all.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
@@ -178,17 +178,17 @@ impl Document {
         self.nodes[id].parent = None;
     }
 
-    /// Its places among the children of its parent.
+    /// Returns the node's positions among its siblings.
     pub(super) fn places(&self, id: NodeId) -> Place {
         self.nodes[id].place
     }
 
-    /// Its place among the children of its parent.
+    /// Returns the node's index among its parent's children.
     pub(super) fn place(&self, id: NodeId) -> usize {
         self.nodes[id].place.of_nodes as usize
     }
 
-    /// The sibling behind it.
+    /// Returns the next sibling of a node.
     pub(super) fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
         self.nodes[self.parent(id)?].children.get(self.place(id) + 1).copied()
     }
@@ -221,7 +221,7 @@ impl Document {
         }
     }
 
-    /// Puts a node or a text at a place among the children of another.
+    /// Inserts a node or a text at a position among the children of a node.
     fn insert(&mut self, parent: NodeId, at: usize, child: NodeOrText<Handle>) {
         let id = match child {
             NodeOrText::AppendNode(node) => {
@@ -246,7 +246,8 @@ impl Document {
         self.nodes[parent].children.insert(at, id);
     }
 
-    /// Its parent and its position there while the document is read; the search begins at the end.
+    /// Returns a node's parent and its index there, while the document is being parsed. The search starts at the last
+    /// child.
     fn find(&self, id: NodeId) -> Option<(NodeId, usize)> {
         let parent = self.nodes[id].parent?;
         let children = &self.nodes[parent].children;
@@ -256,25 +257,27 @@ impl Document {
     }
 }
 
-/// A node as the parser knows it, with its name, which the parser asks for often.
+/// A node as the parser holds it, with its name, which the parser reads often.
 #[derive(Clone, Debug)]
 struct Handle {
     id: NodeId,
     name: Rc<QualName>,
 }
 
-/// The sink that the parser writes to. Once the evaluation has given up, nothing is written any more: the document is not looked at then.
+/// Receives the nodes from the parser. After the work limit is reached, nothing is stored, because the document will
+/// not be used.
 struct Sink {
     document: RefCell<Document>,
-    /// The element whose name was asked for last, and how many in a row were asked that each hold the one before.
+    /// The element whose name the parser read last, and the number of consecutive reads that each went one level up.
     asked: Cell<(NodeId, u32)>,
-    /// The answer for those that are too far up.
+    /// The name returned for elements that are too far up.
     border: QualName,
 }
 
-/// How far up the open elements the parser looks for one. It asks for a scope at each tag, which would be work in the square of the depth; jsoup looks at
-/// as many. The name of what is farther up is that of an element which ends a scope and means nothing else; the parts of tables and of the page itself, to which the
-/// parser goes back, keep theirs.
+/// Maximum number of levels that the parser searches upwards through the open elements. It searches at each tag, so
+/// without a limit the work would grow with the square of the depth. jsoup has the same limit. Beyond it, an element
+/// gets the name of an element that ends a scope and has no other effect. Elements of tables and of the page itself, to
+/// which the parser returns, keep their names.
 const FARTHEST: u32 = 100;
 
 impl Sink {
@@ -299,13 +302,13 @@ impl Sink {
         self.document.borrow_mut().add(kind)
     }
 
-    /// The document, as long as there is reason to write.
+    /// Returns the document, unless the evaluation has exceeded its work limit.
     fn open(&self) -> Option<RefMut<'_, Document>> {
         work::gave_up().is_none().then(|| self.document.borrow_mut())
     }
 }
 
-/// A text in parts; no more of them once the evaluation has given up.
+/// Splits a text into parts; ends early once the evaluation has exceeded its work limit.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let (mut rest, mut tags) = (text, Tags::default());
     std::iter::from_fn(move || {
@@ -318,7 +321,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Counts about what attributes cost, each of which the parser compares with those before it in its tag.
+/// Estimates the cost of attributes: the parser compares each attribute with those before it in its tag.
 #[derive(Default)]
 struct Tags {
     last: u8,
@@ -328,7 +331,7 @@ struct Tags {
 }
 
 impl Tags {
-    /// Goes over a part of a page; false if reading it would be too much.
+    /// Scans a part of a page. Returns false if the work limit is reached.
     fn go_over(&mut self, part: &str) -> bool {
         let mut compared = 0;
         for byte in part.bytes() {
@@ -354,13 +357,13 @@ impl Tags {
     }
 }
 
-/// Hands on the tags of elements that are known, and marks groups of rows that are written.
+/// Passes on the tags of known elements, and marks each `tbody` that the page contains.
 struct Known {
     inner: TreeBuilder<Handle, Sink>,
     is_known: fn(&str) -> bool,
 }
 
-/// An attribute that no page can have.
+/// Name of the mark: an attribute name that no page can contain.
 const WRITTEN: &str = "=written";
 
 impl TokenSink for Known {
@@ -388,7 +391,7 @@ impl TokenSink for Known {
     }
 }
 
-/// The name of nodes that have none.
+/// Returns the name of nodes without a name.
 fn nobody() -> Rc<QualName> {
     Rc::new(QualName::new(None, ns!(), local_name!("")))
 }
@@ -422,7 +425,7 @@ impl TreeSink for Sink {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {
-        // The parser asks each open element where it looks for one.
+        // The parser reads the name of each open element that it searches.
         work::spend(1);
         let (last, far) = self.asked.get();
         let far = match target.id {
@@ -497,13 +500,13 @@ impl TreeSink for Sink {
         document.nodes[Document::ROOT].children.push(id);
     }
 
-    // jsoup keeps the content of a template in place.
+    // jsoup keeps the content of a template as normal children.
     fn get_template_contents(&self, target: &Handle) -> Handle {
         target.clone()
     }
 
     fn same_node(&self, one: &Handle, two: &Handle) -> bool {
-        // Asked of each element in a list where the parser looks for one.
+        // The parser calls this for each element of a list that it searches.
         work::spend(1);
         one.id == two.id
     }

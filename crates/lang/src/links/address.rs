@@ -1,8 +1,10 @@
-//! The address of a link to load: characters that a URI must not contain are escaped, and dots are removed from its path.
+//! The address of an embedded resource: escapes characters that a URI must not contain, and removes dot segments from
+//! the path.
 
 use crate::{uri, url};
 
-/// Escapes what a URI may not hold. An address that is none even then stays as it is, and so does one of a file.
+/// Escapes characters that a URI must not contain. An address that is invalid even then is unchanged, and so is a
+/// `file:` address.
 pub fn escape(link: &mut String) {
     if link.starts_with("file:") {
         return;
@@ -16,14 +18,15 @@ pub fn escape(link: &mut String) {
     }
 }
 
-/// Takes `.`, `..` and repeated slashes out of the path, as `java.net.URI` does. False: it is not a URI.
+/// Removes `.`, `..` and repeated slashes from the path, as `java.net.URI` does. Returns false if the address is not a
+/// URI.
 pub fn normalize(link: &mut String) -> bool {
     if uri::verify(link).is_err() {
         return false;
     }
     let path = url::split(link).path;
     let old = &link[path.clone()];
-    // Without a slash after the scheme a URI has no path.
+    // A URI without a slash after the scheme has no path.
     if path.start > 0 && link[..path.start].ends_with(':') && !old.starts_with('/') {
         return true;
     }
@@ -31,7 +34,7 @@ pub fn normalize(link: &mut String) -> bool {
     if !dotted && !old.contains("//") {
         return true;
     }
-    // Each segment with whether a slash follows it.
+    // The segments to keep; `ends_open` is true if the path ends with a slash.
     let mut kept: Vec<&str> = Vec::new();
     let mut rest = old.trim_start_matches('/');
     let mut ends_open = false;

@@ -1,8 +1,9 @@
-//! Imports of a style sheet, as JMeter finds them by ph-css 6.5.0: `@import` at its top level, and no `url()` elsewhere.
+//! Imports of a style sheet, as JMeter finds them with ph-css 6.5.0: only `@import` at top level counts, no `url()`
+//! elsewhere.
 //!
-//! Only imports are parsed; other rules are passed over by their braces. What ph-css does with broken sheets is kept
-//! where it loses imports: after an error outside of rules it goes on behind the next closing brace, an at-rule that it
-//! does not know reaches up to the next opening brace, and a comment without an end makes the whole sheet unreadable.
+//! Only imports are parsed; other rules are skipped by their braces. The treatment of broken sheets follows ph-css
+//! where it loses imports. After an error outside of rules, parsing continues after the next closing brace. An unknown
+//! at-rule extends to the next opening brace. A comment without an end makes the whole sheet unreadable.
 
 use std::ops::Range;
 
@@ -28,7 +29,7 @@ pub(super) fn find(
     Ok(())
 }
 
-/// The exception for a comment without an end, which names the end of the sheet by line and column.
+/// Returns the exception for a comment without an end, with line and column of the sheet's end.
 fn unreadable(text: &str, base: &str) -> Thrown {
     const TAB: u32 = 8;
     let (mut line, mut column) = (1, 0);
@@ -64,10 +65,10 @@ enum Token {
     Text,
     Url,
     Name,
-    /// A name with a parenthesis.
+    /// A name followed by a parenthesis.
     Function,
     At,
-    /// `<!--` and `-->`.
+    /// The marks `<!--` and `-->`.
     Mark,
     Other,
 }
@@ -75,13 +76,13 @@ enum Token {
 struct Sheet<'t> {
     text: &'t str,
     at: usize,
-    /// A comment has no end.
+    /// True if a comment has no end.
     unreadable: bool,
 }
 
 impl Sheet<'_> {
     fn read(&mut self, imports: &mut Vec<String>) {
-        // After a rule other than an import, surplus closing braces and semicolons are ignored.
+        // After a rule other than an import, extra closing braces and semicolons are ignored.
         let mut lenient = false;
         while let Some((token, range)) = self.next() {
             match token {
@@ -120,7 +121,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Passes over an at-rule other than imports. False: it is none.
+    /// Skips an at-rule other than an import. Returns false if it is not valid.
     fn pass_rule(&mut self, known: bool) -> bool {
         loop {
             let before = self.at;
@@ -139,7 +140,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Passes over tokens of some kinds up to a semicolon. False: there is another one.
+    /// Skips tokens of the allowed kinds up to a semicolon. Returns false at any other token.
     fn statement(&mut self, allowed: &[Token]) -> bool {
         loop {
             let before = self.at;
@@ -155,7 +156,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Reads an import after its keyword. False: it is not one; the token at which it fails is not read yet.
+    /// Parses an import after its keyword. Returns false if it is invalid; the invalid token is not consumed.
     fn import(&mut self, imports: &mut Vec<String>) -> bool {
         let Some((token, range)) = self.solid() else { return true };
         let link = match token {
@@ -173,14 +174,14 @@ impl Sheet<'_> {
         false
     }
 
-    /// Reads the media of an import and the semicolon after them.
+    /// Parses the media list of an import and the semicolon after it.
     fn media(&mut self) -> bool {
         let Some((mut token, mut range)) = self.solid() else { return false };
         if token == Token::Semicolon {
             return true;
         }
         loop {
-            // A query: a medium, or conditions in parentheses.
+            // A media query: a medium, or conditions in parentheses.
             let word = |range: &Range<usize>| self.text[range.clone()].to_ascii_lowercase();
             match token {
                 Token::Name if matches!(word(&range).as_str(), "only" | "not") => {
@@ -220,7 +221,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Reads a condition after its parenthesis.
+    /// Parses a condition after its opening parenthesis.
     fn condition(&mut self) -> bool {
         let mut depth = 1;
         match self.solid() {
@@ -240,7 +241,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Puts back a token that is not allowed at its position.
+    /// Puts back a token that is not allowed here, and returns false.
     fn broken(&mut self, token: Option<(Token, Range<usize>)>) -> bool {
         if let Some((_, range)) = token {
             self.at = range.start;
@@ -248,7 +249,7 @@ impl Sheet<'_> {
         false
     }
 
-    /// Passes over everything up to the brace that closes `depth` open ones, or one too many.
+    /// Skips to the brace that closes `depth` open braces, or to an unmatched closing brace.
     fn recover(&mut self, mut depth: usize) {
         while let Some((token, _)) = self.next() {
             match token {
@@ -260,7 +261,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The next token that is not a space.
+    /// Returns the next token that is not whitespace.
     fn solid(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let token = self.next()?;
@@ -270,7 +271,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The next token and its position; comments are skipped.
+    /// Returns the next token and its position; comments are skipped.
     fn next(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let rest = self.text.get(self.at..)?;
@@ -316,7 +317,7 @@ impl Sheet<'_> {
     }
 }
 
-/// A string, or what there is of one up to the end of its line.
+/// Scans a string; one without an end is scanned to the end of its line.
 fn string(rest: &str, quote: char) -> (Token, usize) {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -331,7 +332,7 @@ fn string(rest: &str, quote: char) -> (Token, usize) {
     (Token::Other, rest.len())
 }
 
-/// The length of the name at the start; hyphens, escapes and everything beyond ASCII belong to it.
+/// Returns the length of the name at the start of the text. Hyphens, escapes and non-ASCII characters belong to a name.
 fn name(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices() {
@@ -346,7 +347,7 @@ fn name(rest: &str) -> usize {
     rest.len() - usize::from(escaped)
 }
 
-/// A name, a function, or a whole `url(…)`.
+/// Returns the token that starts with a name: the name, a function, or a whole `url(…)`.
 fn named(rest: &str, length: usize) -> (Token, usize) {
     if !rest[length..].starts_with('(') {
         return (Token::Name, length);
@@ -359,7 +360,7 @@ fn named(rest: &str, length: usize) -> (Token, usize) {
     (Token::Function, length + 1)
 }
 
-/// The length of the content of a `url(` with its closing parenthesis.
+/// Returns the length of the content of a `url(`, with its closing parenthesis.
 fn url_end(inside: &str) -> Option<usize> {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}');
     let content = inside.trim_start_matches(blank);
@@ -383,14 +384,14 @@ fn url_end(inside: &str) -> Option<usize> {
     after.starts_with(')').then(|| inside.len() - after.len() + 1)
 }
 
-/// At-rules that ph-css knows; others reach up to the next brace, whatever precedes it.
+/// Returns true for at-rules that ph-css supports. Any other at-rule extends to the next brace, whatever precedes it.
 fn known(word: &str) -> bool {
     matches!(word, "@media" | "@page" | "@font-face" | "@keyframes" | "@viewport" | "@supports")
         || (word.starts_with("@-")
             && ["-font-face", "-keyframes", "-viewport"].iter().any(|end| word.ends_with(end)))
 }
 
-/// Words that name no medium.
+/// Returns true for words that cannot name a medium.
 fn reserved(word: &str) -> bool {
     matches!(word, "and" | "not" | "only" | "from" | "to" | "or" | "inherit")
 }
@@ -404,7 +405,7 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// Takes out backslashes.
+/// Removes backslashes.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

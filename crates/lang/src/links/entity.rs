@@ -1,13 +1,13 @@
-//! The references of XML in a link: JMeter resolves them after those of HTML.
+//! XML references in a link: JMeter resolves them after those of HTML.
 //!
-//! The five names of XML and numbers, which need their semicolon; everything else stays as it is.
+//! Supported are the five names of XML and numbers, all with a semicolon; everything else is unchanged.
 
 use std::borrow::Cow;
 
 const NAMES: [(&str, char); 5] =
     [("&quot;", '"'), ("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&apos;", '\'')];
 
-/// Resolves references. The error is the exception that Java has for a number beyond Unicode.
+/// Resolves references. The error is Java's exception for a number beyond Unicode.
 pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
     if !text.contains('&') {
         return Ok(Cow::Borrowed(text));
@@ -26,7 +26,7 @@ pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
                     "java.lang.IllegalArgumentException: Not a valid Unicode code point: 0x{value:X}"
                 ));
             }
-            // Halves of characters, which Java would keep, end as question marks.
+            // Unpaired surrogates, which Java would keep, become question marks.
             out.push(char::from_u32(value).unwrap_or('?'));
             rest = &rest[length..];
         } else {
@@ -38,7 +38,7 @@ pub(super) fn decode(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(out))
 }
 
-/// The value of a reference by number at the start of `text`, and its length.
+/// Returns the value and the length of the numeric reference at the start of `text`.
 fn number(text: &str) -> Option<(u32, usize)> {
     let digits = text.strip_prefix("&#")?;
     let (digits, radix, start) = match digits.strip_prefix(['x', 'X']) {

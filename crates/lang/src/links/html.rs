@@ -1,17 +1,17 @@
-//! Which tags of a page load something: JMeter's visitor over what the tokenizer reads.
+//! Finds the tags of a page that load a resource, like JMeter's visitor over Lagarto's tokens.
 
 use super::tokenizer::{self, Kind, Tag, Thrown, Visitor};
 use super::{Links, version};
 use crate::url;
 
-/// A page that is being read.
+/// A page that is being parsed.
 pub(super) struct Page<'a, 'l> {
     links: &'a mut Links<'l>,
-    /// Base of relative links: `<base>` changes it for the links after it.
+    /// Base address of relative links; a `<base>` tag changes it for later links.
     base: String,
-    /// Internet Explorer's version, if that is what JMeter passes for.
+    /// Version of Internet Explorer, if JMeter's user agent claims to be one.
     version: Option<f32>,
-    /// Whether tags count, for each condition around them.
+    /// For each enclosing conditional comment: true if its tags count.
     enabled: Vec<bool>,
 }
 
@@ -128,8 +128,8 @@ fn java_trim(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// The text between the first `url("` and the last `")` of a style, with single or double quotes. Without quotes
-/// JMeter finds nothing.
+/// Returns the text between the first `url("` and the last `")` of a style, with single or double quotes. JMeter finds
+/// no URL without quotes.
 fn quoted_url(style: &str) -> Option<&str> {
     let space = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
     let quote = |c: char| c == '\'' || c == '"';

@@ -1,28 +1,28 @@
-//! Which parser reads which type of content: the properties `HTTPResponse.parsers`, `NAME.types` and `NAME.className`.
+//! Chooses the parser for a content type by the properties `HTTPResponse.parsers`, `NAME.types` and `NAME.className`.
 
-/// The parser of a page.
+/// A parser for pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// As HTML.
+    /// Parses as HTML.
     Html,
-    /// As a style sheet.
+    /// Parses as a style sheet.
     Css,
-    /// As a style sheet; one that cannot be read has no links.
+    /// Parses as a style sheet; an unreadable one has no links.
     LenientCss,
 }
 
-/// Parsers by type of content.
+/// Parsers by content type.
 #[derive(Debug)]
 pub struct Parsers {
     types: Vec<(Box<str>, Option<Parser>)>,
-    /// Parser classes that are not there; pages are read by the default one.
+    /// Unknown parser classes; the default parser replaces them.
     pub replaced: Vec<String>,
 }
 
 const PACKAGE: &str = "org.apache.jmeter.protocol.http.parser.";
 
 impl Parsers {
-    /// Reads the properties; `property` gives one, or its default.
+    /// Creates the table from properties; `property` returns a property's value or the given default.
     pub fn new<'p>(property: impl Fn(&str, &'p str) -> &'p str) -> Self {
         let mut parsers = Self { types: Vec::new(), replaced: Vec::new() };
         let lenient = property("httpsampler.ignore_failed_embedded_resource", "false");
@@ -66,12 +66,12 @@ impl Parsers {
         parsers
     }
 
-    /// The parser for a `Content-Type`, parameters and all.
+    /// Returns the parser for a `Content-Type` header, which may have parameters.
     pub fn of(&self, content_type: &str) -> Option<Parser> {
         let mut pieces = content_type.split([' ', ';']);
         let kind = pieces.find(|piece| !piece.is_empty())?;
         let found = self.types.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind));
-        // A type that is not written in lower case is never found.
+        // As in JMeter, a type with capital letters in the property is never found.
         found.filter(|(known, _)| !known.contains(|c: char| c.is_ascii_uppercase()))?.1
     }
 }

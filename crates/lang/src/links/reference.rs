@@ -1,12 +1,12 @@
-//! Character references of HTML, as Lagarto 5.0.13 resolves them: the longest name it knows, semicolon or not.
+//! Character references of HTML, as Lagarto 5.0.13 resolves them: the longest known name, with or without a semicolon.
 //!
-//! Numbers keep 16 bits of their value. A name that ends with the page is an exception.
+//! Numbers keep 16 bits of their value. A name cut off by the end of the page is an exception.
 
 use html5ever::data::NAMED_ENTITIES;
 
 use super::tokenizer::Thrown;
 
-/// The exception of reading past the end of a page.
+/// Returns the exception of reading beyond the end of a page.
 pub(super) fn beyond(input: &str) -> Thrown {
     let length = input.encode_utf16().count();
     format!(
@@ -14,8 +14,8 @@ pub(super) fn beyond(input: &str) -> Thrown {
     )
 }
 
-/// Resolves the reference whose `&` is before `at`, and appends its characters. In attributes a name needs its
-/// semicolon. Returns how many bytes from `at` on belong to it.
+/// Resolves the reference whose `&` is before `at`, and appends its characters. In attributes, a name needs its
+/// semicolon. Returns the number of bytes from `at` on that belong to the reference.
 pub(super) fn resolve(
     input: &str,
     at: usize,
@@ -48,13 +48,13 @@ pub(super) fn resolve(
     Ok(name.len())
 }
 
-/// The longest name at the start of `rest`.
+/// Returns the longest known name at the start of `rest`.
 fn longest(rest: &[u8]) -> Option<&[u8]> {
     let end = run(rest).min(LONGEST);
     (1..=end).rev().map(|length| &rest[..length]).find(|name| meaning(name).is_some())
 }
 
-/// Whether the page ends inside of what can only be one name.
+/// Returns true if the page ends within a name that has only one possible completion.
 fn is_cut(rest: &[u8]) -> bool {
     if rest.is_empty() || rest.len() > LONGEST || run(rest) < rest.len() {
         return false;
@@ -64,27 +64,28 @@ fn is_cut(rest: &[u8]) -> bool {
     possible.next().is_some_and(|name| name.len() > rest.len()) && possible.next().is_none()
 }
 
-/// The length of the letters and digits at the start.
+/// Returns the number of letters and digits at the start.
 fn run(rest: &[u8]) -> usize {
     rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
 }
 
-/// Length of the longest name of HTML.
+/// Length of the longest character name in HTML.
 const LONGEST: usize = 31;
 
-/// The characters of a name, one or two.
+/// Returns the one or two characters of a name.
 fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     let mut key = [b';'; LONGEST + 1];
     let length = name.len().min(LONGEST);
     key[..length].copy_from_slice(&name[..length]);
     let key = std::str::from_utf8(&key[..=length]).ok()?;
     let (first, second) = NAMED_ENTITIES.get(key)?;
-    // No second character is written as 0.
+    // The table has 0 if there is no second character.
     let second = char::from_u32(*second).filter(|second| *second != '\0');
     Some(char::from_u32(*first).into_iter().chain(second))
 }
 
-/// Resolves a number after its `#`; returns how many bytes it takes. `None`: it is none, or the page ends in it.
+/// Resolves a number after `#`, and returns the number of bytes consumed. Returns `None` if it is no number or the page
+/// ends within it.
 fn number(rest: &[u8], out: &mut String) -> Option<usize> {
     let hex = matches!(rest.first(), Some(b'x' | b'X'));
     let start = usize::from(hex);
@@ -102,7 +103,7 @@ fn number(rest: &[u8], out: &mut String) -> Option<usize> {
     Some(at + usize::from(rest[at] == b';'))
 }
 
-/// The character of a number: that of windows-1252 where HTML takes it for one.
+/// Returns the character of a number. HTML maps some numbers to characters of windows-1252.
 fn character(value: i32) -> char {
     const WINDOWS: [u16; 32] = [
         0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039,
@@ -114,6 +115,6 @@ fn character(value: i32) -> char {
         0x80..=0x9f => WINDOWS[(value - 0x80) as usize],
         _ => value as u16,
     };
-    // Halves of characters, which Java would keep, end as question marks.
+    // Unpaired surrogates, which Java would keep, become question marks.
     char::from_u32(unit.into()).unwrap_or('?')
 }

@@ -1,15 +1,15 @@
-//! A tag as Lagarto has it: its name, its kind, and those of its attributes that callers ask for.
+//! A tag as Lagarto passes it to visitors: name, kind, and the attributes that callers use.
 
 use crate::work;
 
-/// A tag that has been read.
+/// A parsed tag.
 #[derive(Debug, Default)]
 pub struct Tag<'t> {
     pub name: &'t [u8],
     pub kind: Kind,
     attributes: Vec<(usize, Option<(usize, usize)>)>,
     values: String,
-    /// Attributes of other names, if those are kept.
+    /// All attributes by name, if the tag keeps them.
     others: Option<Vec<(String, Option<String>)>>,
 }
 
@@ -21,12 +21,12 @@ pub enum Kind {
     SelfClosing,
 }
 
-/// The attributes that pages are asked for.
+/// Names of the attributes that link extraction uses.
 const KNOWN: [&str; 10] =
     ["archive", "background", "code", "codebase", "data", "href", "rel", "src", "style", "type"];
 
 impl<'t> Tag<'t> {
-    /// A tag that keeps all attributes, or those that are known.
+    /// Creates a tag that keeps all attributes, or only the known ones.
     pub(super) fn new(keeps_all: bool) -> Self {
         Self { others: keeps_all.then(Vec::new), ..Self::default() }
     }
@@ -65,14 +65,14 @@ impl<'t> Tag<'t> {
         self.attributes.push((known, value));
     }
 
-    /// The value of a known attribute, if it has one.
+    /// Returns the value of a known attribute, if it has one.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         let known = KNOWN.iter().position(|known| *known == name)?;
         let (_, value) = self.attributes.iter().find(|(other, _)| *other == known)?;
         value.map(|(from, to)| &self.values[from..to])
     }
 
-    /// All attributes in their order, by their names in lower case.
+    /// Returns all attributes in order, with names in lower case.
     pub fn attributes(&self) -> &[(String, Option<String>)] {
         self.others.as_deref().unwrap_or_default()
     }

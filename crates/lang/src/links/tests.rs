@@ -1,8 +1,8 @@
-//! The links that JMeter 5.6.3 finds are recorded in `tables/links.txt`, by `tables/Record.java`.
+//! Compares with the links that JMeter 5.6.3 finds: `tables/Record.java` has recorded them in `tables/links.txt`.
 
 use super::*;
 
-/// One recorded page.
+/// A recorded page with its links.
 struct Case {
     name: String,
     parser: Parser,
@@ -13,7 +13,8 @@ struct Case {
     thrown: Option<(String, String)>,
 }
 
-/// Sections begin with `=== name | parser | base | user agent`; the page follows, then `---` and what JMeter finds.
+/// Reads the recorded pages. A section begins with `=== name | parser | base | user agent`; the page follows, then
+/// `---` and JMeter's links.
 fn cases() -> Vec<Case> {
     let table = include_str!("tables/links.txt");
     let sections = table.split("\n=== ").skip(1).chain(None);
@@ -41,7 +42,7 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Characters that editors change are written as `\uXXXX` in pages.
+/// Decodes `\uXXXX`, by which pages contain characters that editors change.
 fn unescape(page: &str) -> String {
     let mut pieces = page.split("\\u");
     let mut text = pieces.next().unwrap_or("").to_string();
@@ -53,7 +54,7 @@ fn unescape(page: &str) -> String {
     text
 }
 
-/// The addresses that JMeter would load, or errors of links.
+/// Returns the addresses that JMeter would load, or the errors of links.
 fn loaded(links: Vec<String>) -> Vec<String> {
     links
         .into_iter()

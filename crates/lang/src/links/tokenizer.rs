@@ -1,34 +1,34 @@
-//! Tags, scripts and conditional comments of a page, as Lagarto 5.0.13 sees them.
+//! Tokenizes the tags, scripts and conditional comments of a page like Lagarto 5.0.13.
 //!
-//! A machine over the bytes of the text, state by state as Lagarto has them, with its departures from HTML: a closing
-//! `</script >` with a blank opens another script, `<!--->` is an exception, `<noscript>` hides what is in it. Every
-//! state goes on by a byte or ends the page, so that time is linear; names and values are ranges, nothing is copied
-//! but attributes' values.
+//! A state machine over the bytes of the text with Lagarto's states, including its deviations from HTML: a closing
+//! `</script >` with a blank opens another script, `<!--->` is an exception, `<noscript>` hides its content. Every
+//! state consumes at least a byte or ends the page, so that the time is linear. Names and values are ranges of the
+//! text; only attribute values are copied.
 
 mod in_tag;
 
 use super::reference;
 pub use super::tag::{Kind, Tag};
 
-/// The error of reading a page: Java's exception, as it shows itself.
+/// A Java exception, in its text form, that ends the parsing of a page.
 pub type Thrown = String;
 
 pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
 /// Receives the tokens of a page.
 pub trait Visitor {
-    /// Whether texts count, and attributes of any name.
+    /// True if the visitor needs texts and all attributes.
     const READS_ALL: bool;
 
-    /// A tag.
+    /// Receives a tag.
     fn tag(&mut self, tag: &Tag<'_>) -> Result<(), Thrown>;
-    /// A script with its content.
+    /// Receives a script tag with its content.
     fn script(&mut self, tag: &Tag<'_>, body: &str) -> Result<(), Thrown>;
-    /// Text with its references resolved.
+    /// Receives text with its references resolved.
     fn text(&mut self, text: &str);
-    /// A conditional comment begins.
+    /// Receives the begin of a conditional comment.
     fn begin_condition(&mut self, expression: &str) -> Result<(), Thrown>;
-    /// One ends.
+    /// Receives the end of a conditional comment.
     fn end_condition(&mut self) -> Result<(), Thrown>;
 }
 
@@ -55,7 +55,7 @@ enum State {
     CommentEnd,
     CommentEndBang,
     Doctype,
-    /// Text up to a closing tag of that name; whether references in it count.
+    /// Text up to the closing tag with that name; true if references in the text are resolved.
     Raw(&'static str, bool),
     Script,
     ScriptEscape,
@@ -72,7 +72,7 @@ enum State {
 const RAW: [&str; 6] = ["xmp", "style", "iframe", "noembed", "noframes", "noscript"];
 const WITH_REFERENCES: [&str; 2] = ["textarea", "title"];
 
-/// Reads a page. `conditional` is for comments that are conditions.
+/// Parses a page. With `conditional`, conditional comments are evaluated.
 pub fn read<V: Visitor>(text: &str, conditional: bool, page: &mut V) -> Result<(), Thrown> {
     let mut reader = Reader {
         input: text,
@@ -95,20 +95,20 @@ pub fn read<V: Visitor>(text: &str, conditional: bool, page: &mut V) -> Result<(
 struct Reader<'t> {
     input: &'t str,
     text: &'t [u8],
-    /// The byte that is read next.
+    /// Index of the next byte to read.
     next: usize,
     conditional: bool,
     keeps_text: bool,
-    /// Text that was read and not passed on yet.
+    /// Text that was read but not passed on yet.
     content: String,
-    /// Where the text of the element begins whose tags do not count.
+    /// Start of the text of the current raw element, in which tags do not count.
     body_at: usize,
     tag: Tag<'t>,
-    /// Where the name of the attribute being read begins and ends.
+    /// Start and end of the current attribute's name.
     name_at: (usize, usize),
-    /// The value of the attribute being read.
+    /// Value of the current attribute.
     value: String,
-    /// Where the comment being read begins; `None` is the place that Lagarto loses.
+    /// Start of the current comment; `None` where Lagarto loses the position.
     comment: Option<usize>,
     state: State,
 }
@@ -124,7 +124,7 @@ impl Reader<'_> {
         byte
     }
 
-    /// Whether the text goes on with `what` at a place, and with something after it.
+    /// Returns true if the text has `what` at a position, and at least one byte after it.
     fn has(&self, what: &str, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or_default();
         rest.len() > what.len() && rest.starts_with(what.as_bytes())
@@ -135,7 +135,7 @@ impl Reader<'_> {
         memchr::memmem::find(rest, what).map_or(self.text.len().max(from), |at| from + at)
     }
 
-    /// One state. False: the page is read.
+    /// Runs one state. Returns false at the end of the page.
     fn step(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
         match self.state {
             State::Data => return self.data(page),
@@ -171,10 +171,10 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Adds a part of the input to the text.
+    /// Adds a range of the input to the text.
     fn keep(&mut self, mut from: usize, to: usize) {
         if self.keeps_text {
-            // The part that was taken may end inside a character.
+            // The range may start inside a character.
             while from < to && !self.input.is_char_boundary(from) {
                 from += 1;
             }
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells the text up to here.
+    /// Passes the collected text to the visitor.
     fn flush(&mut self, page: &mut impl Visitor) {
         if !self.content.is_empty() {
             page.text(&self.content);
@@ -210,7 +210,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A reference after its `&`. In attributes it ends nothing before `allowed`, and its value counts.
+    /// Resolves a reference after its `&`. `allowed` is set in attributes: before this byte, `&` stands for itself, and
+    /// the reference belongs to the value.
     fn reference(&mut self, allowed: Option<u8>) -> Result<(), Thrown> {
         let Some(byte) = self.text.get(self.next) else { return Ok(()) };
         if Some(*byte) == allowed {
@@ -224,7 +225,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A tag is complete.
+    /// Passes a complete tag to the visitor.
     fn emit(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         self.state = State::Data;
         if self.tag.kind != Kind::End {
@@ -255,7 +256,7 @@ impl Reader<'_> {
             self.next = at + 7;
         } else if self.conditional && self.has("[if ", at) {
             let end = self.find(b"]>", at + 4);
-            // At the very end of a page it is not seen.
+            // Lagarto does not see an end mark at the very end of a page.
             let end = if end + 2 == self.text.len() { self.text.len() } else { end };
             self.next = end + 2;
             self.state = State::Data;
@@ -349,7 +350,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Up to the end of a document type. One whose quotes are open at the end of the page is an exception.
+    /// Skips to the end of a document type. If the page ends within its quotes, that is an exception.
     fn doctype(&mut self) -> Result<(), Thrown> {
         let at = self.next;
         let end = self.find(b">", at).min(self.text.len());
@@ -361,7 +362,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Text up to the tag that closes it; without references it counts only if there is such a tag.
+    /// Reads text up to the closing tag with that name. Without `references`, the text counts only if the closing tag
+    /// exists.
     fn raw(
         &mut self,
         name: &'static str,
@@ -418,7 +420,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the text since a `<` that does not begin a tag, with the rest of its last character.
+    /// Adds the text since a `<` that does not begin a tag, up to the end of its last character.
     fn keep_odd(&mut self, from: usize) {
         let mut to = self.next;
         if to > self.text.len() {
@@ -436,7 +438,7 @@ impl Reader<'_> {
             self.next = self.find(b"<", self.next);
         }
         let Some(byte) = self.take() else {
-            // Escaped text that ends in the middle is lost, with the script around it.
+            // If the page ends within escaped text, the text and its script are lost.
             let whole = matches!(
                 self.state,
                 State::Script
@@ -492,7 +494,7 @@ impl Reader<'_> {
         page.script(&self.tag, self.input.get(self.body_at..to).unwrap_or_default())
     }
 
-    /// Reads the part after `<` in a script.
+    /// Handles the character after `<` in a script.
     fn script_less(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         match self.take() {
             Some(b'/') => {}
@@ -516,13 +518,13 @@ impl Reader<'_> {
                 self.state = State::Data;
                 self.end_script(from - 2, page)
             }
-            // The tag that is open goes on.
+            // The open tag continues.
             Some(byte) => self.after_part(byte, page),
             None => Ok(()),
         }
     }
 
-    /// Passes over a name from `from` on and what ends it; whether it is that of a script.
+    /// Skips a name from `from` on, and the byte that ends it. Returns true if the name is `script`.
     fn script_tag(&mut self, from: usize) -> bool {
         let rest = self.text.get(from..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -536,7 +538,7 @@ fn ends_name(byte: u8) -> bool {
     blank(byte) || matches!(byte, b'/' | b'>')
 }
 
-/// Whether quotes are open at the end of a document type that the page ends in.
+/// Returns true if the page ends within the quotes of a document type.
 fn open_identifier(text: &[u8]) -> bool {
     let skip = |text: &mut &[u8]| {
         let blanks = text.iter().take_while(|byte| blank(**byte)).count();

@@ -1,11 +1,11 @@
-//! Conditional comments: which version of Internet Explorer a user agent claims to be, and whether an expression is
-//! about it.
+//! Conditional comments: the version of Internet Explorer that a user agent claims to be, and the test of an expression
+//! against it.
 
 use std::ops::ControlFlow;
 
 use crate::regexp::Regexp;
 
-/// The version of Internet Explorer in a user agent. The error is Java's exception for one that is not a number.
+/// Returns the version of Internet Explorer in a user agent. The error is Java's exception for an invalid number.
 pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     if !user_agent.contains("MSIE ") {
         return Ok(None);
@@ -19,7 +19,7 @@ pub(super) fn of_user_agent(user_agent: &str) -> Result<Option<f32>, String> {
     version.transpose()
 }
 
-/// Whether an expression (`if lt IE 8`) holds for a version.
+/// Returns true if an expression such as `if lt IE 8` is true for a version.
 pub(super) fn matches(version: f32, expression: &str) -> Result<bool, String> {
     let expression = expression.trim_matches(|c: char| c <= ' ').replace(['(', ')'], "");
     let Some(expression) = expression.get(3..) else {
@@ -44,7 +44,7 @@ pub(super) fn matches(version: f32, expression: &str) -> Result<bool, String> {
 
 #[allow(clippy::float_cmp)] // Versions are compared as Lagarto compares them.
 fn holds(version: f32, condition: &str) -> Result<bool, String> {
-    // A whole number means all versions that begin with it.
+    // A whole number matches all versions with that major number.
     let about = |number: f32| if number.trunc() == number { version.trunc() } else { version };
     let (rest, test): (_, fn(f32, f32, f32) -> bool) =
         if let Some(rest) = condition.strip_prefix("IE ") {
@@ -66,7 +66,7 @@ fn holds(version: f32, condition: &str) -> Result<bool, String> {
     Ok(test(version, about(number), number))
 }
 
-/// A number as Java reads it, without its forms for scientists.
+/// Parses a number like Java, without exponents and hexadecimal forms.
 fn float(text: &str) -> Result<f32, String> {
     let trimmed = text.trim_matches(|c: char| c <= ' ');
     let digits = trimmed.strip_suffix(['f', 'F', 'd', 'D']).unwrap_or(trimmed);

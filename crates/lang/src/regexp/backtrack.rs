@@ -1,9 +1,9 @@
-//! Searches by backtracking, for patterns that no automaton expresses: look-ahead and backreferences.
+//! Backtracking search, for patterns that an automaton cannot express: look-ahead and backreferences.
 //!
-//! Each step is counted ([`work`]). A search that takes long begins to remember the places at which it failed and those at which a look-ahead
-//! succeeded; unless the pattern has backreferences or large counts, it then visits each place of the program at each place of the text
-//! once at most, so that its cost is linear in both. Loops over single characters are one instruction, whose frame on the stack stands for all its
-//! lengths.
+//! Each step is counted ([`work`]). A long search begins to remember at which positions it has failed, and at which a
+//! look-ahead has succeeded. From then on it visits each instruction at each text position at most once, so that its
+//! cost is linear in both; patterns with backreferences or large counts are excepted. A loop over single characters is
+//! one instruction, and one stack frame stands for all its lengths.
 
 mod build;
 
@@ -12,14 +12,14 @@ use regex_syntax::hir::ClassUnicode;
 use super::class;
 use crate::work::{self, GaveUp};
 
-/// Steps for each place of the text after which a search begins to remember.
+/// Number of steps per text position after which a search begins to remember.
 const PATIENCE: u64 = 8;
-/// Bytes that may be spent on remembering.
+/// Maximum memory for remembered results, in bytes.
 const MAX_MEMORY: usize = 64 << 20;
-/// Bytes that may be spent on alternatives to go back to.
+/// Maximum memory for pending alternatives, in bytes.
 const MAX_STACK: usize = 256 << 20;
 
-/// Characters in a set.
+/// A set of characters.
 #[derive(Debug)]
 struct Chars {
     ascii: u128,
@@ -50,7 +50,7 @@ impl Chars {
     }
 }
 
-/// A condition on a place of the text.
+/// A condition on a text position.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Start,
@@ -65,24 +65,25 @@ enum Place {
 enum Op {
     Chars(Chars),
     Place(Place),
-    /// The first is preferred.
+    /// Two alternative next instructions; the first is preferred.
     Split(usize, usize),
     Jump(usize),
     Save(usize),
-    /// As many characters as possible, or as few.
+    /// Repeats a character set: as many characters as possible if greedy, otherwise as few as possible.
     Run {
         chars: Chars,
         min: u32,
         max: Option<u32>,
         greedy: bool,
     },
-    /// An iteration begins here: kept in a register, as it may turn out to be empty.
+    /// Stores the start of an iteration in a register, to detect an empty iteration.
     Mark(usize),
-    /// Leaves a loop whose iteration was empty: the register, and where to.
+    /// Leaves the loop if the iteration was empty. Register of the iteration's start, and the instruction after the
+    /// loop.
     IfEmpty(usize, usize),
-    /// Sets a counter to 0.
+    /// Sets a loop's counter to 0.
     Count(usize),
-    /// One more iteration, or on behind the loop.
+    /// Starts another iteration of a counted loop, or leaves the loop.
     Loop {
         counter: usize,
         min: u32,
@@ -90,7 +91,8 @@ enum Op {
         greedy: bool,
         body: usize,
     },
-    /// The program up to `behind` matches here, or does not. Whether only that matters of it: no groups are set.
+    /// Tests whether the instructions up to `behind` match here, or do not match if negated. `is_plain` is true if they
+    /// set no groups.
     Ahead {
         negated: bool,
         is_plain: bool,
@@ -98,68 +100,68 @@ enum Op {
     },
     Backreference(usize),
     Never,
-    /// The end of the program, or of a look-ahead.
+    /// Ends the program or a look-ahead with a match.
     Match,
 }
 
-/// A program.
+/// The compiled program of a pattern.
 #[derive(Debug)]
 pub(super) struct Backtrack {
     ops: Vec<Op>,
     groups: usize,
     registers: usize,
-    /// Whether a place of the program and one of the text decide what follows.
+    /// True if the result depends only on the instruction and the text position.
     is_memorable: bool,
     ignore_case: bool,
-    /// The first bytes of a match, if they are known.
+    /// The characters with which a match can begin, if known.
     first: Option<Chars>,
 }
 
-/// Which matches count.
+/// Restriction on the matches of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Any.
+    /// Any match.
     Any,
-    /// Those at the place where the search begins.
+    /// Only matches at the position where the search begins.
     Here,
-    /// Those that do not end where the search begins.
+    /// Only matches that do not end where the search begins.
     Onwards,
 }
 
-/// The memory of a search; kept for the next.
+/// State of a search, reused by the next search.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     stack: Vec<Frame>,
     slots: Vec<u32>,
     registers: Vec<u32>,
     trail: Vec<Visit>,
-    /// Of each run without bounds, the last that was measured: where from, where to.
+    /// For each unbounded run, the start and the end that were measured last.
     runs: Vec<(u32, u32)>,
-    /// Two bits for each place of the program at each of the text: it failed, it succeeded.
+    /// Two bits for each instruction at each text position: failed, and succeeded.
     known: Vec<u64>,
-    /// The memory holds for the text that is searched.
+    /// True if `known` is valid for the searched text.
     is_known: bool,
-    /// Steps after which results at positions are remembered.
+    /// Remaining steps until the search begins to remember.
     patience: u64,
 }
 
-/// Something to go back to. Places of texts fit into 32 bits, as no text that is searched is larger than 4 GiB.
+/// A stack frame for backtracking. Text positions fit into 32 bits, because no searched text exceeds 4 GiB.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// Another way on; and how many visits there were.
+    /// An alternative to try, with the number of visits at that time.
     Branch {
         pc: u32,
         at: u32,
         trail: u32,
     },
-    /// A run that may be shorter; and its visit, or `NOWHERE`.
+    /// A run that may be shortened, with its visit or `NOWHERE`.
     Shorter {
         pc: u32,
         least: u32,
         at: u32,
         visit: u32,
     },
-    /// A run that may be longer, up to so many more characters.
+    /// A run that may be extended by up to `more` characters, with its visit or `NOWHERE`.
     Longer {
         pc: u32,
         at: u32,
@@ -176,8 +178,8 @@ enum Frame {
     },
 }
 
-/// A place of the program was visited at one of the text. A run that fails from there fails from each place up to `fails`, too, and one that succeeds does so up to
-/// `succeeds`.
+/// A visit of an instruction at a text position. For a run: if it fails, it also fails from each position up to
+/// `fails`; if it succeeds, it also does so up to `succeeds`.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     pc: u32,
@@ -189,7 +191,8 @@ struct Visit {
 const NOWHERE: u32 = u32::MAX;
 
 impl Backtrack {
-    /// The positions of the groups of the next match, two slots each; false if there is none, or if the search was given up.
+    /// Stores the group positions of the next match, two slots each. Returns false if there is no match or the search
+    /// exceeds its work limit.
     pub(super) fn search(
         &self,
         text: &str,
@@ -207,7 +210,7 @@ impl Backtrack {
         memory.stack.clear();
         memory.trail.clear();
         if kind == Kind::Onwards {
-            // There what fails depends on where the search began.
+            // In this case a failure depends on where the search began, so remembered results are invalid.
             memory.is_known = false;
         }
         let mut search = Search { program: self, text, from, kind, memory };
@@ -230,13 +233,13 @@ impl Backtrack {
 }
 
 impl Memory {
-    /// Remembers from the next step on.
+    /// Makes the search remember from the next step on.
     #[cfg(test)]
     pub(super) fn hurry(&mut self) {
         self.patience = 0;
     }
 
-    /// Another text is to be searched.
+    /// Prepares the state for another text.
     pub(super) fn renew(&mut self, text: &str) {
         self.is_known = false;
         self.runs.clear();
@@ -261,7 +264,7 @@ struct Search<'a> {
     memory: &'a mut Memory,
 }
 
-/// The work was too much.
+/// Error: the search exceeds its work limit.
 struct Enough;
 
 impl Search<'_> {
@@ -292,7 +295,7 @@ impl Search<'_> {
         }
     }
 
-    /// The preferred match of a part of the program at a place: where it ends.
+    /// Searches the preferred match of a part of the program at a position, and returns its end.
     fn attempt(&mut self, pc: usize, at: usize) -> Result<Option<usize>, Enough> {
         let bottom = self.memory.stack.len();
         let floor = self.memory.trail.len();
@@ -340,7 +343,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether it is the end of the whole program.
+    /// Returns true if the instruction is the end of the whole program.
     fn is_end(&self, pc: usize) -> bool {
         pc + 1 == self.program.ops.len()
     }
@@ -402,7 +405,8 @@ impl Search<'_> {
         })
     }
 
-    /// The next iteration of a loop, or the end of it. The other one is the alternative if the count allows both.
+    /// Starts another iteration of a loop or leaves it. If the count allows both, the other choice becomes an
+    /// alternative.
     fn end_iteration(
         &mut self,
         counter: usize,
@@ -425,7 +429,7 @@ impl Search<'_> {
             self.set(counter, count + 1);
             Step::To(body, at)
         } else {
-            // Its counter goes up when it is gone back to.
+            // The increased counter applies when the search returns to this alternative.
             self.set(counter, count + 1);
             self.branch(body, at, trail);
             self.set(counter, count);
@@ -433,7 +437,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the part of a look-ahead matches. Its groups stay if it is not negated.
+    /// Returns true if the instructions of a look-ahead match. Its groups are kept unless it is negated.
     fn look_ahead(
         &mut self,
         pc: usize,
@@ -447,12 +451,12 @@ impl Search<'_> {
         if found && is_plain {
             self.succeed_from(floor);
         }
-        // What is between may be one level of a look-ahead in another.
+        // The visits since may include those of nested look-aheads.
         self.memory.trail.truncate(floor);
         if negated {
             self.undo(height);
         } else {
-            // No way back into it, but its groups are reset when it is gone back behind.
+            // The search cannot return into the look-ahead, but backtracking past it must reset its groups.
             self.keep_undoing(height);
         }
         Ok(found)
@@ -477,7 +481,8 @@ impl Search<'_> {
         if count < min || !work::spend(u64::from(count) / 8) {
             return Step::Failed;
         }
-        // Whether all but the shortest have failed, as those of the run that begins one character later.
+        // True if all but the shortest run have failed: the run that begins one character later is known to have
+        // failed.
         let is_known = |next: usize| self.memory.is_known && self.has(self.bit(pc, next));
         let is_last = max.is_none() && first.is_none_or(is_known);
         let end = match (is_last, max) {
@@ -508,7 +513,7 @@ impl Search<'_> {
         Step::To(pc + 1, end)
     }
 
-    /// Where the characters of a run without bounds end.
+    /// Returns the end of the characters of an unbounded run.
     fn end_of_run(&mut self, pc: usize, at: usize, chars: &Chars) -> usize {
         let (from, end) = self.memory.runs[pc];
         if (from as usize..=end as usize).contains(&at) {
@@ -521,7 +526,7 @@ impl Search<'_> {
         end
     }
 
-    /// A run from its visit's place ends at `end`; should it fail, it fails from each place up to `fails`.
+    /// Records that a run ends at `end`. If it fails, it also fails from each position up to `fails`.
     fn note_run(&mut self, visit: u32, fails: usize, end: usize) {
         if visit == NOWHERE {
             return;
@@ -540,14 +545,14 @@ impl Search<'_> {
         visit.succeeds = from.max(succeeds as u32);
     }
 
-    /// The latest alternative that was not tried.
+    /// Returns the latest alternative that was not tried.
     fn back(&mut self, bottom: usize) -> Option<(usize, usize)> {
         while self.memory.stack.len() > bottom {
             match self.memory.stack.pop()? {
                 Frame::Slot { slot, was } => self.memory.slots[slot as usize] = was,
                 Frame::Register { register, was } => self.memory.registers[register as usize] = was,
                 Frame::Branch { pc, at, trail } => {
-                    // The visit of the place with the alternatives stays, until the last of them has failed.
+                    // The visit of the instruction with the alternatives stays until the last alternative has failed.
                     let is_noted = (self.memory.trail.get(trail as usize))
                         .is_some_and(|visit| visit.from == at && self.splits(visit.pc, pc));
                     self.fail_from(trail as usize + usize::from(is_noted));
@@ -640,14 +645,14 @@ impl Search<'_> {
     }
 }
 
-/// The result of a step.
+/// Result of executing an instruction.
 enum Step {
     To(usize, usize),
     Matched,
     Failed,
 }
 
-/// The entries of the memory.
+/// Remembered results of visits.
 impl Search<'_> {
     fn remember(&mut self) {
         self.memory.patience = u64::MAX;
@@ -671,7 +676,7 @@ impl Search<'_> {
         self.memory.known[bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Whether it is known what comes of a place.
+    /// Returns true if the result of an instruction at a position is known.
     fn is_visited(&self, pc: usize, at: usize) -> bool {
         if !self.memory.is_known {
             return false;
@@ -681,11 +686,11 @@ impl Search<'_> {
     }
 
     fn shortcut(&self, pc: usize, at: usize) -> Step {
-        // Only within look-aheads of which nothing but their success matters is anything known to succeed.
+        // Success is only remembered within look-aheads that set no groups.
         if self.has(self.bit(pc, at)) { Step::Failed } else { Step::Matched }
     }
 
-    /// Notes a visit; the answer is which it is, or `NOWHERE` as long as nothing is remembered.
+    /// Records a visit and returns its index, or `NOWHERE` if the search does not remember yet.
     fn visit(&mut self, pc: usize, at: usize) -> u32 {
         if !self.memory.is_known {
             return NOWHERE;
@@ -695,17 +700,17 @@ impl Search<'_> {
         self.memory.trail.len() as u32 - 1
     }
 
-    /// Whether a place of the program is the one that has another as its alternative.
+    /// Returns true if the instruction at `at` is the split with that alternative.
     fn splits(&self, at: u32, alternative: u32) -> bool {
         matches!(self.program.ops[at as usize], Op::Split(_, other) if other == alternative as usize)
     }
 
-    /// Places visited behind a run have failed.
+    /// Records as failed all visits made after a run.
     fn fail_behind(&mut self, visit: u32) {
         self.fail_from(if visit == NOWHERE { 0 } else { visit as usize + 1 });
     }
 
-    /// Places visited since have failed.
+    /// Records as failed all visits from index `first` on.
     fn fail_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, fails, .. }) = self.memory.trail.pop() else { return };
@@ -713,7 +718,7 @@ impl Search<'_> {
         }
     }
 
-    /// Places visited since have led to success.
+    /// Records as successful all visits from index `first` on.
     fn succeed_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, succeeds, .. }) = self.memory.trail.pop() else { return };
@@ -726,7 +731,7 @@ impl Search<'_> {
         for at in from..=to {
             let bit = self.bit(pc as usize, at as usize) + result;
             if self.has(bit) {
-                // So are those behind it.
+                // All later positions are recorded already.
                 break;
             }
             noted += 1;

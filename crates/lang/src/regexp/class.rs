@@ -1,8 +1,8 @@
-//! Character classes, with the meaning that Java's `Character` gives them.
+//! Character classes with the meaning of Java's `Character`.
 //!
-//! ORO asks Java about single UTF-16 units, so letters and digits outside the basic plane are none, and white
-//! space leaves out the non-breaking spaces. A class is kept as ORO's list of decisions and becomes a set of
-//! ranges when it is rendered. Building a set costs a walk over some hundred ranges, once per pattern.
+//! ORO asks Java about single UTF-16 units, so letters and digits outside the basic plane do not count, and whitespace
+//! excludes non-breaking spaces. A class is stored as ORO's list of decisions, and becomes a set of ranges when it is
+//! rendered. Building a set walks over some hundred ranges, once per pattern.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ pub(super) enum Set {
 }
 
 impl Set {
-    /// The set that `[:name:]` means.
+    /// Returns the set of the POSIX class `[:name:]`.
     pub(super) fn posix(name: &str) -> Option<Self> {
         Some(match name {
             "alnum" => Self::LetterOrDigit,
@@ -49,7 +49,7 @@ impl Set {
         })
     }
 
-    /// The set that a letter means behind a backslash, and whether it is the complement.
+    /// Returns the set of a letter after a backslash, and true if it is the complement.
     pub(super) fn of_letter(letter: char) -> Option<(Self, bool)> {
         Some(match letter {
             'w' => (Self::Word, false),
@@ -98,23 +98,23 @@ static UPPER_TO_LOWER: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A set from its notation, without what lies outside the basic plane.
+/// Parses a set from its notation, without characters outside the basic plane.
 fn parsed(notation: &str) -> ClassUnicode {
     let mut class = match regex_syntax::parse(notation).map(regex_syntax::hir::Hir::into_kind) {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class,
-        // The notations are the constants above.
+        // Cannot happen: the notations are the constants above.
         _ => ClassUnicode::empty(),
     };
     class.intersect(&ClassUnicode::new([ClassUnicodeRange::new('\0', '\u{FFFF}')]));
     class
 }
 
-/// Java's `Character.isWhitespace`.
+/// Returns true for a character that Java's `Character.isWhitespace` accepts.
 pub(super) fn is_whitespace(value: char) -> bool {
     SPACE.ranges().iter().any(|range| range.start() <= value && value <= range.end())
 }
 
-/// An upper case character in lower case, as Java does it for one UTF-16 unit; any other as it is.
+/// Converts an upper case character to lower case, like Java for one UTF-16 unit; any other character is unchanged.
 pub(super) fn lower(value: char) -> char {
     if value.is_ascii() {
         return value.to_ascii_lowercase();
@@ -125,7 +125,7 @@ pub(super) fn lower(value: char) -> char {
     value.to_lowercase().next().unwrap_or(value)
 }
 
-/// A lower case character in upper case.
+/// Converts a lower case character to upper case.
 pub(super) fn upper(value: char) -> char {
     let mut upper = value.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -140,7 +140,7 @@ enum Item {
     Set { set: Set, complement: bool, flips: bool },
 }
 
-/// A class as ORO decides it: the first item that holds the character answers.
+/// A character class. As in ORO, the first item that contains the character decides.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Class {
     negated: bool,
@@ -152,17 +152,17 @@ impl Class {
         Self { negated, items: Vec::new() }
     }
 
-    /// Every character.
+    /// Returns the class of all characters.
     pub(super) fn any() -> Self {
         Self::new(true)
     }
 
-    /// Every character but the newline.
+    /// Returns the class of all characters except the newline.
     pub(super) fn dot() -> Self {
         Self { negated: true, items: vec![Item::Range('\n', '\n')] }
     }
 
-    /// A named set or its complement.
+    /// Returns the class of a named set or its complement.
     pub(super) fn of(set: Set, complement: bool) -> Self {
         Self { negated: false, items: vec![Item::Set { set, complement, flips: false }] }
     }
@@ -176,12 +176,12 @@ impl Class {
         }
     }
 
-    /// Adds a named set. A negated POSIX class turns the answers of everything behind it, itself included.
+    /// Adds a named set. A negated POSIX class (`flips`) inverts the decision of its own item and all later items.
     pub(super) fn push_set(&mut self, set: Set, complement: bool, flips: bool) {
         self.items.push(Item::Set { set, complement, flips });
     }
 
-    /// The characters of the class; with `ignore_case`, those whose lower case is in it.
+    /// Returns the characters of the class; with `ignore_case`, those whose lower case is in the class.
     pub(super) fn ranges(&self, ignore_case: bool) -> ClassUnicode {
         let mut answer = !self.negated;
         let mut open = ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]);
@@ -211,7 +211,7 @@ impl Class {
     }
 }
 
-/// The characters whose lower case is in the set.
+/// Returns the characters whose lower case is in the set.
 pub(super) fn with_upper_case(set: &ClassUnicode) -> ClassUnicode {
     let holds = |value: char| {
         let at = set.ranges().partition_point(|range| range.end() < value);

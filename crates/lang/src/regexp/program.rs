@@ -1,8 +1,8 @@
-//! A pattern in the forms that search: automata where they can express it, backtracking where they cannot.
+//! The searchable forms of a pattern: automata where they can express it, otherwise backtracking.
 //!
-//! One automaton is for text of ASCII characters, which keeps `\w` and `\b` small and fast; the other is for any
-//! text. Backtracking serves look-ahead, backreferences and large counts, and text with a final newline if the pattern
-//! distinguishes it. Each form is built when first needed and shared by all cores.
+//! One automaton is for ASCII text, which keeps `\w` and `\b` small and fast; the other is for any text. Backtracking
+//! handles look-ahead, backreferences and large counts, and text with a final newline if that matters for the pattern.
+//! Each form is built on first use and shared by all cores.
 
 use std::sync::OnceLock;
 
@@ -15,9 +15,10 @@ use super::backtrack::Backtrack;
 use super::class;
 use super::syntax::{Node, Pattern};
 
-/// Size of patterns for which automata are made: an automaton that cannot be kept in memory looks at each of its states for each byte.
+/// Maximum size of patterns for which automata are built: an automaton that does not fit its cache examines all its
+/// states for each byte.
 const MAX_STATES: usize = 1000;
-/// Bytes that an automaton may take.
+/// Maximum memory of an automaton in bytes.
 const SIZE_LIMIT: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(super) struct Program {
     backtracking: OnceLock<Option<Backtrack>>,
 }
 
-/// The program for a certain kind of text.
+/// The form of a pattern for a certain text.
 pub(super) enum Form<'a> {
     Ascii(&'a meta::Regex),
     Unicode(&'a meta::Regex),
@@ -57,12 +58,12 @@ impl Program {
         }
     }
 
-    /// Capturing groups.
+    /// Returns the number of capturing groups.
     pub(super) fn groups(&self) -> usize {
         self.pattern.groups as usize
     }
 
-    /// The form to search `text` with.
+    /// Returns the form with which to search `text`.
     pub(super) fn form(&self, text: &str) -> Form<'_> {
         if self.needs_backtracking || self.distinguishes_final_newline && text.ends_with('\n') {
             self.backtracking().map_or(Form::Nothing, Form::Backtracking)
@@ -83,8 +84,8 @@ impl Program {
         meta::Builder::new().configure(config).build_from_hir(&hir).ok()
     }
 
-    /// The form for matches that do not end where the search starts; `None` if the pattern prefers long matches
-    /// anyway, so that it is enough to search from the next character on.
+    /// Returns the form for matches that do not end where the search starts. Returns `None` if the pattern prefers long
+    /// matches anyway; then it is enough to search from the next character on.
     pub(super) fn onwards(&self) -> Option<&Backtrack> {
         let may_prefer_short = |node: &Node| {
             matches!(node, Node::Repeat { greedy: false, .. } | Node::Alternatives(_))
@@ -95,14 +96,14 @@ impl Program {
         self.backtracking()
     }
 
-    /// The form that counts its steps.
+    /// Returns the backtracking form, which counts its steps.
     pub(super) fn backtracking(&self) -> Option<&Backtrack> {
         self.backtracking.get_or_init(|| Backtrack::new(&self.pattern)).as_ref()
     }
 }
 
 impl Node {
-    /// Number of character positions in it, with all repetitions written out.
+    /// Returns the number of character positions in the node, with all repetitions unrolled.
     fn size(&self) -> usize {
         match self {
             Self::Group(_, node) | Self::Ahead { node, .. } => node.size(),
@@ -165,7 +166,7 @@ impl Renderer {
             Node::Alternatives(nodes) => {
                 Hir::alternation(nodes.iter().map(|node| self.hir(node)).collect())
             }
-            // These two are never searched for with automata.
+            // Patterns with these nodes are never searched with automata.
             Node::Never | Node::Ahead { .. } | Node::Backreference(_) => Hir::fail(),
         }
     }

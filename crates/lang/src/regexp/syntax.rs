@@ -1,34 +1,34 @@
-//! Reads the Perl 5 dialect of Jakarta ORO 2.0.8, which is what JMeter matches with.
+//! Parses the Perl 5 dialect of Jakarta ORO 2.0.8, which JMeter uses.
 //!
-//! The reader follows that compiler in what it accepts, what it rejects and with which words. Two of its habits
-//! matter: it reads a pattern twice, keeping the modifiers of the first pass, so that `(?i)` anywhere holds for
-//! the whole pattern; and it knows neither look-behind, possessive quantifiers, `\p{…}`, `\Q…\E` nor `\z`.
-//! Costs one pass over the pattern per reading; nesting is limited so that no pattern can exhaust the stack.
+//! The parser accepts and rejects the same patterns as ORO, with the same messages. Two facts about ORO matter. It
+//! parses a pattern twice and keeps the modifiers of the first pass, so that `(?i)` anywhere applies to the whole
+//! pattern. It supports neither look-behind, possessive quantifiers, `\p{…}`, `\Q…\E` nor `\z`. Each parse takes one
+//! pass. Nesting is limited, so that no pattern can exhaust the stack.
 
 use super::class::{Class, Set};
 
-/// Largest bound of a repetition: ORO keeps bounds in 16 bits and takes the largest for "without bound".
+/// Largest bound of a repetition. ORO stores bounds in 16 bits; the largest value means "unbounded".
 const UNBOUNDED: u32 = 0xFFFF;
-/// Deepest nesting of groups.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: u32 = 200;
-/// The character that ORO reads after the last one.
+/// The character that ORO reads after the end of a pattern.
 const END: char = '\u{FFFF}';
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Empty,
-    /// Matches nowhere.
+    /// Never matches.
     Never,
     Char(char),
     Class(Class),
-    /// Start of the text.
+    /// The start of the text.
     Start,
-    /// Start of a line, but not behind a final newline.
+    /// The start of a line, but not after a final newline.
     LineStart,
-    /// End of the text, or before its final newline.
+    /// The end of the text, or the position before its final newline.
     End,
-    /// End of a line.
+    /// The end of a line.
     LineEnd,
     WordBoundary,
     NotWordBoundary,
@@ -48,19 +48,19 @@ pub(super) enum Node {
     Alternatives(Vec<Node>),
 }
 
-/// A member of a class; of a set, whether it is the complement.
+/// A member of a class. For a set, true means the complement.
 enum Member {
     Char(char),
     Set(Set, bool),
 }
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) root: Node,
-    /// Capturing groups.
+    /// Number of capturing groups.
     pub(super) groups: u32,
-    /// The text is compared in lower case.
+    /// True if the text is compared in lower case.
     pub(super) ignore_case: bool,
 }
 
@@ -84,10 +84,10 @@ impl Flags {
     }
 }
 
-/// Why a pattern is rejected, in ORO's words.
+/// ORO's message for a rejected pattern.
 type Rejected = String;
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn read(source: &str) -> Result<Pattern, Rejected> {
     let text: Vec<char> = source.chars().collect();
     let mut first = Reader { text: &text, at: 0, flags: Flags::default(), groups: 0, depth: 0 };
@@ -107,7 +107,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-/// The kind of a group, after `(`.
+/// The kind of a group, by the characters after `(`.
 #[derive(Clone, Copy)]
 enum Opened {
     Capture(u32),
@@ -136,7 +136,7 @@ impl Reader<'_> {
         self.text[self.at..].iter().collect()
     }
 
-    /// Consumes a character, and comments and ignored white space behind it.
+    /// Consumes a character, and any comments and ignored whitespace after it.
     fn bump(&mut self) -> char {
         let taken = self.value();
         self.step(1);

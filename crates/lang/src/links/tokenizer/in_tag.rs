@@ -1,6 +1,6 @@
-//! The states of [`Reader`] within a tag: its name, the names of its attributes and their values.
+//! The states of [`Reader`] within a tag: its name, and the names and values of its attributes.
 //!
-//! A tag that the page ends in is none; only a value that the page ends in is text then.
+//! If the page ends within a tag, the tag is dropped. If it ends within a value, the value becomes text.
 
 use super::{Kind, Reader, State, Thrown, Visitor, blank, ends_name};
 
@@ -88,7 +88,7 @@ impl Reader<'_> {
                 self.emit(page)
             }
             Some(b'&') => {
-                // The value then begins with the character before.
+                // The value then begins with the previous character.
                 self.next -= 1;
                 self.goto(State::Unquoted)
             }
@@ -100,7 +100,7 @@ impl Reader<'_> {
     pub(super) fn unquoted(&mut self, page: &mut impl Visitor) -> Result<(), Thrown> {
         self.value.clear();
         let from = self.next - 1;
-        // A character may be longer than the byte that was read.
+        // The character may consist of more bytes than the one that was read.
         let first = self.input[from..].chars().next().unwrap_or(' ');
         self.value.push(first);
         self.next = from + first.len_utf8();
@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The page ends in the middle of a value, which then is text.
+    /// Handles the end of the page within a value: the value becomes text.
     fn end_in_value(&mut self) -> Result<(), Thrown> {
         if self.keeps_text {
             self.content.push_str(&self.value);
@@ -168,7 +168,7 @@ impl Reader<'_> {
         self.goto(State::Data)
     }
 
-    /// Adds a byte of a value that was just taken, with the rest of its character, or the reference that it begins.
+    /// Adds the byte just read to the value, with the rest of its character; or resolves the reference that it begins.
     fn push(&mut self, byte: u8, end: u8) -> Result<(), Thrown> {
         if byte == b'&' {
             return self.reference(Some(end));
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let from = self.next - 1;
         let rest = &self.text[from..];
         let stop = |byte: &u8| matches!(byte, b'&' | b'>' | b'"' | b'\'') || blank(*byte);
-        // Up to the next byte that may mean something; those are ASCII, so that no character is cut.
+        // Copy up to the next byte with a meaning. All such bytes are ASCII, so no character is cut.
         let length = 1 + rest[1..].iter().position(stop).unwrap_or(rest.len() - 1);
         self.value.push_str(&self.input[from..from + length]);
         self.next = from + length;
@@ -191,7 +191,7 @@ impl Reader<'_> {
         self.tag.add(&self.text[self.name_at.0..self.name_at.1], Some(&self.value));
     }
 
-    /// The part before `byte` is complete, which ends the tag, closes it or comes before another attribute.
+    /// Continues after a complete name or value: `byte` ends the tag, closes it, or precedes another attribute.
     pub(super) fn after_part(&mut self, byte: u8, page: &mut impl Visitor) -> Result<(), Thrown> {
         match byte {
             b'>' => self.emit(page),

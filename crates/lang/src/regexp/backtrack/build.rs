@@ -1,6 +1,7 @@
-//! A pattern written out as a program for backtracking.
+//! Compiles a pattern to a backtracking program.
 //!
-//! Repetitions of what can have no other end are one instruction; others are written out, or counted where they are large. Costs once per pattern.
+//! Repetitions of single characters are one instruction. Other repetitions are unrolled, or counted if they are large.
+//! The cost arises once per pattern.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -8,13 +9,13 @@ use super::super::class;
 use super::super::syntax::{Node, Pattern};
 use super::{Backtrack, Chars, Op, Place};
 
-/// Instructions that a pattern's repetitions may be written out to; those of larger ones are counted.
+/// Maximum number of instructions to which a repetition is unrolled; larger repetitions are counted.
 const MAX_WRITTEN: usize = 4000;
-/// Instructions at which a pattern is too large for any search.
+/// Number of instructions from which a pattern is too large to search.
 const MAX_PROGRAM: usize = 1 << 20;
 
 impl Backtrack {
-    /// The program of a pattern; none if it is too large.
+    /// Compiles a pattern; returns `None` if the program is too large.
     pub(in crate::regexp) fn new(pattern: &Pattern) -> Option<Self> {
         let mut made = Self {
             ops: Vec::new(),
@@ -123,7 +124,7 @@ impl Backtrack {
             self.ops.push(Op::Never);
             let register = self.mark();
             self.write(node)?;
-            // An empty iteration is the last.
+            // An empty iteration is the last one.
             splits.push(self.ops.len());
             self.ops.push(Op::IfEmpty(register, 0));
         }
@@ -138,7 +139,7 @@ impl Backtrack {
         Some(())
     }
 
-    /// Any number of iterations, or any but none.
+    /// Compiles an unbounded repetition of zero or more, or of one or more iterations.
     fn endless(&mut self, node: &Node, at_least_once: bool, greedy: bool) -> Option<()> {
         let start = self.ops.len();
         if !at_least_once {
@@ -187,7 +188,7 @@ impl Backtrack {
     }
 }
 
-/// About how many instructions a node becomes.
+/// Estimates the number of instructions for a node.
 fn size(node: &Node) -> usize {
     match node {
         Node::Group(_, node) | Node::Ahead { node, .. } => size(node) + 2,
@@ -204,12 +205,12 @@ fn size(node: &Node) -> usize {
     }
 }
 
-/// How often a repetition is written out.
+/// Returns how often a repetition is unrolled.
 fn copies(min: u32, max: Option<u32>) -> usize {
     max.unwrap_or(min.max(1)) as usize
 }
 
-/// The set of a node that is one character.
+/// Returns the character set of a node that matches exactly one character.
 fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     let of = |value: char| ClassUnicode::new([ClassUnicodeRange::new(value, value)]);
     match node {
@@ -220,7 +221,7 @@ fn single(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     }
 }
 
-/// The first bytes of each match; none if that is not known.
+/// Returns the characters with which each match begins; `None` if unknown.
 fn first(node: &Node, ignore_case: bool) -> Option<ClassUnicode> {
     match node {
         Node::Char(_) | Node::Class(_) => single(node, ignore_case),
