@@ -24,7 +24,7 @@ pub enum Outcome {
     Failed,
 }
 
-/// What a script can use: `vars`, `props`, `log` and `threadName`.
+/// The objects that a script can use: `vars`, `props`, `log` and `threadName`.
 pub trait World: Variables {
     /// Writes a line to the log.
     fn log(&mut self, level: Level, text: &str);

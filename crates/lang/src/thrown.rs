@@ -1,54 +1,54 @@
-//! Exceptions of Java, as evaluations of expressions and scripts throw them.
+//! Java exceptions thrown by expressions and scripts.
 
 use crate::work;
 
-/// An exception as JMeter would throw it while evaluating: what a sampler reports as its failure.
+/// An exception that JMeter would throw during an evaluation; a sampler reports it as its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thrown {
     /// Java class of the exception.
     pub class: &'static str,
-    /// Its message.
+    /// Message of the exception.
     pub message: String,
 }
 
 impl Thrown {
-    /// The exception by which a function ends its user.
+    /// Java class of the exception by which a function ends its user.
     pub const STOP_USER: &'static str = "org.apache.jorphan.util.JMeterStopThreadException";
 
-    /// An exception on its way out of an evaluation.
+    /// Creates an exception.
     pub fn new(class: &'static str, message: impl Into<String>) -> Self {
         Self { class, message: message.into() }
     }
 
-    /// Java's complaint about text that is not a number.
+    /// Creates Java's exception for text that is not a number.
     pub fn not_a_number(text: &str) -> Self {
         Self::new("java.lang.NumberFormatException", format!("For input string: \"{text}\""))
     }
 
-    /// The exception of an evaluation that [gave up](crate::work) before its text was whole.
+    /// Creates the exception of an evaluation that [gave up](crate::work) before its text was complete.
     #[cold]
     pub fn too_much() -> Self {
         let why = work::gave_up().map_or_else(String::new, |why| why.to_string());
         Self::new("java.lang.OutOfMemoryError", why)
     }
 
-    /// Whether Java's `catch (NumberFormatException …)` catches it.
+    /// Returns true if Java's `catch (NumberFormatException …)` catches the exception.
     pub fn is_no_number(&self) -> bool {
         self.class == "java.lang.NumberFormatException"
     }
 
-    /// Whether it is an error of Java's, which none of JMeter's `catch (Exception …)` catches.
+    /// Returns true for a Java `Error`, which JMeter's `catch (Exception …)` does not catch.
     pub fn is_error(&self) -> bool {
         self.class.ends_with("Error")
     }
 
-    /// Whether it asks that the user ends.
+    /// Returns true if the exception must end the user.
     pub fn stops_user(&self) -> bool {
         self.class == Self::STOP_USER
     }
 }
 
-/// As Java's `toString` has it.
+/// Formats the exception like Java's `toString`.
 impl std::fmt::Display for Thrown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.class)?;

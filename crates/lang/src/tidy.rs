@@ -1,8 +1,9 @@
-//! Pages as JTidy r938 hands them to XPath: the tree of HTML's own rules (html5ever), made what JTidy would have made of it.
+//! Pages as JTidy r938 passes them to XPath: the tree that the HTML standard builds (html5ever), changed as JTidy would
+//! have changed it.
 //!
-//! Elements that JTidy does not know are gone and what is in them stays, blanks are folded and moved out of elements, empty elements are left out,
-//! tables get no rows' groups, and the head gets JTidy's mark. A page that says to be XML is read as such. Where a page is so wrong that the two guess
-//! differently, the trees differ.
+//! Unknown elements are removed and their content stays. Whitespace is collapsed and moved out of elements, and empty
+//! elements are removed. Tables get no implied `tbody`, and the head gets JTidy's mark. A page that declares itself as
+//! XML is parsed as XML. On very broken pages the trees differ, because both parsers guess.
 
 mod page;
 mod prune;
@@ -16,7 +17,7 @@ use crate::jsoup;
 use crate::work;
 use crate::xml::{Builder, Options, Tree, read_text};
 
-/// Reads a page. None is so wrong that it could not be read.
+/// Parses a page. Every page can be parsed.
 pub fn read(text: &str) -> Tree {
     let is_xml = text.starts_with("<?xml");
     if is_xml && let Ok(tree) = read_text(text, Options::default()) {

@@ -1,11 +1,11 @@
-//! Errors of `java.net.URI`, in its words, and the request target that HttpClient makes of a URI.
+//! Errors of `java.net.URI` with its messages, and the request target that HttpClient derives from a URI.
 //!
-//! JMeter turns each URL into a URI before it sends it: an unencoded character makes the sample fail with
-//! `java.net.URISyntaxException`. HttpClient then writes the path anew, segment by segment.
+//! JMeter converts each URL into a URI before sending: an unencoded character fails the sample with
+//! `java.net.URISyntaxException`. HttpClient then rewrites the path, segment by segment.
 
 use crate::{percent, url};
 
-/// The reason why a text is not a URI: the error, and its position (in UTF-16 units; `None` if Java gives none).
+/// The reason why a text is not a URI, and its position in UTF-16 units; `None` if Java gives no position.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadUri {
     reason: String,
@@ -13,7 +13,7 @@ pub struct BadUri {
 }
 
 impl BadUri {
-    /// The message of the exception.
+    /// Returns the message of the exception.
     pub fn message(&self, input: &str) -> String {
         match self.at {
             Some(at) => format!("{} at index {at}: {input}", self.reason),
@@ -31,7 +31,7 @@ fn unreserved(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-!.~'()*".contains(c)
 }
 
-/// Characters of user info, hosts and registry names.
+/// Returns true for characters of user info, hosts and registry names.
 fn registry(c: char) -> bool {
     unreserved(c) || "$,;:@&=+".contains(c)
 }
@@ -48,7 +48,7 @@ fn uric(c: char) -> bool {
     unreserved(c) || ";/?:@&=+$,[]".contains(c)
 }
 
-/// Bytes that are allowed in paths, queries and fragments alike.
+/// For each byte: true if it is allowed in paths, queries and fragments.
 const ANYWHERE: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -75,7 +75,7 @@ const ANYWHERE: [bool; 256] = {
     table
 };
 
-/// Characters beyond ASCII are let through, but for blanks and controls.
+/// Returns true for non-ASCII characters that Java allows: all except whitespace and controls.
 fn other(c: char) -> bool {
     !c.is_ascii()
         && !c.is_control()
@@ -83,7 +83,7 @@ fn other(c: char) -> bool {
         && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{a0}' | '\u{202f}' | '\u{2007}')
 }
 
-/// How far `allowed` characters and escapes reach from `from`. A broken escape is an error.
+/// Returns the end of the `allowed` characters and escapes from `from` on. An invalid escape is an error.
 fn scan(input: &str, from: usize, to: usize, allowed: fn(char) -> bool) -> Result<usize, BadUri> {
     let mut at = from;
     while at < to {
@@ -110,7 +110,7 @@ fn check(
     allowed: fn(char) -> bool,
     what: &str,
 ) -> Result<(), BadUri> {
-    // What nearly all paths and queries consist of is allowed in any part.
+    // Nearly all paths and queries consist of characters that are allowed in any part.
     if input.as_bytes()[from..to].iter().all(|byte| ANYWHERE[*byte as usize]) {
         return Ok(());
     }
@@ -118,7 +118,7 @@ fn check(
     if end < to { fail(input, end, format!("Illegal character in {what}")) } else { Ok(()) }
 }
 
-/// Refuses what `new URI(input)` refuses, for a URL's external form.
+/// Rejects what `new URI(input)` rejects, for a URL's external form.
 #[inline]
 pub fn verify(input: &str) -> Result<(), BadUri> {
     let Some(colon) = input.find([':', '/', '?', '#']).filter(|at| input.as_bytes()[*at] == b':')
@@ -186,8 +186,8 @@ fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
     }
 }
 
-/// Whether it is letters, digits, dots and inner hyphens with, at most, a port behind them. Such a text is a server
-/// or, failing that, a registry name: sound in either case.
+/// Returns true if a text consists of letters, digits, dots and inner hyphens, with an optional port. Such a text is a
+/// valid server or a valid registry name.
 fn is_plain_authority(text: &str) -> bool {
     let (host, port) = text.split_once(':').unwrap_or((text, ""));
     port.bytes().all(|byte| byte.is_ascii_digit())
@@ -238,7 +238,8 @@ fn parse_server(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
     if at < to { fail(input, at, "Expected port number") } else { Ok(()) }
 }
 
-/// Names of letters, digits and inner hyphens, the last starting with a letter; or four numbers.
+/// Returns true for a valid host name (labels of letters, digits and inner hyphens, the last one starting with a
+/// letter) or an IPv4 address.
 fn is_host(host: &str) -> bool {
     if host.parse::<std::net::Ipv4Addr>().is_ok() {
         return true;
@@ -257,7 +258,7 @@ fn is_host(host: &str) -> bool {
             .is_some_and(|last| last.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Escapes what a URI may not hold, as the constructor of `java.net.URI` that takes parts does.
+/// Escapes characters that a URI must not contain, like the constructor of `java.net.URI` that takes components.
 pub fn quote(text: &mut String) {
     let parts = url::split(text);
     let mut quoted = text[..parts.path.start].to_string();
@@ -277,9 +278,9 @@ pub fn quote(text: &mut String) {
     *text = quoted;
 }
 
-/// Appends the request target for a verified path and query. A path with empty segments before its last loses them,
-/// and its other segments are decoded and encoded again; any other path and the query stay as they are, but for what
-/// is beyond ASCII. `bytes` is room to work in.
+/// Appends the request target for a verified path and query. If a path has empty segments before its last one, these
+/// are removed, and the other segments are decoded and encoded. Any other path, and the query, change only in that
+/// non-ASCII characters are escaped. `bytes` is a scratch buffer.
 #[inline]
 pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut String) {
     if path.is_empty() {
@@ -291,7 +292,7 @@ pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut St
                 out.push('/');
                 bytes.clear();
                 decode_segment(segment, bytes);
-                // Bytes that are not UTF-8 are lost in decoding.
+                // Bytes that are not UTF-8 become replacement characters.
                 percent::segment(String::from_utf8_lossy(bytes).as_bytes(), out);
             }
         }
@@ -304,8 +305,8 @@ pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut St
     }
 }
 
-/// Appends a path as HttpClient normalizes that of a redirect: steps are taken, and segments are decoded and encoded again. An empty
-/// segment at the end is doubled; [`target`] makes one of both.
+/// Appends a path as HttpClient normalizes it for a redirect: dot segments are removed, and segments are decoded and
+/// encoded. An empty last segment is doubled; [`target`] merges the two.
 pub fn normal_path(path: &str, out: &mut String) {
     let mut segments: Vec<String> = Vec::new();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -334,7 +335,8 @@ pub fn normal_path(path: &str, out: &mut String) {
     }
 }
 
-/// HttpClient takes each character beyond ASCII for its last byte, which mostly makes no sense of it.
+/// Decodes a segment like HttpClient, which truncates each non-ASCII character to its lowest byte. The result is mostly
+/// garbage.
 fn decode_segment(segment: &str, bytes: &mut Vec<u8>) {
     let mut rest = segment;
     while let Some(c) = rest.chars().next() {

@@ -1,4 +1,4 @@
-//! URLs as `java.net.URL` makes them: hardly any checks, and the text is kept as it is.
+//! URLs as in `java.net.URL`, which checks almost nothing and keeps the text unchanged.
 //!
 //! A URL is its external form, with ranges into it. Nothing is allocated beyond the text's own buffer.
 
@@ -8,24 +8,24 @@ use std::ops::Range;
 
 pub use absolute::{Absolute, NoAddress, absolute};
 
-/// Where the parts of a URL lie in its external form.
+/// Positions of a URL's parts in its external form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// `http`, in lower case.
+    /// Protocol such as `http`, in lower case.
     pub protocol: Range<usize>,
-    /// User, host and port; empty if there is none.
+    /// User info, host and port; empty if the URL has no authority.
     pub authority: Range<usize>,
-    /// Host alone, with brackets if it has any.
+    /// Host without user info and port; an IPv6 address keeps its brackets.
     pub host: Range<usize>,
-    /// Port, if it is given.
+    /// Port, if the URL contains one.
     pub port: Option<u32>,
-    /// Path.
+    /// Path of the URL.
     pub path: Range<usize>,
     /// Query, without `?`.
     pub query: Option<Range<usize>>,
 }
 
-/// A `MalformedURLException`, by its message.
+/// A `MalformedURLException` with its message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -39,7 +39,7 @@ fn known(protocol: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Writes the external form of a URL given in pieces; `port` is `None` where it need not be shown.
+/// Writes the external form of a URL from its components; `port` is `None` if it is omitted.
 pub fn assemble(
     protocol: &str,
     host: &str,
@@ -78,7 +78,7 @@ pub fn assemble(
     check_host(host)
 }
 
-/// The characters that URLs refuse in a host since Java 17.
+/// Rejects a host with characters that `java.net.URL` rejects since Java 17.
 #[inline]
 pub fn check_host(host: &str) -> Result<(), Malformed> {
     match host.chars().find(|c| *c < ' ' || matches!(c, '/' | '\u{7f}')) {
@@ -87,7 +87,7 @@ pub fn check_host(host: &str) -> Result<(), Malformed> {
     }
 }
 
-/// The error of a separately given host that cannot be part of a URI; the message without its input.
+/// Returns the error of a separately given host that cannot be part of a URI, without the input in the message.
 #[inline]
 pub fn host_fault(host: &str) -> Option<String> {
     let bad = host
@@ -106,7 +106,7 @@ fn describe(c: char) -> String {
     }
 }
 
-/// Writes the external form of `spec`, taken relative to `base` if it is.
+/// Writes the external form of `spec`, resolved against `base` if `spec` is relative.
 pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), Malformed> {
     out.clear();
     if base.is_none() && is_plain(spec) {
@@ -117,7 +117,8 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
         return Ok(());
     }
     let (protocol, rest) = protocol_of(spec);
-    // A base of another protocol does not count; for one of the same, the protocol might as well be missing.
+    // A base with another protocol is ignored. If the base has the same protocol, `spec` counts as relative, as if it
+    // had none.
     let base = base
         .map(Base::of)
         .filter(|base| protocol.is_empty() || protocol == base.protocol && !base.path.is_empty());
@@ -161,7 +162,7 @@ pub fn resolve(base: Option<&str>, spec: &str, out: &mut String) -> Result<(), M
     Ok(())
 }
 
-/// The protocol of a URL in lower case, empty if it has none, and the text behind it.
+/// Returns the URL's protocol in lower case (empty if it has none), and the text after it.
 fn protocol_of(spec: &str) -> (String, &str) {
     let mut spec = spec.trim_matches(|c: char| c <= ' ');
     if spec.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url:")) {
@@ -177,7 +178,7 @@ fn protocol_of(spec: &str) -> (String, &str) {
     (String::new(), spec)
 }
 
-/// The parts of a URL that others are relative to.
+/// The parts of a base URL, against which relative URLs are resolved.
 #[derive(Default)]
 struct Base<'b> {
     protocol: &'b str,
@@ -201,7 +202,7 @@ impl<'b> Base<'b> {
     }
 }
 
-/// The path of a URL that has `file` for it, on the path of its base.
+/// Resolves the path `file` of a relative URL against the path of the base.
 fn path_on(base: &str, file: &str, has_authority: bool) -> String {
     if file.is_empty() {
         return base.to_owned();
@@ -215,12 +216,12 @@ fn path_on(base: &str, file: &str, has_authority: bool) -> String {
     without_dots([&base[..base.rfind('/').map_or(0, |at| at + 1)], file].concat())
 }
 
-/// The text before a sign, and the text behind it.
+/// Splits a text at the first `sign`; returns the text before and after it.
 fn cut(text: &str, sign: char) -> (&str, Option<&str>) {
     text.split_once(sign).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }
 
-/// Whether an absolute URL is its own external form, as nearly all are.
+/// Returns true if an absolute URL equals its external form, as nearly all do.
 fn is_plain(spec: &str) -> bool {
     let rest = spec.strip_prefix("http://").or_else(|| spec.strip_prefix("https://"));
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#']))
@@ -249,7 +250,7 @@ fn check_authority(authority: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Where the bracket of an IPv6 address ends; nothing but a port may stand behind it.
+/// Returns the position of the bracket that closes an IPv6 address; only a port may follow.
 fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
     let wrong = || Malformed(format!("Invalid authority field: {authority}"));
     let end = host.find(']').filter(|end| *end > 2).ok_or_else(wrong)?;
@@ -263,7 +264,7 @@ fn check_brackets(authority: &str, host: &str) -> Result<usize, Malformed> {
     }
 }
 
-/// Removes `.` and `..` as `URLStreamHandler` does, which leaves those that lead above the root.
+/// Removes `.` and `..` like Java's `URLStreamHandler`, which keeps those that lead above the root.
 fn without_dots(mut path: String) -> String {
     while let Some(at) = path.find("/./") {
         path.replace_range(at..at + 2, "");
@@ -295,7 +296,7 @@ fn without_dots(mut path: String) -> String {
     path
 }
 
-/// Finds the parts of an external form.
+/// Finds the parts of a URL in its external form.
 #[inline]
 pub fn split(text: &str) -> Parts {
     use memchr::{memchr, memrchr};
@@ -322,7 +323,8 @@ pub fn split(text: &str) -> Parts {
     parts
 }
 
-/// Writes the absolute URL of a link found in `base`. Steps above the root are dropped where the link starts with them.
+/// Writes the absolute URL of a link in the page `base`. `..` segments that lead above the root are dropped at the
+/// start of the link.
 pub fn relative(base: &str, link: &str, out: &mut String) -> Result<(), Malformed> {
     resolve(Some(base), link, out)?;
     if !link.starts_with("../") {

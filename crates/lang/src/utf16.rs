@@ -1,9 +1,8 @@
-//! Text from single units of UTF-16, as the escapes of JSON and JMESPath name them.
+//! Builds text from single UTF-16 units, which the escapes in JSON and JMESPath denote.
 //!
-//! A character beyond the basic plane is a pair of escapes. Half of a pair is no character, and becomes the replacement
-//! character.
+//! A character beyond the basic plane is a pair of escapes. An unpaired half becomes the replacement character.
 
-/// Appends a unit of UTF-16, or keeps it as the first half of a pair.
+/// Appends a UTF-16 unit, or keeps it in `high` as the first half of a pair.
 pub(crate) fn push_unit(out: &mut String, high: &mut Option<u16>, unit: u16) {
     if let Some(first) = high.take() {
         if let Some(Ok(both)) = char::decode_utf16([first, unit]).next() {

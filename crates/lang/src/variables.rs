@@ -1,19 +1,19 @@
-//! The variables and properties that scripts read and change, whatever their language.
+//! Access to variables and properties for scripts in any language.
 //!
-//! One user is behind them. A language adds what else its scripts see of the world.
+//! The trait is implemented for one user. Each language extends it by what else its scripts can use.
 
-/// `vars` and `props` of a script, and the name of its thread.
+/// The objects `vars` and `props` of a script, and the name of its thread.
 pub trait Variables {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     fn variable(&self, name: &str) -> Option<&str>;
     /// Sets a variable.
     fn set_variable(&mut self, name: &str, value: &str);
     /// Removes a variable.
     fn remove_variable(&mut self, name: &str);
-    /// The value of a property.
+    /// Returns the value of a property.
     fn property(&mut self, name: &str) -> Option<&str>;
-    /// Sets a property; the answer is its value before.
+    /// Sets a property and returns its previous value.
     fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
-    /// Appends the name of the user's thread.
+    /// Appends the name of the user's thread to `out`.
     fn thread_name(&self, out: &mut String);
 }

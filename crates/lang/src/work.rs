@@ -1,27 +1,30 @@
-//! A bound on the work of one evaluation: an extractor, an assertion, a function, a condition.
+//! A work limit for each evaluation of an extractor, an assertion, a function or a condition.
 //!
-//! Whatever loops over data of a server or of a plan counts its steps with [`spend`]: a node looked at, an instruction of a regular expression. An
-//! evaluation that has used its steps up finds nothing more and returns; [`bounded`], which encloses each evaluation, tells the caller, who says so in
-//! words. The same happens as soon as the run is to stop at once. The bound is in steps, not in time, so that a run on a slow machine decides as one on a
-//! fast machine does. Spending costs a decrement of a number of the thread.
+//! Code that loops over data of a server or a plan counts its steps with [`spend`]: a visited node, an instruction of a
+//! regular expression. An evaluation that has used up its steps finds nothing more and returns. [`bounded`] wraps each
+//! evaluation and returns the reason, which the caller reports. The same happens as soon as the run must stop at once.
+//! The limit is in steps, not in time, so that a run on a slow machine has the same results as on a fast one. Counting
+//! costs one decrement of a thread-local number.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Steps of one evaluation unless the plan's user says otherwise: about half a second of a processor. Fewer in tests of this crate, which are not optimized.
+/// Default number of steps per evaluation: about half a second of processor time. Lower in this crate's tests, which
+/// are not optimized.
 pub const DEFAULT_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 50_000_000 };
-/// Bytes of text that one step makes or finds: results can have more text than fits into memory, above all with nested elements.
+/// Bytes of text per step, for texts that are created or found. Results can contain more text than fits into memory,
+/// especially with nested elements.
 const BYTES_PER_STEP: u64 = 4;
-/// Steps after which an evaluation looks whether the run is to stop.
+/// Number of steps between two checks whether the run must stop.
 const SLICE: u64 = 1 << 16;
 
-/// Limits of the evaluations of a thread.
+/// Limits for the evaluations of a thread.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Steps of one evaluation.
+    /// Maximum number of steps of one evaluation.
     pub steps: u64,
-    /// Raised when the run is to stop at once.
+    /// Set to true when the run must stop at once.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -31,16 +34,16 @@ impl Default for Limits {
     }
 }
 
-/// Why an evaluation ended before its time.
+/// The reason why an evaluation ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GaveUp {
-    /// It used up its steps: so many.
+    /// The evaluation used up this number of steps.
     Steps(u64),
-    /// It would have needed more memory than so many bytes.
+    /// The evaluation would have needed more than this number of bytes.
     Memory(usize),
-    /// A pattern of a JSONPath would have gone back more often than so.
+    /// A pattern in a JSONPath would have exceeded this number of backtracking steps.
     Pattern(usize),
-    /// The run is to stop at once.
+    /// The run must stop at once.
     Stopped,
 }
 
@@ -63,13 +66,13 @@ impl std::fmt::Display for GaveUp {
     }
 }
 
-/// The current evaluation.
+/// Step counter of the current evaluation.
 #[derive(Clone, Copy)]
 struct Meter {
     is_open: bool,
-    /// Steps until the next look at the limits.
+    /// Remaining steps until the next check of the limits.
     slice: u64,
-    /// Steps behind this slice.
+    /// Remaining steps after the current slice.
     left: u64,
     gave_up: Option<GaveUp>,
 }
@@ -80,13 +83,13 @@ thread_local! {
     static LIMITS: RefCell<Limits> = RefCell::default();
 }
 
-/// Sets the limits of this thread.
+/// Sets the limits for evaluations on this thread.
 pub fn limit(limits: Limits) {
     LIMITS.set(limits);
 }
 
-/// Runs an evaluation under the limits of this thread; with its result, why it gave up, if it did. An evaluation within another has no steps of its own, and tells
-/// nobody: the outer one does.
+/// Runs an evaluation under the limits of this thread. Returns its result, and the reason if it gave up. A nested
+/// evaluation shares the steps of the outer one, and only the outer one returns the reason.
 #[inline]
 pub fn bounded<R>(evaluation: impl FnOnce() -> R) -> (R, Option<GaveUp>) {
     if METER.get().is_open {
@@ -101,14 +104,14 @@ pub fn bounded<R>(evaluation: impl FnOnce() -> R) -> (R, Option<GaveUp>) {
     (result, meter.gave_up)
 }
 
-/// Steps that the current evaluation has taken.
+/// Returns the number of steps that the current evaluation has taken.
 #[cfg(test)]
 fn taken() -> u64 {
     let meter = METER.get();
     LIMITS.with_borrow(|limits| limits.steps) - meter.left - meter.slice
 }
 
-/// Steps that an evaluation takes, however many they are.
+/// Returns the number of steps that an evaluation takes without a limit.
 #[cfg(test)]
 pub(crate) fn steps_of(evaluation: impl FnOnce()) -> u64 {
     METER.set(Meter { is_open: true, slice: 0, left: u64::MAX, gave_up: None });
@@ -118,7 +121,7 @@ pub(crate) fn steps_of(evaluation: impl FnOnce()) -> u64 {
     u64::MAX - meter.left - meter.slice
 }
 
-/// Counts steps; false if the evaluation must end. Outside of evaluations nothing is counted.
+/// Counts steps; returns false if the evaluation must end. Outside of evaluations nothing is counted.
 #[inline]
 pub fn spend(steps: u64) -> bool {
     let mut meter = METER.get();
@@ -130,7 +133,7 @@ pub fn spend(steps: u64) -> bool {
     spend_slowly(steps)
 }
 
-/// Counts bytes of text that are made or found; false if the evaluation must end.
+/// Counts bytes of text that are created or found; returns false if the evaluation must end.
 #[inline]
 pub fn spend_bytes(bytes: usize) -> bool {
     spend(bytes as u64 / BYTES_PER_STEP)
@@ -160,14 +163,14 @@ fn spend_slowly(steps: u64) -> bool {
     meter.gave_up.is_none()
 }
 
-/// Ends the current evaluation.
+/// Ends the current evaluation for a reason.
 pub fn give_up(why: GaveUp) {
     let meter = METER.get();
     let gave_up = meter.gave_up.or(Some(why));
     METER.set(Meter { slice: 0, left: 0, gave_up, ..meter });
 }
 
-/// The reason why the current evaluation must end, if it must.
+/// Returns the reason why the current evaluation must end, if there is one.
 #[inline]
 pub fn gave_up() -> Option<GaveUp> {
     let meter = METER.get();

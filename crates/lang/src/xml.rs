@@ -1,8 +1,9 @@
-//! XML documents as Xerces 2.12 reads them for JMeter, as trees for XPath.
+//! XML documents as Xerces 2.12 parses them for JMeter, as trees for XPath.
 //!
-//! Nothing outside of a document is ever read: external entities and subsets are empty, as in JMeter without its option to download.
-//! A document that is not well-formed is a [`Fault`] in Xerces' words. Expansions of entities are bounded in number, depth and size; nesting of elements
-//! costs no stack. A tree is three lists and one text, however large the document.
+//! Nothing outside of a document is ever read: external entities and subsets are empty, as in JMeter without its option
+//! to download. An error in a document is a [`Fault`] with Xerces's message. Entity expansions are limited in number,
+//! depth and size; nested elements use no stack. A tree consists of three lists and one text, however large the
+//! document.
 
 mod cursor;
 mod decode;

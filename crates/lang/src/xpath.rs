@@ -1,8 +1,9 @@
-//! XPath 1.0 as Xalan 2.7 evaluates it for JMeter's XPath elements, and what XPath2 elements have in common with it.
+//! XPath 1.0 as Xalan 2.7 evaluates it for JMeter's XPath elements, and the part of XPath 2.0 that agrees with it.
 //!
-//! An expression is read once and evaluated on the tree of a document. Everything XPath 1.0 has is here but variables, which JMeter never sets;
-//! functions of XSLT and extensions are not. Nesting of expressions is bounded, and so are the nodes that one evaluation looks at, so that no
-//! document and no expression can hold a core for more than some seconds.
+//! An expression is parsed once and evaluated on the tree of a document. All of XPath 1.0 is supported except
+//! variables, which JMeter never sets. Functions of XSLT and extensions are not supported. The nesting of expressions
+//! and the number of visited nodes are limited, so that no document and no expression can occupy a core for more than
+//! some seconds.
 
 mod agreement;
 mod axis;
@@ -23,7 +24,8 @@ pub use value::Value;
 
 use crate::{tidy, xml};
 
-/// The result of JMeter's XPath Extractor: texts, `None` for a node without a value of its own, or the reason why nothing is found.
+/// Returns what JMeter's XPath Extractor finds: texts, `None` for a node without a value of its own, or the reason why
+/// nothing is found.
 pub fn extract(
     document: &[u8],
     query: &str,

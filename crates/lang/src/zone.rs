@@ -5,24 +5,24 @@ use std::sync::OnceLock;
 
 use jiff::tz::{Offset, TimeZone};
 
-/// The property that names the zone of a run's options of Java (`-Duser.timezone`), for the workers of the run.
+/// Property with the time zone of the run's Java options (`-Duser.timezone`), for the run's worker processes.
 pub const PROPERTY: &str = "throng.java.zone";
 
 static HERE: OnceLock<TimeZone> = OnceLock::new();
 
-/// Sets the zone of this process, as Java reads `user.timezone`. No effect once the zone was used.
+/// Sets the time zone of this process, as Java reads `user.timezone`. Has no effect after the first use of the zone.
 pub fn set(name: &str) {
     let _ = HERE.set(named(name));
 }
 
-/// Returns the zone of a name as Java understands it: Greenwich where it knows none.
+/// Returns the zone with that name in Java; UTC for an unknown name.
 pub fn named(name: &str) -> TimeZone {
     let full = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| *full);
     let fixed = full.strip_prefix("GMT").filter(|rest| !rest.is_empty()).and_then(offset);
     fixed.or_else(|| TimeZone::get(full).ok()).unwrap_or(TimeZone::UTC)
 }
 
-/// Reads an offset of Java's custom zones: `+8`, `+08`, `+0800` or `+8:00`.
+/// Parses an offset of Java's custom zones: `+8`, `+08`, `+0800` or `+8:00`.
 fn offset(text: &str) -> Option<TimeZone> {
     let negative = text.starts_with('-');
     let digits = text.strip_prefix(['+', '-'])?;
@@ -39,7 +39,7 @@ fn offset(text: &str) -> Option<TimeZone> {
     (hours < 24 && minutes < 60).then(|| TimeZone::fixed(offset))
 }
 
-/// Short names of Java that are names of no zone elsewhere, or of another (`ZoneId.SHORT_IDS`).
+/// Java's short zone names that other systems lack or use for other zones (`ZoneId.SHORT_IDS`).
 #[rustfmt::skip]
 const SHORT: &[(&str, &str)] = &[
     ("ACT", "Australia/Darwin"), ("AET", "Australia/Sydney"), ("AGT", "America/Argentina/Buenos_Aires"),
@@ -52,10 +52,10 @@ const SHORT: &[(&str, &str)] = &[
     ("SST", "Pacific/Guadalcanal"), ("VST", "Asia/Ho_Chi_Minh"),
 ];
 
-/// The machine's time zone, by the name under which its rules are installed.
+/// Returns the machine's time zone, with its name.
 ///
-/// `TimeZone::system` walks through the rules of all zones of the world to find those of one, which is 40 % of the instructions that a short run takes.
-/// `/etc/localtime` is those rules, and as a link it says their name.
+/// `TimeZone::system` scans the rules of all zones of the world to find the machine's zone. That takes 40 % of the
+/// instructions of a short run. `/etc/localtime` contains the rules, and as a link its target contains the name.
 pub fn here() -> TimeZone {
     HERE.get_or_init(|| {
         let told = std::env::var_os("TZ").is_some();
@@ -65,7 +65,7 @@ pub fn here() -> TimeZone {
     .clone()
 }
 
-/// The zone whose rules a link leads to.
+/// Returns the zone to whose rules a link leads.
 fn linked(link: &Path) -> Option<TimeZone> {
     let target = std::fs::read_link(link).ok()?;
     let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;
@@ -97,7 +97,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rules = folder.path().join("zoneinfo/Africa");
         std::fs::create_dir_all(&rules).unwrap();
-        // Version 1, one kind of time: an hour ahead of Greenwich, with the abbreviation `CAT`.
+        // Version 1 with one local time type: one hour ahead of UTC, with the abbreviation `CAT`.
         let mut tzif = b"TZif\0".to_vec();
         tzif.extend([0; 15]);
         for count in [0_u32, 0, 0, 0, 1, 4] {

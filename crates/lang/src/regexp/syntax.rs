@@ -166,7 +166,7 @@ impl Reader<'_> {
         self.step(1);
     }
 
-    /// `None` where ORO has nothing to go on with: modifiers or a comment.
+    /// Parses an expression. Returns `None` where ORO returns no node, for modifiers or a comment; ORO then stops.
     fn expression(&mut self, in_parentheses: bool) -> Result<Option<Node>, Rejected> {
         let mut kind = Opened::Plain;
         if in_parentheses {
@@ -229,7 +229,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Modifiers such as `i-s)`; they hold from here on, beyond the end of the group too.
+    /// Parses modifiers such as `i-s)`. They apply from here on, even beyond the end of the group.
     fn modifiers(&mut self) -> Result<(), Rejected> {
         let mut on = true;
         loop {
@@ -245,7 +245,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// One alternative. `None` as in [`Reader::expression`].
+    /// Parses one alternative. Returns `None` like [`Reader::expression`].
     fn branch(&mut self) -> Result<Option<Node>, Rejected> {
         self.skip_ignored();
         let mut parts = Vec::new();
@@ -262,7 +262,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// An atom and its quantifier.
+    /// Parses an atom with its quantifier.
     fn piece(&mut self) -> Result<Option<Node>, Rejected> {
         let Some(atom) = self.atom()? else { return Ok(None) };
         if self.value() == '(' && self.peek(1) == '?' && self.peek(2) == '#' {
@@ -283,7 +283,7 @@ impl Reader<'_> {
         if self.is_quantifier(self.at) {
             return Err("Nested repetitions *?+ in expression".into());
         }
-        // ORO counts how often a position repeats by the characters it eats, and a position eats none.
+        // ORO counts repetitions by the characters that they consume, and a word boundary consumes none.
         let eats_nothing = matches!(atom, Node::WordBoundary | Node::NotWordBoundary);
         if eats_nothing {
             return Ok(Some(if min == 0 { Node::Empty } else { Node::Never }));
@@ -300,7 +300,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether `{n}`, `{n,}` or `{n,m}` is at this position; any other brace is a plain character.
+    /// Returns true if `{n}`, `{n,}` or `{n,m}` is at this position; any other brace is a plain character.
     fn is_interval(&self, at: usize) -> bool {
         let digits = |mut at: usize| {
             while self.text.get(at).is_some_and(char::is_ascii_digit) {
@@ -316,7 +316,7 @@ impl Reader<'_> {
         self.text.get(end) == Some(&'}')
     }
 
-    /// Reads an interval up to its closing brace, which stays.
+    /// Parses an interval up to its closing brace, which is not consumed.
     fn interval(&mut self) -> Result<(u32, u32), Rejected> {
         let close = (self.at..self.text.len()).find(|at| self.text[*at] == '}').unwrap_or(self.at);
         let inner: String = self.text[self.at + 1..close].iter().collect();
@@ -381,7 +381,7 @@ impl Reader<'_> {
                 '?' | '+' | '*' => return Err("?+* follows nothing in expression".into()),
                 '\\' => return self.escape().map(Some),
                 END if self.at_end() => {
-                    // Modifiers at the very end make ORO read their closing parenthesis again.
+                    // After modifiers at the very end, ORO reads their closing parenthesis a second time.
                     return Err("Unmatched parentheses.".into());
                 }
                 _ => {
@@ -440,7 +440,7 @@ impl Reader<'_> {
         Ok(node)
     }
 
-    /// The character of an escape; the position is after the backslash before the call, and after the escape then.
+    /// Parses the character of an escape, from after the backslash to the end of the escape.
     fn escaped_char(&mut self, in_class: bool) -> char {
         let value = self.value();
         match value {
@@ -485,7 +485,7 @@ impl Reader<'_> {
     fn hex(&mut self) -> char {
         let mut value = 0;
         for _ in 0..2 {
-            // ORO takes an `x` among the digits for a zero.
+            // ORO reads an `x` among the digits as a zero.
             let digit = match self.value() {
                 'x' => 0,
                 other => match other.to_digit(16) {
@@ -499,7 +499,7 @@ impl Reader<'_> {
         char::from_u32(value).unwrap_or('\0')
     }
 
-    /// A class, from behind its opening bracket.
+    /// Parses a class, from after its opening bracket.
     fn class(&mut self) -> Result<Node, Rejected> {
         let bad_range = || Rejected::from("Invalid [] range in expression.");
         let negated = self.value() == '^';
@@ -540,7 +540,7 @@ impl Reader<'_> {
         Ok(Node::Class(class))
     }
 
-    /// The next member of a class, or the start of a range.
+    /// Parses the next member of a class, or the start of a range.
     fn member(&mut self, posix_negated: &mut bool) -> Member {
         let value = self.value();
         self.step(1);
@@ -560,7 +560,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The class named by `:name:]` or `:^name:]`, which is consumed; nothing is if there is none of that name.
+    /// Consumes `:name:]` or `:^name:]` and returns its class; consumes nothing if there is no such class.
     fn posix(&mut self, negated: &mut bool) -> Option<Set> {
         if self.value() != ':' {
             return None;

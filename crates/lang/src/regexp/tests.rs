@@ -1,4 +1,4 @@
-//! The recorded answers of ORO 2.0.8 are the judge; `tests/data/README.md` says how they are recorded.
+//! Compares with recorded answers of ORO 2.0.8; `tests/data/README.md` describes how they are recorded.
 
 use std::ops::ControlFlow;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::*;
 
-/// Patterns on which this engine answers differently: groups inside a repeated group, which ORO empties or keeps
-/// by rules of its own.
+/// Patterns for which this engine's answer differs: groups inside a repeated group, which ORO clears or keeps by its
+/// own rules.
 const KNOWN: &[(&str, &str)] =
     &[("(a*)*", "aab"), ("(a*)+", "aab"), ("((a)|(b))+", "ab"), ("(?:(a)|b)*", "ab")];
 
@@ -110,10 +110,10 @@ fn prop_assert_is_inside(groups: Found<'_>, text: &str) {
     }
 }
 
-/// Where the groups of a match are.
+/// The positions of a match's groups.
 type Spans = Vec<Option<(usize, usize)>>;
 
-/// All matches by backtracking; `hurried` remembers from the first step on.
+/// Returns all matches found by backtracking; with `hurried`, the search remembers from the first step on.
 fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Spans>> {
     let read = syntax::read(pattern).ok()?;
     let groups = read.groups as usize;
@@ -154,7 +154,7 @@ fn fancied(pattern: &str, text: &str) -> Option<Vec<Spans>> {
     Some(all)
 }
 
-/// Patterns that mean the same to every engine of Perl's kind: nothing that may be empty is repeated.
+/// Generates patterns with the same meaning in all Perl-like engines: nothing that may be empty is repeated.
 fn common_pattern() -> impl Strategy<Value = String> {
     let atom = prop_oneof![
         "[abc]".prop_map(String::from),
@@ -201,7 +201,7 @@ proptest! {
     #[test]
     fn backtracking_finds_what_others_find(pattern in common_pattern(), text in "[abcé]{0,14}") {
         let found = backtracked(&pattern, &text, false);
-        // The other engine goes back by bytes in places.
+        // In some cases the other engine backtracks by bytes, so only ASCII text is compared.
         let fancied = fancied(&pattern, &text).filter(|_| text.is_ascii());
         if let (Some(found), Some(fancied)) = (&found, &fancied) {
             prop_assert_eq!(found, fancied);

@@ -1,11 +1,11 @@
-//! A page between html5ever's tree and XPath's: nodes that can be changed and taken out.
+//! A page between html5ever's tree and XPath's tree: its nodes can be changed and removed.
 
 use super::spaces::{fold, without_tabs};
 use super::tags;
 use crate::jsoup::{Document, Kind as Parsed};
 use crate::xml::{Attribute, Builder, Kind, Tree};
 
-/// A page.
+/// A page whose nodes can be changed.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) nodes: Vec<Node>,
@@ -17,11 +17,11 @@ pub(super) struct Node {
     pub(super) what: What,
     pub(super) parent: usize,
     pub(super) children: Vec<usize>,
-    /// Blanks in it are what they are.
+    /// True if whitespace in the node is preserved.
     pub(super) is_preformatted: bool,
-    /// A blank came out of it at its beginning.
+    /// True if a blank was moved out of the node's beginning.
     pub(super) space_before: bool,
-    /// A blank came out of it at its end.
+    /// True if a blank was moved out of the node's end.
     pub(super) space_after: bool,
 }
 
@@ -34,7 +34,8 @@ pub(super) enum What {
     Comment(String),
 }
 
-/// The value of an attribute, its blanks folded. Of an attribute without one it is its name, which is guessed from what such attributes are.
+/// Returns an attribute's value with whitespace collapsed. An attribute without a value gets its name as value; such
+/// attributes are guessed from their names.
 fn as_written(name: &str, value: &str) -> Box<str> {
     let is_bare = value.is_empty()
         && (name.starts_with("data-")
@@ -87,7 +88,7 @@ fn as_written(name: &str, value: &str) -> Box<str> {
     if is_link { escaped(value.trim()).into() } else { fold(value).into() }
 }
 
-/// A link without letters that links do not have.
+/// Returns a link with all characters escaped that links must not contain.
 fn escaped(link: &str) -> String {
     let mut out = String::with_capacity(link.len());
     for c in link.chars() {
@@ -100,11 +101,11 @@ fn escaped(link: &str) -> String {
     out
 }
 
-/// JTidy's mark.
+/// The mark that JTidy adds to the head of a page.
 const MARK: &str = "HTML Tidy for Java (vers. 2009-12-01), see jtidy.sourceforge.net";
 
 impl Page {
-    /// The page of a document, without what HTML adds to tables.
+    /// Copies a document to a page, without the elements that HTML inserts into tables.
     pub(super) fn of(document: &Document) -> Self {
         let mut page = Self::default();
         page.add(What::Root, 0);
@@ -158,7 +159,7 @@ impl Page {
         self.nodes.len() - 1
     }
 
-    /// The name of an element; empty for others.
+    /// Returns an element's name; empty for other nodes.
     pub(super) fn name(&self, at: usize) -> &str {
         match &self.nodes[at].what {
             What::Element { name, .. } => name,
@@ -166,7 +167,7 @@ impl Page {
         }
     }
 
-    /// Elements, each after all that are in it.
+    /// Returns all elements, each after the elements that it contains.
     pub(super) fn inside_out(&self) -> Vec<usize> {
         let mut order = Vec::new();
         let mut open = vec![0];
@@ -180,7 +181,7 @@ impl Page {
         order
     }
 
-    /// Says in the head who made this of the page, and gives it a title.
+    /// Adds JTidy's mark to the head, and a title if the head has none.
     fn mark(&mut self) {
         let Some(head) = (0..self.nodes.len()).find(|at| self.name(*at) == "head") else { return };
         let attributes = vec![("content".into(), MARK.into()), ("name".into(), "generator".into())];
@@ -194,7 +195,7 @@ impl Page {
         }
     }
 
-    /// The tree that XPath sees.
+    /// Converts the page to the tree that XPath uses.
     pub(super) fn tree(&self) -> Tree {
         let mut builder = Builder::new(false);
         let mut todo: Vec<Option<usize>> =

@@ -1,9 +1,9 @@
-//! Elements that nothing is in and that mean nothing are left out, the innermost first.
+//! Removes elements that are empty and have no effect, innermost elements first.
 
 use super::page::{Page, What};
 use super::tags;
 
-/// Takes empty elements out.
+/// Removes the empty elements of a page.
 pub(super) fn prune(page: &mut Page) {
     for at in page.inside_out() {
         let mut children = std::mem::take(&mut page.nodes[at].children);

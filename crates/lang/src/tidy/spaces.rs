@@ -1,10 +1,11 @@
-//! Blanks as JTidy leaves them: one between words, none at the edges of blocks, and those at the edges of inline elements outside of them.
+//! Whitespace as JTidy leaves it: one blank between words, none at the edges of blocks. A blank at the edge of an
+//! inline element is moved outside of it.
 
 use super::page::{Page, What};
 use super::tags;
 use crate::xml::{Attribute, Builder, Kind, NodeId, Tree};
 
-/// Folds blanks and moves them out of elements.
+/// Collapses whitespace and moves it out of elements.
 pub(super) fn move_out(page: &mut Page) {
     for at in page.inside_out() {
         let name: Box<str> = page.name(at).into();
@@ -31,7 +32,7 @@ fn fold_children(page: &mut Page, at: usize) {
     }
 }
 
-/// One blank for each run of them.
+/// Replaces each run of whitespace by one blank.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
@@ -48,7 +49,7 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
 
-/// Tabs as the blanks up to the next of the places that lie eight letters apart.
+/// Replaces tabs by blanks up to the next multiple of eight columns.
 pub(super) fn without_tabs(text: &str) -> String {
     let (mut out, mut column) = (String::with_capacity(text.len()), 0);
     for c in text.chars() {
@@ -71,7 +72,7 @@ pub(super) fn without_tabs(text: &str) -> String {
     out
 }
 
-/// Blanks at the beginning of blocks and after blocks in them do not count.
+/// Removes whitespace at the beginning of blocks, and after blocks inside them.
 fn skip_leading(page: &mut Page, at: usize, name: &str) {
     let mut is_skipping = !tags::is_inline(name);
     for child in page.nodes[at].children.clone() {
@@ -93,7 +94,7 @@ fn skip_leading(page: &mut Page, at: usize, name: &str) {
     }
 }
 
-/// The blanks at both ends of an element.
+/// Removes the blanks at both ends of an element.
 fn trim(page: &mut Page, at: usize, name: &str) {
     let moves = tags::is_inline(name) && !tags::is_field(name);
     if let Some(first) = page.nodes[at].children.first().copied()
@@ -116,7 +117,7 @@ fn trim(page: &mut Page, at: usize, name: &str) {
     }
 }
 
-/// Puts the blanks that came out of elements beside them, unless there is one.
+/// Inserts the blanks that were moved out of elements next to them, unless there already is a blank.
 fn place(page: &mut Page, at: usize) {
     let children = std::mem::take(&mut page.nodes[at].children);
     let mut placed = Vec::with_capacity(children.len());
@@ -155,7 +156,7 @@ impl Page {
     }
 }
 
-/// A document of XML with its blanks folded, and without those at the edges of elements.
+/// Copies an XML document with whitespace collapsed, and without whitespace at the edges of elements.
 pub(super) fn folded(tree: &Tree) -> Tree {
     let mut builder = Builder::new(false);
     let mut open: Vec<NodeId> = Vec::new();

@@ -1,9 +1,10 @@
-//! Looks as JTidy cleans them up: what elements say of looks becomes style, and elements that hold but one of the same are one.
+//! Presentation as JTidy cleans it up: presentational elements become style, and a `div` that contains only another
+//! `div` is merged with it.
 
 use super::page::{Page, What};
 use super::tags;
 
-/// Cleans a page up.
+/// Cleans up a page.
 pub(super) fn clean(page: &mut Page) {
     for at in page.inside_out() {
         match page.name(at) {
@@ -34,7 +35,7 @@ pub(super) fn clean(page: &mut Page) {
     }
 }
 
-/// Blocks that get the style of what alone is in them.
+/// Returns true for blocks that take over the style of their only child.
 fn takes_style(name: &str) -> bool {
     !name.is_empty()
         && !tags::is_inline(name)
@@ -67,7 +68,7 @@ fn is_only_child(page: &Page, at: usize) -> bool {
     page.nodes[parent].children.len() == 1 && takes_style(page.name(parent))
 }
 
-/// An only child that is bold, italic or a font gives its style and its content.
+/// Removes an only child that is bold, italic or a font; its style and its content go to the parent.
 fn take_over(page: &mut Page, at: usize) {
     while let [child] = page.nodes[at].children[..] {
         let style = match page.name(child) {
@@ -81,7 +82,7 @@ fn take_over(page: &mut Page, at: usize) {
     }
 }
 
-/// A division that holds but a division is one.
+/// Merges a `div` with its only child if that is a `div`.
 fn merge(page: &mut Page, at: usize) {
     while let [child] = page.nodes[at].children[..]
         && page.name(child) == "div"
@@ -98,7 +99,7 @@ fn merge(page: &mut Page, at: usize) {
     }
 }
 
-/// Fields that stand alone on a page get a form around them, with what follows in the line.
+/// Wraps fields that are directly in the body into a form, with the inline content after them.
 fn wrap_fields(page: &mut Page, body: usize) {
     let children = std::mem::take(&mut page.nodes[body].children);
     let mut form: Option<usize> = None;
@@ -133,7 +134,7 @@ fn font_style(page: &Page, at: usize) -> String {
     style.join("; ")
 }
 
-/// Sizes of fonts in proportion, as JTidy has them.
+/// Returns the relative font size that JTidy uses.
 fn font_size(size: &str) -> Option<&'static str> {
     Some(match size {
         "0" => "60%",
@@ -202,7 +203,7 @@ impl Page {
         self.set(at, "style", &style);
     }
 
-    /// Puts the content of a child in its place.
+    /// Replaces a child by the child's content.
     fn replace_children(&mut self, at: usize, child: usize) {
         let children = std::mem::take(&mut self.nodes[child].children);
         for inner in &children {

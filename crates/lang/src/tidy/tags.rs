@@ -1,6 +1,6 @@
-//! JTidy's table of elements.
+//! JTidy's table of elements: which are known, inline, preformatted, or may be empty.
 
-/// Elements that are parts of lines.
+/// Inline elements.
 const INLINE: [&str; 55] = [
     "a", "abbr", "acronym", "applet", "b", "basefont", "bdo", "big", "blink", "br", "button",
     "cite", "code", "comment", "del", "dfn", "em", "embed", "font", "i", "iframe", "ilayer", "img",
@@ -9,10 +9,10 @@ const INLINE: [&str; 55] = [
     "servlet", "small", "span", "strike", "strong", "sub", "sup", "textarea", "tt", "u",
 ];
 
-/// Others that are, and elements that are what they stand in.
+/// More inline elements, and elements that can be both inline and block.
 const INLINE_TOO: [&str; 7] = ["var", "wbr", "noscript", "nolayer", "script", "server", "spacer"];
 
-/// Elements that are parts of pages.
+/// Block elements.
 const BLOCK: [&str; 55] = [
     "address",
     "align",
@@ -71,30 +71,30 @@ const BLOCK: [&str; 55] = [
     "tr",
 ];
 
-/// Others that are.
+/// More block elements.
 const BLOCK_TOO: [&str; 2] = ["ul", "xmp"];
 
-/// Whether JTidy knows an element at all.
+/// Returns true if JTidy knows the element.
 pub(super) fn is_known(name: &str) -> bool {
     is_inline(name) || BLOCK.contains(&name) || BLOCK_TOO.contains(&name)
 }
 
-/// Whether blanks go out of an element to the text around it.
+/// Returns true if blanks at the element's edges are moved to the surrounding text.
 pub(super) fn is_inline(name: &str) -> bool {
     INLINE.contains(&name) || INLINE_TOO.contains(&name)
 }
 
-/// Whether an element takes text as its value.
+/// Returns true if the element's text is the value of a form field.
 pub(super) fn is_field(name: &str) -> bool {
     matches!(name, "select" | "textarea" | "option" | "optgroup")
 }
 
-/// Whether blanks in an element are what they are.
+/// Returns true if whitespace in the element is preserved.
 pub(super) fn is_preformatted(name: &str) -> bool {
     matches!(name, "pre" | "textarea" | "script" | "style" | "listing" | "xmp" | "plaintext")
 }
 
-/// Whether an element holds other elements alone.
+/// Returns true if the element may contain only elements, no text.
 pub(super) fn holds_no_text(name: &str) -> bool {
     matches!(
         name,
@@ -117,7 +117,7 @@ pub(super) fn holds_no_text(name: &str) -> bool {
     )
 }
 
-/// Whether an element stays though nothing is in it.
+/// Returns true if the element is kept even if it is empty.
 pub(super) fn stays_empty(name: &str) -> bool {
     matches!(
         name,
@@ -156,7 +156,7 @@ pub(super) fn stays_empty(name: &str) -> bool {
     )
 }
 
-/// Whether attributes keep an element that nothing is in.
+/// Returns true if an empty element with attributes is kept.
 pub(super) fn stays_with_attributes(name: &str) -> bool {
     name == "a"
         || !is_inline(name)

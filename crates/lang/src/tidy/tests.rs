@@ -1,4 +1,4 @@
-//! Compares with recorded results of JMeter with JTidy; `tests/data/README.md` says how they are recorded.
+//! Compares with recorded results of JMeter with JTidy; `tests/data/README.md` describes how they are recorded.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -23,7 +23,7 @@ fn pages_hold_what_jtidy_finds_in_them() {
         let page = recorded["documents"][name].as_str().unwrap();
         let query = case["query"].as_str().unwrap();
         let here = serde_json::json!(found(page, query));
-        // What is known to differ is said so, and must.
+        // A known difference must be marked in the table, and must still exist.
         if (here == case["found"]) != case["differs"].is_null() {
             wrong.push(format!("{name} {query}\n  JTidy {}\n  here  {here}", case["found"]));
         }

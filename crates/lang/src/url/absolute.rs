@@ -1,21 +1,21 @@
-//! Addresses that something can be asked of: absolute, with a host.
+//! Absolute addresses with a host, to which requests can be sent.
 
 use std::fmt;
 use std::net::Ipv6Addr;
 
 use super::split;
 
-/// The parts of an absolute address with a host; borrows it.
+/// The parts of an absolute address with a host, borrowed from its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute<'a> {
-    /// As written; compare it without regard to case.
+    /// Scheme as written; it must be compared ignoring case.
     pub scheme: &'a str,
-    /// The part before `@`.
+    /// User info, which precedes `@`.
     pub user_info: Option<&'a str>,
-    /// Without the brackets of an IPv6 address.
+    /// Host, without the brackets of an IPv6 address.
     pub host: &'a str,
     pub port: Option<u16>,
-    /// Begins with `/` or `?`, or is empty.
+    /// Path and query: begins with `/` or `?`, or is empty.
     pub path_and_query: &'a str,
     pub fragment: Option<&'a str>,
 }
@@ -25,12 +25,12 @@ impl<'a> Absolute<'a> {
         self.scheme.eq_ignore_ascii_case("https")
     }
 
-    /// The port to connect to.
+    /// Returns the port of the address, or the default port of its scheme.
     pub fn port_or_default(&self) -> u16 {
         self.port.unwrap_or(if self.is_https() { 443 } else { 80 })
     }
 
-    /// The path without the query; `/` if there is none.
+    /// Returns the path without the query; `/` if the address has no path.
     pub fn path(&self) -> &'a str {
         match self.path_and_query.split('?').next() {
             None | Some("") => "/",
@@ -39,7 +39,7 @@ impl<'a> Absolute<'a> {
     }
 }
 
-/// Splits an absolute address, and refuses one without a valid host or port. Allocates nothing.
+/// Splits an absolute address; an error if it has no valid host or port. Allocates nothing.
 pub fn absolute(text: &str) -> Result<Absolute<'_>, NoAddress> {
     let parts = split(text);
     let scheme = &text[parts.protocol.clone()];
@@ -54,7 +54,7 @@ pub fn absolute(text: &str) -> Result<Absolute<'_>, NoAddress> {
     let mut host = &text[parts.host.clone()];
     if host.starts_with('[') {
         host = host[1..].strip_suffix(']').ok_or(NoAddress::BadHost)?;
-        // A zone may follow the address.
+        // A zone may follow the IPv6 address.
         let address = host.split('%').next().unwrap_or(host);
         address.parse::<Ipv6Addr>().map_err(|_| NoAddress::BadHost)?;
     } else if host.contains(':') {
@@ -87,7 +87,7 @@ fn is_scheme(text: &str) -> bool {
 /// The reason why an address cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAddress {
-    /// It is not absolute.
+    /// The address is not absolute.
     NoScheme,
     NoHost,
     BadHost,

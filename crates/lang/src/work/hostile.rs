@@ -1,4 +1,5 @@
-//! Hostile data of servers and plans, at large sizes: each is linear in its steps, or given up in words.
+//! Tests with hostile data of servers and plans in large sizes: the steps of each case are linear in the size, or it
+//! gives up with a message.
 
 #![allow(clippy::semicolon_if_nothing_returned, clippy::format_collect)] // Cases are one expression each.
 
@@ -197,7 +198,7 @@ const CASES: &[Case] = &[
     ("links xml", |n| links(&"<?xml ".repeat(n))),
 ];
 
-/// The steps of a case, unless it gave up.
+/// Returns the number of steps of a case; `None` if it gave up.
 fn steps(run: fn(usize), n: usize) -> Option<u64> {
     limit(Limits { steps: 1 << 20, ..Limits::default() });
     let mut used = 0;
@@ -213,7 +214,7 @@ fn nothing_goes_on_when_its_steps_are_used_up() {
     for (name, run) in CASES {
         let begun = Instant::now();
         steps(*run, 8_000);
-        // What is not counted is found by how long it takes: no case needs more than some seconds.
+        // Work that is not counted shows in the elapsed time: no case needs more than a few seconds.
         assert!(begun.elapsed() < Duration::from_secs(60), "{name}: {:?}", begun.elapsed());
     }
 }
@@ -271,7 +272,7 @@ fn very_deep_pages_are_read_whole() {
 
 #[test]
 fn deep_soup_is_read_by_rules_that_hold() {
-    // The parser is told of another element where one is far up: it must not count on what it was told before.
+    // For elements far up, the parser gets the name of another element. It must not rely on names that it got earlier.
     const TAGS: [&str; 36] = [
         "div", "p", "span", "a", "b", "i", "nobr", "li", "ul", "dd", "dt", "form", "button",
         "table", "tbody", "tr", "td", "th", "caption", "colgroup", "select", "option", "optgroup",

@@ -1,8 +1,8 @@
-//! A place in a text, and what can be read from there: names, blanks, fixed words.
+//! A position in a text, with methods that read names, whitespace and fixed words from there.
 
 use super::fault::Fault;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
@@ -30,7 +30,7 @@ impl<'t> Cursor<'t> {
         self.rest().starts_with(word)
     }
 
-    /// Goes over a word if it is here.
+    /// Consumes a word if it comes next.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         let is_here = self.starts(word);
         if is_here {
@@ -39,38 +39,38 @@ impl<'t> Cursor<'t> {
         is_here
     }
 
-    /// Goes on by so many bytes, which end a letter.
+    /// Consumes a number of bytes, which must end at a character boundary, and returns them.
     pub(super) fn go(&mut self, bytes: usize) -> &'t str {
         let taken = &self.rest()[..bytes];
         self.at += bytes;
         taken
     }
 
-    /// Takes letters as long as they are of a kind.
+    /// Consumes characters as long as the predicate is true, and returns them.
     pub(super) fn take_while(&mut self, mut is_taken: impl FnMut(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|c| !is_taken(c)).unwrap_or(rest.len());
         self.go(end)
     }
 
-    /// Goes over blanks; says whether there were any.
+    /// Consumes whitespace; returns true if there was any.
     pub(super) fn spaces(&mut self) -> bool {
         !self.take_while(is_space).is_empty()
     }
 
-    /// A name, colons included.
+    /// Consumes a name, including colons.
     pub(super) fn name(&mut self) -> Option<&'t str> {
         self.peek().filter(|c| is_name_start(*c))?;
         Some(self.take_while(is_name))
     }
 
-    /// A fault at this position; at the end of the text it is always the early end.
+    /// Returns an error at this position. At the end of the text it is always the error for a premature end.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         if self.is_at_end() { Fault::cut() } else { Fault::new(message) }
     }
 }
 
-/// A letter that no document may have is a fault, which `message` words with its number.
+/// Fails for a character that no document may contain; `message` builds the message from its code.
 pub(super) fn check(c: char, message: impl FnOnce(String) -> String) -> Result<(), Fault> {
     if is_char(c) { Ok(()) } else { Err(Fault::new(message(format!("{:x}", c as u32)))) }
 }
@@ -79,7 +79,7 @@ pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Letters that a document may have.
+/// Returns true for characters that a document may contain.
 pub(super) fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }

@@ -1,12 +1,13 @@
-//! From bytes to text: the encoding that a byte order mark or the XML declaration says, else UTF-8.
+//! Decodes a document's bytes to text: the encoding is given by a byte order mark or the XML declaration, otherwise it
+//! is UTF-8.
 //!
-//! Bytes that are not text end it; the part before them is read first, and may have another error.
+//! Invalid bytes end the text. The part before them is parsed first, and may contain another error.
 
 use std::borrow::Cow;
 
 use super::fault::Fault;
 
-/// The text of a document, and the error of the bytes after it.
+/// Returns a document's text, and the error of the invalid bytes after it.
 pub(super) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<Fault>), Fault> {
     let (encoding, bytes) = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => (None, rest),
@@ -33,7 +34,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<Fault>), Faul
     }
 }
 
-/// The encoding that the XML declaration names.
+/// Returns the encoding in the XML declaration.
 fn declared(bytes: &[u8]) -> Option<&str> {
     let declaration = bytes.strip_prefix(b"<?xml")?;
     let end = memchr::memmem::find(declaration, b"?>")?;
@@ -58,7 +59,7 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Fault>) {
     }
 }
 
-/// The error of bytes that do not begin with a character in UTF-8.
+/// Returns Xerces's message for bytes that do not begin with a UTF-8 character.
 fn malformed(bytes: &[u8]) -> String {
     let first = bytes[0];
     let length = match first {

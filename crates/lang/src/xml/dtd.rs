@@ -1,6 +1,6 @@
-//! Document types: the declarations in the document itself. External parts are not read, as if they were empty.
+//! Document types: the declarations inside the document. External parts are not read, as if they were empty.
 //!
-//! Entities, defaults and types of attributes, and which elements hold elements alone are kept; nothing is validated.
+//! Entities, defaults and types of attributes are kept, and which elements contain only elements. Nothing is validated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::read::Reader;
 use super::tree::Attribute;
 use crate::work;
 
-/// Parameter entities in each other, and how often they are used at all.
+/// Maximum nesting depth and maximum number of parameter entity expansions.
 const MAX_PARAMETERS: u32 = 1000;
 
 /// The declarations of a document type.
@@ -21,14 +21,14 @@ pub(super) struct Dtd {
     parameters: HashMap<Box<str>, Entity>,
     attributes: HashMap<Box<str>, Vec<Declared>>,
     elements_only: HashSet<Box<str>>,
-    /// General entities that are being expanded, the outermost first.
+    /// General entities that are being expanded, outermost first.
     open: Vec<Box<str>>,
-    /// There is something outside that was not read.
+    /// True if there is an external part, which was not read.
     has_more: bool,
-    /// Parameter entities expanded.
+    /// Number of parameter entities expanded so far.
     parameters_used: u32,
     pub(super) standalone: bool,
-    /// The document type is being read: comments do not become nodes.
+    /// True while the document type is parsed: its comments do not become nodes.
     pub(super) is_being_read: bool,
 }
 
@@ -39,11 +39,11 @@ struct Declared {
     default: Option<String>,
 }
 
-/// The declared kind of an attribute.
+/// The declared type of an attribute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AttributeKind {
     pub(super) is_id: bool,
-    /// Blanks at its ends do not count, and others only once.
+    /// True if whitespace at the ends of the value is removed and other whitespace is collapsed.
     pub(super) is_tokens: bool,
 }
 
@@ -56,7 +56,7 @@ impl Dtd {
         self.open.iter().any(|open| **open == *name)
     }
 
-    /// How a name came to be referred to by itself.
+    /// Returns the chain of entities through which an entity refers to itself.
     pub(super) fn path(&self, name: &str) -> String {
         let mut path = String::new();
         let from = self.open.iter().position(|open| **open == *name).unwrap_or(0);
@@ -75,7 +75,7 @@ impl Dtd {
         self.open.pop();
     }
 
-    /// Whether a part that was not read may declare entities.
+    /// Returns true if an external part, which was not read, may declare entities.
     pub(super) fn may_declare_more(&self) -> bool {
         self.has_more && !self.standalone
     }
@@ -90,7 +90,7 @@ impl Dtd {
         of_name.next().map_or_else(AttributeKind::default, |declared| declared.kind)
     }
 
-    /// Adds attributes that are not there and have a default.
+    /// Adds missing attributes that have a default.
     pub(super) fn add_defaults(&self, element: &str, attributes: &mut Vec<Attribute>) {
         for declared in self.attributes.get(element).into_iter().flatten() {
             let Some(default) = &declared.default else { continue };
@@ -110,7 +110,7 @@ impl Dtd {
 }
 
 impl Reader {
-    /// A document type, after `<!DOCTYPE`.
+    /// Parses a document type, from after `<!DOCTYPE`.
     pub(super) fn doctype(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         if !cursor.spaces() {
             return Err(cursor.fault(
@@ -141,7 +141,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Declarations up to `]`, or to the end of a parameter entity.
+    /// Parses declarations up to `]`, or up to the end of a parameter entity.
     fn subset(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// A reference to a parameter entity between declarations, after its `%`.
+    /// Parses a reference to a parameter entity between declarations, from after its `%`.
     fn parameter(&mut self, cursor: &mut Cursor<'_>, level: u32) -> Result<(), Fault> {
         let Some(name) = cursor.name() else {
             return Err(cursor.fault(
@@ -236,7 +236,7 @@ impl Reader {
             return Err(cursor
                 .fault(format!("The declaration for the entity \"{name}\" must end with '>'.")));
         }
-        // The first declaration counts.
+        // If an entity is declared twice, the first declaration counts.
         let known = if is_parameter { &mut self.dtd.parameters } else { &mut self.dtd.entities };
         known.entry(name.into()).or_insert(entity);
         Ok(())
@@ -322,7 +322,7 @@ impl Reader {
     }
 }
 
-/// The text of an entity up to its quote: references to characters are replaced, others stay.
+/// Parses the text of an entity up to its quote. Character references are resolved, others stay.
 fn entity_value(cursor: &mut Cursor<'_>, quote: char) -> Result<String, Fault> {
     let mut value = String::new();
     loop {
@@ -353,7 +353,7 @@ fn space(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     if cursor.spaces() { Ok(()) } else { Err(cursor.fault(MARKUP)) }
 }
 
-/// `SYSTEM` or `PUBLIC` and what belongs to it, if it is there.
+/// Parses `SYSTEM` or `PUBLIC` with its identifiers; returns false if there is none.
 fn external_id(cursor: &mut Cursor<'_>) -> Result<bool, Fault> {
     let is_public = cursor.skip("PUBLIC");
     if !is_public && !cursor.skip("SYSTEM") {

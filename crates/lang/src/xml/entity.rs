@@ -1,6 +1,7 @@
-//! References: to characters, and to entities that the document itself declares.
+//! References to characters, and to entities that the document itself declares.
 //!
-//! Expansion is bounded: 64 000 entities, as Xerces has it with secure processing, 64 of them in each other, and 64 MiB of text.
+//! Expansion is limited to 64 000 entities, as in Xerces with secure processing, to a nesting depth of 64, and to 64
+//! MiB of text.
 
 use std::rc::Rc;
 
@@ -8,34 +9,34 @@ use super::cursor::{Cursor, is_char};
 use super::fault::Fault;
 use super::read::Reader;
 
-/// Entities that a document may refer to, as Xerces has it.
+/// Maximum number of entities that a document may expand, as in Xerces.
 const MAX_EXPANSIONS: u32 = 64_000;
-/// Entities in each other.
+/// Maximum nesting depth of entities.
 const MAX_LEVEL: u32 = 64;
-/// Text that all entities may grow to, bytes.
+/// Maximum size of the text of all expanded entities, in bytes.
 const MAX_GROWN: usize = 64 << 20;
 
 /// The declaration of a general entity.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
-    /// Text of the document itself.
+    /// An entity whose text is in the document itself.
     Internal(Rc<str>),
-    /// Something outside, which is taken to be empty.
+    /// An external entity, which is treated as empty.
     External,
-    /// Something that is not XML.
+    /// An unparsed entity, which is not XML.
     Unparsed,
 }
 
-/// The target of a reference.
+/// The target of a reference: a character, text, or nothing.
 pub(super) enum Referred {
     Character(char),
     Entity(Box<str>, Rc<str>),
-    /// Outside or unknown: nothing.
+    /// An external or unknown entity, which is treated as empty.
     Nothing,
 }
 
 impl Reader {
-    /// A reference, after its `&`.
+    /// Parses a reference, from after its `&`.
     pub(super) fn reference(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -89,7 +90,7 @@ impl Reader {
             Some(Entity::Unparsed) => Err(Fault::new(format!(
                 "The unparsed entity reference \"&{name};\" is not permitted."
             ))),
-            // What is outside, and not read, might declare it.
+            // The external part, which was not read, might declare the entity.
             None if self.dtd.may_declare_more() => Ok(Referred::Nothing),
             None => {
                 Err(Fault::new(format!("The entity \"{name}\" was referenced, but not declared.")))
@@ -97,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// A reference in content, after its `&`.
+    /// Parses a reference in content, from after its `&`.
     pub(super) fn reference_in_content(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -120,7 +121,7 @@ impl Reader {
     }
 }
 
-/// A reference to a character, after its `&#`.
+/// Parses a character reference, from after its `&#`.
 pub(super) fn character(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
     let is_hex = cursor.skip("x");
     let radix = if is_hex { 16 } else { 10 };

@@ -1,11 +1,11 @@
-//! Errors of documents, in Xerces' words.
+//! Errors in documents, with Xerces's messages.
 
-/// The reason why a document could not be read.
+/// The reason why a document cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The message.
+    /// Xerces's message.
     pub message: String,
-    /// The error is not about XML but about bytes that are not text, which Java calls an `IOException`.
+    /// True if the error is about invalid bytes instead of XML; in Java this is an `IOException`.
     pub is_io: bool,
 }
 
@@ -18,7 +18,7 @@ impl Fault {
         Self { message: message.into(), is_io: true }
     }
 
-    /// The text ends in the middle of something.
+    /// Returns the error for a text that ends prematurely.
     pub(super) fn cut() -> Self {
         Self::new("XML document structures must start and end within the same entity.")
     }

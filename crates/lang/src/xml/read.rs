@@ -1,4 +1,4 @@
-//! A document from its beginning to its end: declaration, prolog, content, and what follows the root element.
+//! Parses a document: declaration, prolog, content, and what follows the root element.
 
 use std::borrow::Cow;
 
@@ -8,32 +8,33 @@ use super::dtd::Dtd;
 use super::fault::Fault;
 use super::tree::{Builder, Kind, Tree};
 
-/// How a document is read.
+/// Options for parsing a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Names have namespaces, and prefixes must be declared.
     pub namespaces: bool,
-    /// Blanks between elements are left out where a document type says that there are only elements.
+    /// Whitespace between elements is dropped if the document type allows only elements there.
     pub drops_blanks: bool,
     /// A document type is an error.
     pub forbids_doctype: bool,
-    /// Attributes stay in the order in which they are written.
+    /// Attributes keep the order of the document.
     pub keeps_order: bool,
 }
 
-/// The state while a document is read.
+/// The state of parsing a document.
 pub(super) struct Reader {
     pub(super) builder: Builder,
     pub(super) options: Options,
     pub(super) dtd: Dtd,
-    /// How many entities were expanded.
+    /// Number of entities expanded so far.
     pub(super) expansions: u32,
-    /// Namespaces by prefix, the innermost last, and how many there were when each open element began.
+    /// Namespace bindings (prefix and URI), innermost last; and the number of bindings at the start of each open
+    /// element.
     pub(super) bindings: Vec<(Box<str>, Box<str>)>,
     pub(super) marks: Vec<usize>,
 }
 
-/// Reads a document from bytes.
+/// Parses a document from bytes.
 pub fn read(bytes: &[u8], options: Options) -> Result<Tree, Fault> {
     let (text, malformed) = decode(bytes)?;
     let text = with_line_ends(&text);
@@ -45,13 +46,13 @@ pub fn read(bytes: &[u8], options: Options) -> Result<Tree, Fault> {
     }
 }
 
-/// Reads a document from text; the encoding that it says is not heeded.
+/// Parses a document from text; its encoding declaration is ignored.
 pub fn read_text(text: &str, options: Options) -> Result<Tree, Fault> {
     let text = with_line_ends(text);
     document(&mut Cursor::new(&text), options)
 }
 
-/// Reads a document from text for Saxon, whose messages say where something is wrong.
+/// Parses a document from text for Saxon, whose messages contain line and column.
 pub fn read_for_saxon(text: &str) -> Result<Tree, String> {
     let text = with_line_ends(text);
     let mut cursor = Cursor::new(&text);
@@ -69,7 +70,7 @@ pub fn read_for_saxon(text: &str) -> Result<Tree, String> {
     })
 }
 
-/// All ends of lines are line feeds.
+/// Replaces all line ends by line feeds.
 fn with_line_ends(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
@@ -100,7 +101,7 @@ fn document(cursor: &mut Cursor<'_>, options: Options) -> Result<Tree, Fault> {
     Ok(reader.builder.end())
 }
 
-/// The XML declaration after its first word.
+/// Parses the XML declaration, from after `<?xml`.
 fn declaration(cursor: &mut Cursor<'_>, dtd: &mut Dtd) -> Result<(), Fault> {
     let mut known = ["version", "encoding", "standalone"].into_iter().peekable();
     loop {
@@ -163,7 +164,7 @@ fn declaration(cursor: &mut Cursor<'_>, dtd: &mut Dtd) -> Result<(), Fault> {
 }
 
 impl Reader {
-    /// Reads the part before the root element.
+    /// Parses the part before the root element.
     fn prolog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let mut has_doctype = false;
         loop {
@@ -203,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Reads the part after the root element.
+    /// Parses the part after the root element.
     fn epilog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         loop {
             cursor.spaces();
@@ -226,7 +227,7 @@ impl Reader {
         }
     }
 
-    /// Content of elements, until the root element is closed or, in an entity, until the end of the text.
+    /// Parses the content of elements, until the root element is closed or, in an entity, until the end of the text.
     pub(super) fn content(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -279,7 +280,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds text, unless it is blanks that are to be dropped.
+    /// Adds text, unless it is whitespace that the options drop.
     pub(super) fn add_text(&mut self, text: &str) {
         let is_dropped = self.options.drops_blanks
             && self.dtd.holds_elements_only(self.builder.open_name())
@@ -289,7 +290,7 @@ impl Reader {
         }
     }
 
-    /// Markup in content, after its `<`.
+    /// Parses markup in content, from after its `<`.
     fn markup(&mut self, cursor: &mut Cursor<'_>, base: usize) -> Result<(), Fault> {
         if cursor.skip("/") {
             self.end_tag(cursor, base)
@@ -331,7 +332,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A comment, from its first dash.
+    /// Parses a comment, from its first dash.
     pub(super) fn comment(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         if !cursor.skip("--") {
             return Err(cursor.fault("Comment must start with \"<!--\"."));
@@ -358,7 +359,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A processing instruction, after its `<?`.
+    /// Parses a processing instruction, from after its `<?`.
     pub(super) fn instruction(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let Some(target) = cursor.name() else {
             return Err(

@@ -11,7 +11,7 @@ const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 
 impl Reader {
-    /// A start tag, after its `<`.
+    /// Parses a start tag, from after its `<`.
     pub(super) fn start_tag(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let Some(name) = cursor.name() else {
             return Err(cursor.fault(
@@ -62,7 +62,7 @@ impl Reader {
         Ok(())
     }
 
-    /// An end tag, after its `</`.
+    /// Parses an end tag, from after its `</`.
     pub(super) fn end_tag(&mut self, cursor: &mut Cursor<'_>, base: usize) -> Result<(), Fault> {
         let name = self.builder.open_name();
         if self.builder.depth() == base {
@@ -134,7 +134,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The value of an attribute up to its quote, or all of an entity's text.
+    /// Parses an attribute's value up to its quote, or to the end of an entity's text.
     pub(super) fn value(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -178,7 +178,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the namespaces that are declared, and gives an element and its attributes theirs.
+    /// Adds the declared namespaces, and resolves the namespaces of an element and its attributes.
     fn bind(
         &mut self,
         element: &str,
@@ -274,7 +274,7 @@ impl Reader {
     }
 }
 
-/// A name with namespaces has one colon at most, and not at its ends.
+/// Checks a qualified name: at most one colon, and not at its start or end.
 fn check_qualified(name: &str) -> Result<(), Fault> {
     let mut parts = name.split(':');
     let (first, second, third) = (parts.next().unwrap_or(""), parts.next(), parts.next());

@@ -1,4 +1,4 @@
-//! Bounds, and the places of nodes. What Xerces makes of documents is recorded beside the expressions (`xpath/tests.rs`).
+//! Tests of limits and of node positions. `xpath/tests.rs` compares documents with recorded results of Xerces.
 
 use proptest::prelude::*;
 

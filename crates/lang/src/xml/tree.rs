@@ -1,13 +1,14 @@
-//! The tree of a document: nodes in the order of the text, so that the number of a node is its place.
+//! The tree of a document: nodes in document order, so that a node's number is its position.
 //!
-//! An element is followed by its namespace declarations, its attributes (in the order of their names, where they come from Xerces), and what is in it;
-//! it knows the number after its last descendant, and so do all axes. Names and values are places in one text.
+//! An element is followed by its namespace declarations, its attributes (from Xerces sorted by name), and its content.
+//! It stores the number after its last descendant, from which all axes are derived. Names and values are ranges of one
+//! text.
 
 use std::ops::Range;
 
 use crate::work;
 
-/// Number of a node; the document is the first.
+/// Number of a node; the document itself has the first number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
@@ -16,11 +17,12 @@ pub struct NodeId(u32);
 pub enum Kind {
     Document,
     Element,
-    /// Declares a namespace: `xmlns`, or `xmlns:` and a prefix.
+    /// A namespace declaration: `xmlns`, or `xmlns:` and a prefix.
     Namespace,
     Attribute,
     Text,
-    /// Text of a CDATA section: a node of the DOM, and for XPath one text with those beside it.
+    /// Text of a CDATA section. It is a node of its own in the DOM, but in XPath it is one text with the texts next to
+    /// it.
     CData,
     Comment,
     Instruction,
@@ -40,26 +42,26 @@ impl Span {
 struct Node {
     kind: Kind,
     parent: u32,
-    /// The number after the last node in it.
+    /// The number after the last node in this node.
     end: u32,
-    /// The sibling before it, or itself.
+    /// The previous sibling, or the node's own number if it is the first.
     previous: u32,
     name: Span,
     value: Span,
-    /// Place in `uris` and one; 0 is none.
+    /// Index in `uris` plus 1; 0 means no namespace.
     uri: u32,
 }
 
-/// A document.
+/// The tree of a document.
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
     text: String,
     uris: Vec<Box<str>>,
     ids: Vec<u32>,
-    /// Whether names have namespaces; without, a prefix is a part of the name.
+    /// True if names have namespaces; otherwise a prefix is a part of the name.
     pub has_namespaces: bool,
-    /// Elements have a value, which is empty, as in JTidy's DOM.
+    /// True if elements have an empty value, as in JTidy's DOM.
     pub has_element_values: bool,
 }
 
@@ -80,17 +82,17 @@ impl Tree {
         (id.0 != 0).then(|| NodeId(self.nodes[id.at()].parent))
     }
 
-    /// The element that all others are in.
+    /// Returns the root element.
     pub fn root(&self) -> Option<NodeId> {
         self.children(NodeId::DOCUMENT).find(|id| self.kind(*id) == Kind::Element)
     }
 
-    /// The name as it is written, with its prefix; of an instruction its target.
+    /// Returns the name as written, with its prefix; for a processing instruction, its target.
     pub fn name(&self, id: NodeId) -> &str {
         self.slice(self.nodes[id.at()].name)
     }
 
-    /// The name without a prefix.
+    /// Returns the name without its prefix.
     pub fn local_name(&self, id: NodeId) -> &str {
         let name = self.name(id);
         match self.kind(id) {
@@ -101,12 +103,12 @@ impl Tree {
         }
     }
 
-    /// The prefix that a node declares; empty for the namespace of names without one.
+    /// Returns the prefix that a namespace declaration declares; empty for the default namespace.
     pub fn declared_prefix(&self, id: NodeId) -> &str {
         self.name(id).strip_prefix("xmlns:").unwrap_or("")
     }
 
-    /// The namespace; empty if there is none.
+    /// Returns the namespace; empty if there is none.
     pub fn uri(&self, id: NodeId) -> &str {
         match self.nodes[id.at()].uri {
             0 => "",
@@ -114,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// The value of a node as the DOM has it: none of elements and documents, but for JTidy's.
+    /// Returns a node's value as in the DOM: elements and documents have no value, except in JTidy's DOM.
     pub fn value(&self, id: NodeId) -> Option<&str> {
         match self.kind(id) {
             Kind::Document | Kind::Element => self.has_element_values.then_some(""),
@@ -122,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Children in the order of the text, without attributes.
+    /// Returns the children in document order, without attributes.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = self.nodes[id.at()].end;
         let mut next = if self.is_inner(id) { self.content(id).0 } else { end };
@@ -133,31 +135,31 @@ impl Tree {
         })
     }
 
-    /// Namespace declarations of an element.
+    /// Returns the namespace declarations of an element.
     pub fn declarations(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.leading(id).filter(|id| self.kind(*id) == Kind::Namespace)
     }
 
-    /// Attributes of an element, namespace declarations not among them.
+    /// Returns the attributes of an element, without namespace declarations.
     pub fn attributes(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.leading(id).filter(|id| self.kind(*id) == Kind::Attribute)
     }
 
-    /// All nodes below one, without attributes and namespaces, in the order of the text.
+    /// Returns all descendants in document order, without attributes and namespaces.
     pub fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = if self.is_inner(id) { self.nodes[id.at()].end } else { id.0 };
         (id.0 + 1..end).map(NodeId).filter(|id| self.is_on_axes(*id))
     }
 
-    /// All nodes after one and outside of it, without attributes and namespaces.
+    /// Returns all nodes after a node's end, without attributes and namespaces.
     pub fn following(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        // What is in an element comes after its attributes.
+        // An element's content comes after its attributes.
         let from =
             if self.is_on_axes(id) || id.0 == 0 { self.nodes[id.at()].end } else { id.0 + 1 };
         (from..self.nodes.len() as u32).map(NodeId).filter(|id| self.is_on_axes(*id))
     }
 
-    /// All nodes before one that do not hold it, the nearest first.
+    /// Returns all nodes before a node that do not contain it, nearest first.
     pub fn preceding(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         (1..id.0)
             .rev()
@@ -165,26 +167,26 @@ impl Tree {
             .filter(move |before| self.is_on_axes(*before) && self.nodes[before.at()].end <= id.0)
     }
 
-    /// The sibling before a node.
+    /// Returns the previous sibling of a node.
     pub fn previous(&self, id: NodeId) -> Option<NodeId> {
         let previous = self.nodes[id.at()].previous;
         (previous != id.0 && self.is_on_axes(id)).then_some(NodeId(previous))
     }
 
-    /// The sibling after a node.
+    /// Returns the next sibling of a node.
     pub fn next(&self, id: NodeId) -> Option<NodeId> {
         let parent = self.parent(id).filter(|_| self.is_on_axes(id))?;
         let next = self.nodes[id.at()].end;
         (next < self.nodes[parent.at()].end).then_some(NodeId(next))
     }
 
-    /// The element whose attribute of type ID has that value.
+    /// Returns the element whose attribute of type ID has that value.
     pub fn with_id(&self, value: &str) -> Option<NodeId> {
         let mut attributes = self.ids.iter().map(|id| NodeId(*id)).take_while(|_| work::spend(1));
         self.parent(attributes.find(|id| self.value(*id) == Some(value))?)
     }
 
-    /// Appends what XPath calls the string-value.
+    /// Appends a node's string-value as XPath defines it.
     pub fn write_string(&self, id: NodeId, out: &mut String) {
         match self.kind(id) {
             Kind::Document | Kind::Element => {
@@ -211,14 +213,14 @@ impl Tree {
         matches!(self.kind(id), Kind::Text | Kind::CData)
     }
 
-    /// Whether a text with those that go on from it has a part outside of CDATA sections.
+    /// Returns true if a text, together with the texts directly after it, has a part outside of CDATA sections.
     pub fn has_plain_text(&self, id: NodeId) -> bool {
         let parts = std::iter::successors(Some(id), |id| self.next(*id));
         let mut parts = parts.take_while(|id| self.is_text(*id) && work::spend(1));
         parts.any(|id| self.kind(id) == Kind::Text)
     }
 
-    /// Whether a text goes on from the one before it, which XPath takes for one.
+    /// Returns true if a text directly follows another text; XPath treats both as one.
     pub fn continues(&self, id: NodeId) -> bool {
         self.is_text(id) && self.previous(id).is_some_and(|before| self.is_text(before))
     }
@@ -239,7 +241,7 @@ impl Tree {
         range.map(NodeId)
     }
 
-    /// Where the content begins.
+    /// Returns the first node of an element's content.
     fn content(&self, id: NodeId) -> NodeId {
         let end = self.nodes[id.at()].end;
         let mut at = id.0 + 1;
@@ -254,7 +256,7 @@ impl Tree {
     }
 }
 
-/// An attribute before it is in the tree.
+/// An attribute that is not in the tree yet.
 #[derive(Debug)]
 pub struct Attribute {
     pub name: Box<str>,
@@ -263,16 +265,16 @@ pub struct Attribute {
     pub is_id: bool,
 }
 
-/// Makes a tree, from its beginning to its end.
+/// Builds a tree from its start to its end.
 #[derive(Debug)]
 pub struct Builder {
     tree: Tree,
-    /// Elements that are open, and the last child of each.
+    /// Open elements, each with its last child so far.
     open: Vec<(u32, Option<u32>)>,
 }
 
 impl Builder {
-    /// Limit of a document's size: positions are numbers of 32 bits.
+    /// Maximum size of a document in bytes: positions are 32-bit numbers.
     pub const MAX_TEXT: usize = 1 << 28;
 
     pub fn new(has_namespaces: bool) -> Self {
@@ -282,22 +284,22 @@ impl Builder {
         made
     }
 
-    /// Number of elements that are open.
+    /// Returns the number of open elements.
     pub fn depth(&self) -> usize {
         self.open.len() - 1
     }
 
-    /// Letters in the tree.
+    /// Returns the size of the text in the tree in bytes.
     pub fn size(&self) -> usize {
         self.tree.text.len()
     }
 
-    /// Name of the innermost open element.
+    /// Returns the name of the innermost open element.
     pub fn open_name(&self) -> &str {
         self.open.last().map_or("", |(id, _)| self.tree.name(NodeId(*id)))
     }
 
-    /// Begins an element; its attributes stay in their order.
+    /// Opens an element; its attributes keep their order.
     pub fn open(&mut self, name: &str, uri: Option<&str>, attributes: &[Attribute]) {
         let (name, uri) = (self.keep(name), self.uri(uri));
         let id = self.add(Kind::Element, name, Span::NONE, uri);
@@ -326,7 +328,7 @@ impl Builder {
         self.tree.nodes[id as usize].end = self.tree.nodes.len() as u32;
     }
 
-    /// Ends the innermost element.
+    /// Closes the innermost element.
     pub fn close(&mut self) {
         if self.depth() == 0 {
             return;
@@ -336,7 +338,7 @@ impl Builder {
         }
     }
 
-    /// Adds text; it becomes one with text right before it.
+    /// Adds text; directly after another text, it extends that text.
     pub fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -344,7 +346,7 @@ impl Builder {
         let last = self.open.last().and_then(|(_, last)| *last).map(|last| last as usize);
         let span = self.keep(text);
         match last.filter(|last| self.tree.nodes[*last].kind == Kind::Text) {
-            // Nothing else was kept since.
+            // Nothing was stored after the last text, so it can be extended.
             Some(last) => self.tree.nodes[last].value.end = span.end,
             None => {
                 self.add(Kind::Text, Span::NONE, span, 0);
@@ -352,13 +354,13 @@ impl Builder {
         }
     }
 
-    /// Adds a CDATA section, a comment or an instruction.
+    /// Adds a CDATA section, a comment or a processing instruction.
     pub fn leaf(&mut self, kind: Kind, name: &str, value: &str) {
         let (name, value) = (self.keep(name), self.keep(value));
         self.add(kind, name, value, 0);
     }
 
-    /// The tree; open elements are closed.
+    /// Returns the tree; closes elements that are still open.
     pub fn end(mut self) -> Tree {
         while self.depth() > 0 {
             self.close();
@@ -384,7 +386,7 @@ impl Builder {
         at as u32 + 1
     }
 
-    /// Adds a child of the innermost open element.
+    /// Adds a child to the innermost open element.
     fn add(&mut self, kind: Kind, name: Span, value: Span, uri: u32) -> u32 {
         let id = self.tree.nodes.len() as u32;
         let previous = match self.open.last_mut() {

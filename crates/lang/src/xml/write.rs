@@ -1,11 +1,11 @@
-//! A part of a document as text, as Xalan's serializer writes it: what JMeter calls a fragment.
+//! Serializes a part of a document as Xalan's serializer does; JMeter calls it a fragment.
 
 use super::tree::{Kind, NodeId, Tree};
 
 impl Tree {
-    /// Appends an element with all that is in it.
+    /// Appends an element with its content.
     pub fn write_fragment(&self, id: NodeId, out: &mut String) {
-        // Prefixes declared in the elements being written, the innermost last.
+        // Prefixes declared in the open elements, innermost last.
         let mut declared: Vec<(&str, &str)> =
             vec![("", ""), ("xml", "http://www.w3.org/XML/1998/namespace")];
         let mut open: Vec<(NodeId, usize)> = Vec::new();
@@ -59,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// A start tag but for its end.
+    /// Appends a start tag without its closing `>`.
     fn write_start<'t>(
         &'t self,
         id: NodeId,
@@ -96,7 +96,7 @@ impl Tree {
             }
         }
         if !self.has_namespaces && !self.declares_default(id) {
-            // Without namespaces a name has none, whatever its prefix, says the serializer.
+            // Without namespaces, the serializer treats a name as having no namespace, whatever its prefix.
             let known =
                 declared.iter_mut().enumerate().rev().find(|(_, (prefix, _))| prefix.is_empty());
             match known {
@@ -125,14 +125,15 @@ impl Tree {
         self.declarations(id).any(|id| self.declared_prefix(id).is_empty())
     }
 
-    /// Whether a declaration is one of the document, and not the one that holds everywhere.
+    /// Returns true for declarations that the document contains; false for the implicit declaration of the prefix
+    /// `xml`.
     fn is_written(&self, id: NodeId) -> bool {
         self.name(id) != "xmlns:xml"
     }
 }
 
-/// Text as it may stand in any document, between tags or as a value: line breaks are kept by references, characters that
-/// XML cannot hold are left out.
+/// Escapes text for any place in a document, as content or as a value. Line breaks become references, and characters
+/// that XML cannot contain are removed.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

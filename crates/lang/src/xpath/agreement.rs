@@ -1,7 +1,7 @@
-//! Where XPath 1.0 and 2.0 agree: expressions whose value is the same in both, or an error in 2.0 that can be told.
+//! Finds expressions on which XPath 1.0 and 2.0 agree: the value is the same in both, or 2.0 has a known error.
 //!
-//! XPath2 elements have what is evaluated here if they keep to that. Comparisons of texts with numbers, arithmetic of nodes, and whatever only 2.0 has,
-//! is Saxon's own.
+//! XPath2 elements run natively if their expression agrees. Comparisons of texts with numbers, arithmetic on nodes, and
+//! everything that only 2.0 has need Saxon.
 
 use super::expr::{Axis, Expr, From, Function, Operator, Predicate};
 use super::query::Unusable;
@@ -15,7 +15,7 @@ enum Kind {
     Boolean,
 }
 
-/// Fails on an expression whose value may differ.
+/// Fails if the expression's value may differ between XPath 1.0 and 2.0.
 pub(super) fn check(expr: &Expr) -> Result<(), Unusable> {
     kind(expr).map(|_| ())
 }

@@ -1,9 +1,10 @@
-//! The nodes along an axis, in its order, and whether a step takes them.
+//! Returns the nodes along an axis in its order, and tests if a step selects them.
 
 use super::expr::{Axis, Step, Test};
 use crate::xml::{Kind, NodeId, Tree};
 
-/// Hands over the nodes along an axis, the nearest first; text that goes on from the one before it is not one of its own.
+/// Passes the nodes along an axis to `visit`, nearest first. A text that directly follows another text is not a node of
+/// its own.
 pub(super) fn each(tree: &Tree, axis: Axis, from: NodeId, mut visit: impl FnMut(NodeId) -> bool) {
     let mut all = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.filter(|id| !tree.continues(*id)).all(&mut visit)
@@ -33,7 +34,7 @@ fn ancestors(tree: &Tree, from: Option<NodeId>) -> impl Iterator<Item = NodeId> 
     std::iter::successors(from, |id| tree.parent(*id))
 }
 
-/// The declarations that hold in an element, those of its own first.
+/// Returns the namespace declarations in scope of an element, its own first.
 fn namespaces(tree: &Tree, from: NodeId) -> Vec<NodeId> {
     let mut found: Vec<NodeId> = Vec::new();
     if tree.kind(from) != Kind::Element {
@@ -51,18 +52,18 @@ fn namespaces(tree: &Tree, from: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// Whether a step along an axis takes a node; `uris` are those of the expression's prefixes.
+/// Returns true if a step along an axis selects a node; `uris` are the namespaces of the expression's prefixes.
 pub(super) fn fits(tree: &Tree, step: &Step, uris: &[String], id: NodeId) -> bool {
     let kind = tree.kind(id);
     match &step.test {
         Test::Node => true,
-        // Xalan does not find these in JTidy's DOM where it looks for nothing else.
+        // For a path that consists of this step only, Xalan finds no text or comment in JTidy's DOM.
         Test::Text | Test::Comment
             if step.whole_name && step.axis == Axis::Descendant && tree.has_element_values =>
         {
             false
         }
-        // Nor a text that is nothing but CDATA sections.
+        // For such a path, Xalan does not find a text that consists of CDATA sections only.
         Test::Text if step.whole_name && step.axis == Axis::Descendant => tree.has_plain_text(id),
         Test::Text => tree.is_text(id),
         Test::Comment => kind == Kind::Comment,

@@ -1,4 +1,4 @@
-//! Comparisons: of sets, whether one of their nodes fits.
+//! Comparisons. A set of nodes compares true if one of its nodes does.
 
 use super::expr::Operator;
 use super::number;
@@ -6,11 +6,11 @@ use super::value::Value;
 use crate::java;
 use crate::xml::{NodeId, Tree};
 
-/// Whether two values compare so.
+/// Compares two values with an operator.
 pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tree) -> bool {
     let is_ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
     match (left, right) {
-        // A set beside a truth counts as one itself.
+        // Compared with a boolean, a set is converted to a boolean.
         (Value::Boolean(_), _) | (_, Value::Boolean(_)) if !is_ordered => {
             holds(operator, left.boolean(), right.boolean())
         }
@@ -47,7 +47,8 @@ pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tr
     }
 }
 
-/// Whether one of the nodes compares so with a number, as XPath 2.0 has it: the first that is not a number is an error.
+/// Returns true if one of the nodes compares true with a number, as in XPath 2.0: the first node that is not a number
+/// is an error.
 pub(super) fn cast(
     operator: Operator,
     nodes: &[NodeId],

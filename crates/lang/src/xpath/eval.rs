@@ -1,7 +1,7 @@
-//! Evaluation: an expression on a node of a tree.
+//! Evaluates an expression on a node of a tree.
 //!
-//! Sets are kept in the order of the document; conditions see nodes in the order of their axis. What is looked at is counted, and an evaluation that
-//! looks at too much is given up.
+//! Sets are kept in document order; predicates see nodes in the order of their axis. Visited nodes are counted, and an
+//! evaluation that visits too many gives up.
 
 use super::axis;
 use super::compare::{cast, compare};
@@ -10,20 +10,21 @@ use super::value::Value;
 use crate::work;
 use crate::xml::{NodeId, Tree};
 
-/// One evaluation.
+/// The evaluation of one expression on a tree.
 pub(super) struct Evaluation<'t> {
     pub(super) tree: &'t Tree,
-    /// Namespaces of the prefixes in the expression.
+    /// Namespaces of the prefixes in the expression, by prefix number.
     pub(super) uris: Vec<String>,
-    /// XPath 2: a value that is not a number is an error in comparisons, and so are several nodes instead of a text.
+    /// True for XPath 2.0: in comparisons a value that is not a number is an error, and so are several nodes instead of
+    /// a text.
     pub(super) is_second: bool,
 }
 
-/// Where an expression is evaluated.
+/// The context of an evaluation: node, position and size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     pub(super) node: NodeId,
-    /// Counted from 1; a whole expression has none.
+    /// Position from 1; meaningless for a whole expression.
     pub(super) position: i64,
     pub(super) size: usize,
 }
@@ -75,7 +76,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// The nodes of a value that must be a set.
+    /// Returns the nodes of a value; an error if the value is not a set of nodes.
     pub(super) fn nodes(value: Value) -> Result<Vec<NodeId>, String> {
         match value {
             Value::Nodes(nodes) => Ok(nodes),
@@ -83,7 +84,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Counts nodes that were looked at.
+    /// Counts visited nodes; fails if the work limit is reached.
     pub(super) fn look(count: u64) -> Result<(), String> {
         if work::spend(count) { Ok(()) } else { Err("The evaluation takes too long.".into()) }
     }
@@ -186,7 +187,7 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    /// Keeps the nodes for which a condition holds.
+    /// Keeps the nodes for which a predicate is true.
     fn filter(&self, nodes: &mut Vec<NodeId>, predicate: &Predicate) -> Result<(), String> {
         if let Expr::Number(place) = predicate.expr {
             let kept = (place as usize).checked_sub(1).and_then(|at| nodes.get(at)).copied();
@@ -199,7 +200,7 @@ impl Evaluation<'_> {
         for at in 0..size {
             let context = Context { node: nodes[at], position: at as i64 + 1, size };
             let is_kept = match self.value(&predicate.expr, context)? {
-                // Only the whole part of a number counts.
+                // A number is truncated before it is compared with the position.
                 Value::Number(number) => number as i64 == context.position,
                 other => other.boolean(),
             };

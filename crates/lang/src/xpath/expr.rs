@@ -1,11 +1,11 @@
-//! An expression as it was read.
+//! The syntax tree of an XPath expression.
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Or(Vec<Expr>),
     And(Vec<Expr>),
-    /// Operators of one rank, from left to right.
+    /// Operators of the same precedence, applied from left to right.
     Chain(Box<Expr>, Vec<(Operator, Expr)>),
     Negative(Box<Expr>),
     Union(Vec<Expr>),
@@ -39,12 +39,12 @@ pub(super) struct Path {
     pub(super) steps: Vec<Step>,
 }
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum From {
     Context,
     Root,
-    /// The value of an expression, filtered.
+    /// The value of an expression, filtered by predicates.
     Expr(Box<Expr>, Vec<Predicate>),
 }
 
@@ -54,15 +54,15 @@ pub(super) struct Step {
     pub(super) axis: Axis,
     pub(super) test: Test,
     pub(super) predicates: Vec<Predicate>,
-    /// Where names have no namespaces: a prefix is a part of the name.
+    /// True if Xalan looks the step up by whole names: without namespaces, a prefix is a part of the name.
     pub(super) whole_name: bool,
 }
 
-/// A condition in brackets.
+/// A predicate: a condition in brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Predicate {
     pub(super) expr: Expr,
-    /// Whether it may depend on the place of a node among others.
+    /// True if the predicate may depend on a node's position among the selected nodes.
     pub(super) is_positional: bool,
 }
 
@@ -91,11 +91,12 @@ pub(super) enum Test {
     Text,
     Comment,
     Instruction(Option<Box<str>>),
-    /// A name: the place of its prefix among those of the expression, and its local part or, without one, any.
+    /// A name test: the prefix's index among the expression's prefixes, and the local name; `None` matches any local
+    /// name.
     Name(Option<usize>, Option<Box<str>>),
 }
 
-/// A function.
+/// A function of XPath 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Last,
@@ -128,7 +129,8 @@ pub(super) enum Function {
 }
 
 impl Expr {
-    /// Whether its value is a number or asks for the place of a node, so that as a condition it depends on places.
+    /// Returns true if the expression as a predicate depends on positions: its value is a number, or it uses
+    /// `position()` or `last()`.
     pub(super) fn is_positional(&self) -> bool {
         match self {
             Self::Number(_) | Self::Negative(_) | Self::Variable(_) => true,
@@ -141,7 +143,7 @@ impl Expr {
         }
     }
 
-    /// Whether `position()` or `last()` is in it, but for conditions of its own.
+    /// Returns true if the expression contains `position()` or `last()` outside of its own predicates.
     fn asks_place(&self) -> bool {
         match self {
             Self::Or(parts) | Self::And(parts) | Self::Union(parts) => {
@@ -165,19 +167,19 @@ impl Expr {
 }
 
 impl Step {
-    /// Takes all nodes along its axis.
+    /// Returns true if the step selects all nodes along its axis.
     pub(super) fn is_free(&self) -> bool {
         self.test == Test::Node && self.predicates.is_empty()
     }
 
-    /// Asks for places of nodes among others.
+    /// Returns true if a predicate of the step depends on positions.
     pub(super) fn is_positional(&self) -> bool {
         self.predicates.iter().any(|predicate| predicate.is_positional)
     }
 }
 
 impl Operator {
-    /// The operator with its sides changed.
+    /// Returns the operator for swapped operands.
     pub(super) fn turned(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -248,7 +250,7 @@ impl Function {
         })
     }
 
-    /// How many arguments it takes, and how Xalan says so.
+    /// Returns the allowed number of arguments, and the text of it in Xalan's message.
     pub(super) fn arity(self) -> (std::ops::RangeInclusive<usize>, &'static str) {
         match self {
             Self::Last | Self::Position | Self::True | Self::False => (0..=0, "0"),
@@ -267,7 +269,7 @@ impl Function {
         }
     }
 
-    /// Its name in expressions.
+    /// Returns the function's name in expressions.
     pub(super) fn name(self) -> String {
         let mut name = String::new();
         for c in format!("{self:?}").chars() {
@@ -279,7 +281,7 @@ impl Function {
         name
     }
 
-    /// Xalan's name for it: the end of a class name.
+    /// Returns Xalan's name for the function: the end of a Java class name.
     pub(super) fn class(self) -> String {
         match self {
             Self::LocalName => "LocalPart".into(),
@@ -289,7 +291,7 @@ impl Function {
         }
     }
 
-    /// Takes sets of nodes as they are.
+    /// Returns true if the function takes sets of nodes without converting them.
     pub(super) fn takes_sets(self) -> bool {
         matches!(self, Self::Count | Self::Boolean | Self::Not | Self::Sum | Self::Id)
     }

@@ -1,4 +1,4 @@
-//! The functions of XPath 1.0. Lengths and places in texts are counted in UTF-16, as Java does.
+//! The functions of XPath 1.0. Lengths and positions in texts count UTF-16 units, as in Java.
 
 use super::eval::{Context, Evaluation};
 use super::expr::{Expr, Function};
@@ -62,7 +62,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// Several nodes are where one may be, in Saxon's words.
+    /// Returns Saxon's message for several nodes where only one is allowed.
     fn too_many(&self, function: Function, at: usize, nodes: &[NodeId]) -> String {
         let place = ["first", "second", "third", "fourth", "fifth"].get(at).unwrap_or(&"next");
         let mut shown = String::new();
@@ -99,7 +99,7 @@ impl Evaluation<'_> {
     }
 
     fn is_in_language(&self, from: NodeId, language: &str) -> bool {
-        // An attribute `xml:lang` has a namespace, or means nothing.
+        // An attribute `xml:lang` only counts if names have namespaces.
         let mut at = Some(from).filter(|_| self.tree.has_namespaces);
         while let Some(id) = at {
             let mut attributes = self.tree.attributes(id);
@@ -115,7 +115,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// A function called with arguments, which are evaluated each time that they are asked for.
+/// A call of a function. An argument is evaluated each time that it is used.
 struct Call<'c, 't> {
     evaluation: &'c Evaluation<'t>,
     function: Function,
@@ -124,7 +124,7 @@ struct Call<'c, 't> {
 }
 
 impl Call<'_, '_> {
-    /// The value of an argument; an argument that is not there is the context's node.
+    /// Returns the value of an argument; a missing argument is the context node.
     fn value(&self, at: usize) -> Result<Value, String> {
         let evaluation = self.evaluation;
         let Some(argument) = self.arguments.get(at) else {
@@ -144,7 +144,7 @@ impl Call<'_, '_> {
         Ok(self.value(at)?.text(self.evaluation.tree))
     }
 
-    /// The text of an argument, counted: what goes over a text takes time, too.
+    /// Returns the text of an argument, and counts its length as work.
     fn counted_text(&self, at: usize) -> Result<String, String> {
         counted(self.text(at)?)
     }
@@ -157,7 +157,7 @@ impl Call<'_, '_> {
         Evaluation::nodes(self.value(at)?)
     }
 
-    /// A name of the first node; that of a namespace is its prefix.
+    /// Returns a name of the first node; a namespace node's name is its prefix.
     fn first_name(&self, name: fn(&Tree, NodeId) -> &str) -> Result<String, String> {
         let tree = self.evaluation.tree;
         let name = self.nodes(0)?.first().map(|id| match tree.kind(*id) {
@@ -177,7 +177,7 @@ impl Call<'_, '_> {
 
     fn string_length(&self) -> Result<usize, String> {
         let text = self.counted_text(0)?;
-        // XPath 2.0 counts letters.
+        // XPath 2.0 counts characters instead of UTF-16 units.
         let is_second = self.evaluation.is_second;
         Ok(if is_second { text.chars().count() } else { text.encode_utf16().count() })
     }
@@ -195,7 +195,7 @@ fn counted(text: String) -> Result<String, String> {
     Evaluation::look(text.len() as u64 / 64).map(|()| text)
 }
 
-/// Letters from a place on, counted from 1; places are rounded as Java's `Math.round` does.
+/// Returns the UTF-16 units from a position (from 1) on. Positions are rounded like Java's `Math.round`.
 fn substring(text: &str, start: f64, length: Option<f64>) -> String {
     let units: Vec<u16> = text.encode_utf16().collect();
     let round = |number: f64| (number + 0.5).floor();
@@ -220,7 +220,7 @@ fn substring(text: &str, start: f64, length: Option<f64>) -> String {
     if first < end { String::from_utf16_lossy(&units[first..end]) } else { String::new() }
 }
 
-/// One blank between words and none around them.
+/// Collapses whitespace between words to one blank, and trims the text.
 fn normalized(text: &str) -> String {
     let words = text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

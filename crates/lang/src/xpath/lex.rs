@@ -1,8 +1,8 @@
-//! An expression in pieces, cut where Xalan cuts it: `a-b` is a name, `1-2` a difference, and `1.5-2` nothing at all.
+//! Splits an expression into tokens as Xalan does: `a-b` is a name, `1-2` a difference, and `1.5-2` is invalid.
 
 use super::query::Unusable;
 
-/// The pieces; a qualified name is three of them.
+/// Returns the tokens; a qualified name consists of three tokens.
 pub(super) fn pieces(query: &str) -> Result<Vec<&str>, Unusable> {
     let mut pieces = Pieces { query, found: Vec::new(), start: None, separator: None };
     let mut is_number = false;
@@ -60,12 +60,12 @@ struct Pieces<'q> {
     query: &'q str,
     found: Vec<&'q str>,
     start: Option<usize>,
-    /// Where the colon of a qualified name is.
+    /// Position of the colon in a qualified name.
     separator: Option<usize>,
 }
 
 impl Pieces<'_> {
-    /// Ends the piece that goes on until here.
+    /// Ends the current token at this position.
     fn flush(&mut self, at: usize) -> Result<(), Unusable> {
         let Some(start) = self.start.take() else { return Ok(()) };
         let Some(colon) = self.separator.take() else {

@@ -1,8 +1,8 @@
-//! Numbers as XPath 1.0 reads and writes them: digits and a point, never an exponent.
+//! Parses and writes numbers of XPath 1.0: digits and a point, never an exponent.
 
 use crate::java;
 
-/// The number that a text is; whatever else is none.
+/// Parses a number; any other text is NaN.
 pub(super) fn read(text: &str) -> f64 {
     let text = text.trim_matches(|c| c <= ' ');
     if text.chars().all(|c| c.is_ascii_digit() || c == '-' || c == '.') {
@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> f64 {
     }
 }
 
-/// Appends the shortest digits that are the number.
+/// Appends the shortest digits that identify the number.
 pub(super) fn write(number: f64, out: &mut String) {
     use std::fmt::Write;
     if number.is_nan() {
@@ -26,7 +26,7 @@ pub(super) fn write(number: f64, out: &mut String) {
     }
 }
 
-/// The nearest whole number, the greater of two.
+/// Rounds to the nearest whole number; a half is rounded up.
 pub(super) fn round(number: f64) -> f64 {
     if (-0.5..0.0).contains(&number) {
         -0.0

@@ -1,4 +1,4 @@
-//! An expression ready for use, and what JMeter takes from its values.
+//! A parsed expression, and what JMeter selects from its value.
 
 use super::eval::{Context, Evaluation};
 use super::expr::Expr;
@@ -7,21 +7,21 @@ use super::{agreement, number, read};
 use crate::work;
 use crate::xml::{Kind, NodeId, Tree};
 
-/// An expression.
+/// A parsed XPath expression.
 #[derive(Clone, Debug)]
 pub struct XPath {
     expr: Expr,
     prefixes: Vec<Box<str>>,
-    /// Namespaces of the prefixes, for XPath 2.0; else the document says them.
+    /// Namespaces of the prefixes, for XPath 2.0. `None` for 1.0: the document declares them.
     second: Option<Vec<String>>,
 }
 
-/// Why an expression cannot be used.
+/// The reason why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// It is none, says Xalan.
+    /// Xalan rejects the expression, with this message.
     Wrong(String),
-    /// It is more than is known here.
+    /// The expression uses features that are not supported.
     Beyond(String),
 }
 
@@ -34,29 +34,30 @@ impl Unusable {
         Self::Beyond(message.into())
     }
 
-    /// The error message.
+    /// Returns the error message.
     pub fn message(&self) -> &str {
         let (Self::Wrong(message) | Self::Beyond(message)) = self;
         message
     }
 }
 
-/// The value as JMeter's XPath Extractor selects from it.
+/// The kind of a value from which JMeter's XPath Extractor selects.
 pub enum Selected {
-    /// So many nodes; one of them is chosen.
+    /// A number of nodes, one of which is selected.
     Nodes(usize),
-    /// A text, whatever is chosen.
+    /// A single text, whatever number is selected.
     Single,
 }
 
 impl XPath {
-    /// Reads an expression.
+    /// Parses an expression.
     pub fn parse(query: &str) -> Result<Self, Unusable> {
         let (expr, prefixes) = read::read(query)?;
         Ok(Self { expr, prefixes, second: None })
     }
 
-    /// Reads an expression of XPath 2.0 with the namespaces that lines `prefix=uri` declare. It may only be one that means the same in 1.0.
+    /// Parses an XPath 2.0 expression; the lines `prefix=uri` declare namespaces. The expression must have the same
+    /// meaning in XPath 1.0.
     pub fn parse_second(query: &str, namespaces: &str) -> Result<Self, Unusable> {
         let (expr, prefixes) = read::read(query).map_err(|unusable| {
             Unusable::beyond(format!("{query} is none of XPath 1.0: {}", unusable.message()))
@@ -77,7 +78,7 @@ impl XPath {
         Ok(Self { expr, prefixes, second: Some(uris) })
     }
 
-    /// Its value for a whole document; fails with Xalan's message.
+    /// Evaluates the expression on a whole document; fails with Xalan's message.
     pub fn evaluate(&self, tree: &Tree) -> Result<Value, String> {
         let resolve = |prefix: &str| {
             declared(tree, prefix)
@@ -95,7 +96,7 @@ impl XPath {
         work::bounded(|| evaluation.value(&self.expr, context)).0
     }
 
-    /// Hands over what an extractor takes: of nodes the one that `choose` says by its place, or all of them.
+    /// Passes the results of an extractor to `found`: the node whose index `choose` returns, or all nodes.
     pub fn extract(
         &self,
         tree: &Tree,
@@ -127,7 +128,7 @@ impl XPath {
                 Evaluation::look(text.len() as u64 / 4)?;
                 found(Some(&text));
             } else {
-                // JMeter takes the first child of an element, which has no text if it is an element itself.
+                // JMeter reads the first child of an element; if that is an element, it has no text.
                 found(tree.value(tree.children(*id).next().unwrap_or(*id)));
             }
         }
@@ -135,16 +136,16 @@ impl XPath {
     }
 }
 
-/// Lines `prefix=uri`; others mean nothing.
+/// Parses lines of the form `prefix=uri`; other lines are ignored.
 fn declarations(namespaces: &str) -> Vec<(&str, &str)> {
     namespaces.split('\n').filter_map(|line| line.split_once('=')).collect()
 }
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// The namespace of a prefix as the root element declares it, or has it itself.
+/// Returns the namespace of a prefix that the root element declares or has itself.
 fn declared(tree: &Tree, prefix: &str) -> Option<String> {
-    // Xalan takes this one as it is.
+    // Xalan returns the prefix `xmlns` as its own namespace.
     if prefix == "xmlns" {
         return Some(prefix.into());
     }

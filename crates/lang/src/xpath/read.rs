@@ -1,14 +1,14 @@
-//! From tokens to an expression: the grammar of Xalan's parser, and its messages about errors.
+//! Parses tokens to an expression, with the grammar and the error messages of Xalan's parser.
 
 use super::expr::{Axis, Expr, From, Function, Operator, Path, Predicate, Step, Test};
 use super::lex::pieces;
 use super::query::Unusable;
 use crate::java;
 
-/// Expressions in each other.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: u32 = 100;
 
-/// Functions that Xalan knows beside those of XPath.
+/// Functions that Xalan supports in addition to those of XPath.
 const OF_XSLT: [&str; 10] = [
     "current",
     "key",
@@ -22,7 +22,7 @@ const OF_XSLT: [&str; 10] = [
     "element-available",
 ];
 
-/// An expression and the prefixes that are in it.
+/// Parses an expression; returns it with the prefixes that it contains.
 pub(super) fn read(query: &str) -> Result<(Expr, Vec<Box<str>>), Unusable> {
     let mut parser = Parser { pieces: pieces(query)?, at: 0, prefixes: Vec::new(), depth: 0 };
     let expr = parser.expr()?;
@@ -179,7 +179,7 @@ impl<'q> Parser<'q> {
         Ok(Expr::Path(Path { steps: joined(steps, None), from }))
     }
 
-    /// A primary expression; `None` if it must be a location path.
+    /// Parses a primary expression; returns `None` if it must be a location path.
     fn primary(&mut self) -> Result<Option<Expr>, Unusable> {
         let Some(piece) = self.piece() else { return Ok(None) };
         let mut letters = piece.chars();
@@ -273,7 +273,7 @@ impl<'q> Parser<'q> {
         Ok(Path { steps: joined(steps, Some(&from)), from })
     }
 
-    /// Steps with `/` between them; `false` if there is none.
+    /// Parses steps separated by `/`; returns `false` if there is no step.
     fn steps(&mut self, steps: &mut Vec<Step>) -> Result<bool, Unusable> {
         if !self.step(steps)? {
             return Ok(false);
@@ -402,7 +402,8 @@ fn step(axis: Axis, test: Test) -> Step {
     Step { axis, test, predicates: Vec::new(), whole_name: false }
 }
 
-/// `//name` in one step, where no place among siblings is asked for. A path of that and no more is one that Xalan looks up by whole names.
+/// Merges `//name` into one step if no predicate depends on positions. If a path consists of this step only, Xalan
+/// looks it up by whole names.
 fn joined(steps: Vec<Step>, from: Option<&From>) -> Vec<Step> {
     let any = step(Axis::DescendantOrSelf, Test::Node);
     let own: Vec<&Step> =

@@ -1,11 +1,12 @@
-//! Compares with recorded results of JMeter with Xerces and Xalan; `tests/data/README.md` says how they are recorded.
+//! Compares with recorded results of JMeter with Xerces and Xalan; `tests/data/README.md` describes how they are
+//! recorded.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
 use super::*;
 
-/// The values that JMeter would find, or the name of an exception and its message.
+/// Returns the values that JMeter would find, or the name and the message of an exception.
 fn found(document: &str, query: &str, options: &str) -> Result<Vec<Option<String>>, String> {
     let query = XPath::parse(query)
         .map_err(|unusable| format!("TransformerException: {}", unusable.message()))?;
@@ -39,7 +40,7 @@ fn expressions_find_what_they_find_with_xalan() {
             Ok(found) => serde_json::json!(found),
             Err(error) => serde_json::json!(error),
         };
-        // Which class an exception has does not matter but for whether it is about bytes.
+        // The class of an exception is ignored, except for errors about bytes.
         let plain = |value: &Json| match value.as_str() {
             Some(error) => serde_json::json!(error.split_once(": ").map_or(error, |(_, m)| m)),
             None => value.clone(),

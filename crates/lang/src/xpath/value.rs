@@ -1,4 +1,4 @@
-//! The four kinds of values, and how each becomes another.
+//! The four kinds of XPath values, and their conversions.
 
 use super::number;
 use crate::xml::{NodeId, Tree};
@@ -6,7 +6,7 @@ use crate::xml::{NodeId, Tree};
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nodes in the order of the document, each once.
+    /// A set of nodes in document order, without duplicates.
     Nodes(Vec<NodeId>),
     Text(String),
     Number(f64),
@@ -32,7 +32,7 @@ impl Value {
         }
     }
 
-    /// As text; of several nodes it is that of the first.
+    /// Converts the value to text; a set of nodes becomes the text of its first node.
     pub fn text(&self, tree: &Tree) -> String {
         let mut out = String::new();
         match self {
@@ -48,7 +48,7 @@ impl Value {
         out
     }
 
-    /// The name that Xalan has for the kind.
+    /// Returns Xalan's name for the kind of value.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Nodes(_) => "#NODESET",

@@ -81,7 +81,7 @@ pub(crate) enum Role {
     Controller = 7,
 }
 
-/// What an element reads besides variables and properties.
+/// The data that an element reads besides variables and properties.
 pub(crate) struct Reads;
 
 impl Reads {

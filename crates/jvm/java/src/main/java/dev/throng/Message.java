@@ -77,7 +77,7 @@ public final class Message {
         }
     }
 
-    /** What an element reads besides variables and properties. */
+    /** The data that an element reads besides variables and properties. */
     public static final class Reads {
         /** The current sample's result, or the previous sample's if there is none. */
         public static final int RESULT = 1;
