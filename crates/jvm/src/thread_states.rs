@@ -4,7 +4,6 @@
 //! A thread that waits for a server, a disk or a pipe leaves its processor to another thread. A thread that waits for a
 //! lock of this process mostly gets it at once. It counts as blocked only if it still waits in the same job after
 //! several readings. The same holds for threads that sleep or wait for a pool.
-//! still waits, in the same job, after several readings does it count as blocked, as do threads that sleep or wait for a pool.
 
 use std::collections::HashMap;
 use std::fs::read_to_string;

@@ -5,7 +5,6 @@
 //! queued tasks holds its replies back for a moment and wakes the core once for all of them. It does so only while all
 //! its jobs are short, because a reply must not wait for another user's script. If a job takes long nevertheless, the
 //! core reads its inbox after a millisecond without being woken.
-//! itself after a millisecond.
 
 use std::time::{Duration, Instant};
 

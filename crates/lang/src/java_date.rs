@@ -4,7 +4,6 @@
 //! allocating; `parse` reads text back. The letters are those in Java's documentation of the class. Not supported: full
 //! names of time zones other than UTC (the abbreviation is shown instead), periods of the day (`B`), and years beyond
 //! 9999.
-//! beyond 9999.
 
 mod field;
 mod names;

@@ -4,7 +4,6 @@
 //! the user waits. Once the values are known, the next search takes the same path and uses them. The values are valid
 //! for that search only, and only until the controller restarts. The values of a While Controller are valid for one
 //! evaluation of its condition.
-//! the same way and uses them. They hold for that search alone, and only until the controller begins anew; a While Controller's hold for one question.
 
 use std::sync::Arc;
 
