@@ -183,7 +183,7 @@ impl Shared {
     }
 }
 
-/// Jobs of a core's users.
+/// The jobs of a core's users, and the core's state for sending them.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     shared: Arc<Shared>,
@@ -217,7 +217,7 @@ pub(crate) struct Jobs {
     slow: Vec<end::Slow>,
 }
 
-/// A job in flight.
+/// A job to which Java has not replied yet.
 #[derive(Debug)]
 struct InFlight {
     /// The job's work; `None` for a notice, such as that a user has ended.

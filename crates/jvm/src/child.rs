@@ -49,7 +49,7 @@ struct Ended {
     code: i32,
 }
 
-/// One reply of the child process.
+/// A frame that the child process has sent as a reply.
 #[derive(Debug, PartialEq, Eq)]
 struct Frame {
     thread: u32,
@@ -124,7 +124,7 @@ impl Child {
             while let Ok(frame) = Frame::read(&mut output) {
                 // The child has started and has read its options, so the file can be deleted.
                 options = None;
-                // The waiting thread may have ended.
+                // The thread that waits for this reply may have ended.
                 let _ = lock(&to.waiting).get(&frame.thread).map(|waiting| waiting.send(frame));
             }
             drop(options);

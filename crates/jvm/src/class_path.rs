@@ -12,9 +12,9 @@ use crate::settings::Settings;
 /// A class path, with warnings about its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassPath {
-    /// Jars and folders, without duplicates.
+    /// Jars and folders of the class path, without duplicates.
     pub entries: Vec<PathBuf>,
-    /// Warnings about entries that cannot be read.
+    /// Warnings about entries of the class path that cannot be read.
     pub warnings: Vec<String>,
 }
 

@@ -22,11 +22,11 @@ const AT_ONCE: usize = 6;
 pub struct Progress {
     /// Number of files installed so far.
     pub files: usize,
-    /// Total number of files.
+    /// Total number of files to install.
     pub of_files: usize,
     /// Total size of the installed files in bytes.
     pub bytes: u64,
-    /// Total size of all files in bytes.
+    /// Total size of all files to install, in bytes.
     pub of_bytes: u64,
 }
 

@@ -21,24 +21,24 @@ pub struct Java {
     pub home: PathBuf,
     /// Path of the Java machine as a shared library.
     pub library: PathBuf,
-    /// Major version: 17 for 17.0.15.
+    /// Major version of the Java: 17 for 17.0.15.
     pub major: u32,
-    /// Full version.
+    /// Full version of the Java, such as 17.0.15.
     pub version: String,
     /// How the Java was found.
     pub origin: Origin,
 }
 
-/// How a path was found.
+/// How the path of a Java or a JMeter was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag or property named it.
+    /// A flag or property named the path.
     Asked,
-    /// An environment variable named it.
+    /// An environment variable named the path.
     Environment,
-    /// A folder in `PATH` contains it.
+    /// A folder in `PATH` contains the program.
     Path,
-    /// One of the usual folders contains it.
+    /// One of the usual folders contains the installation.
     Place,
 }
 
@@ -54,12 +54,12 @@ impl Origin {
     }
 }
 
-/// Places in which a Java is searched.
+/// Places in which a Java installation is searched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
-    /// Value of `JAVA_HOME`.
+    /// Value of the environment variable `JAVA_HOME`.
     pub java_home: Option<PathBuf>,
-    /// Folders in `PATH`.
+    /// Folders in the environment variable `PATH`.
     pub path: Vec<PathBuf>,
     /// Folders that contain Java installations as subfolders.
     pub places: Vec<PathBuf>,

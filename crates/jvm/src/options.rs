@@ -90,7 +90,7 @@ fn joined(options: &[String]) -> Vec<String> {
             _ => out.push(option.clone()),
         }
     }
-    // Only the program `java` accepts these options.
+    // Only the program `java` accepts `-server` and `-client`, not a machine in this process.
     out.retain(|option| !["-server", "-client"].contains(&option.as_str()));
     out
 }

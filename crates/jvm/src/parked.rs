@@ -19,7 +19,7 @@ const TO_END: u32 = 2;
 /// The reason why a parked worker was woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// A task may be queued.
+    /// A task may be queued for the worker.
     Work,
     /// The worker is no longer needed.
     End,

@@ -23,7 +23,7 @@ pub(crate) enum Notice {
     Busy,
     /// Interrupt the work of this user; true: only its sampler.
     Interrupt(u64, bool),
-    /// No more tasks will come.
+    /// The pool is closing: no more tasks will come.
     End,
 }
 
@@ -166,7 +166,7 @@ fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
     }
 }
 
-/// Size and limits of the pool.
+/// Number of threads in the pool, and the pool's limits.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     threads: usize,

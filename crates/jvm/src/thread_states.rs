@@ -20,11 +20,11 @@ pub(crate) struct States {
     pub(crate) computing: usize,
     /// Computing threads that are in the same task as at the previous reading.
     pub(crate) at_length: usize,
-    /// Threads that are blocked.
+    /// Threads that are blocked outside the process, or that have waited for several readings.
     pub(crate) blocked: usize,
 }
 
-/// Results of earlier readings.
+/// Results of earlier readings of thread states.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
     /// By slot: the task, and the number of consecutive readings at which it waited.

@@ -28,7 +28,7 @@ pub enum Change {
     Installed,
     /// Another version of the plug-in was replaced.
     Replaced,
-    /// This version was already installed.
+    /// This version of the plug-in was already installed.
     Already,
     /// The plug-in was removed.
     Removed,
@@ -39,7 +39,7 @@ pub enum Change {
 /// A JMeter after the plug-in was installed or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The change that was made.
+    /// The change to the JMeter's `lib/ext`.
     pub change: Change,
     /// Path of the plug-in's jar.
     pub jar: PathBuf,

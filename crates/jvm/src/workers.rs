@@ -44,7 +44,7 @@ struct Task {
     done: Done,
 }
 
-/// The receiver of a reply.
+/// The receiver of the reply to a task.
 #[derive(Debug)]
 enum Done {
     Call(Sender<Result<Vec<u8>, String>>),
@@ -54,7 +54,7 @@ enum Done {
 impl Task {
     fn finish(self, reply: Result<Vec<u8>, String>) {
         match self.done {
-            // The receiver may be gone.
+            // The thread that waits for the reply may have ended.
             Done::Call(to) => drop(to.send(reply)),
             Done::Job(job) => job.finish(reply),
         }
@@ -109,9 +109,9 @@ pub(crate) struct Shared {
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-    /// The heap, as last read.
+    /// The heap of the Java machine, as last read.
     pub(crate) memory: Mutex<Option<Memory>>,
-    /// The reason why no more jobs run.
+    /// The reason why no more jobs run: the Java machine has ended.
     ending: OnceLock<String>,
 }
 
@@ -153,7 +153,7 @@ impl Workers {
             stack,
             threads: AtomicUsize::new(0),
             slots: Slots::new(slots as usize),
-            // The lowest slot numbers are used first.
+            // The end of the list is used first, so low slot numbers come first.
             free: Mutex::new((0..slots).rev().collect()),
             looking: AtomicUsize::new(0),
             done: AtomicU64::new(0),

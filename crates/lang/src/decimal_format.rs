@@ -24,7 +24,7 @@ pub struct DecimalFormat {
     scale: u32,
 }
 
-/// Texts before and after the digits.
+/// Texts before and after the digits of a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Affixes {
     prefix: String,
@@ -224,7 +224,7 @@ impl Digits {
                 self.grouping = self.grouping.map(|size| size + 1);
             }
         }
-        // Exponents are not supported.
+        // Patterns with exponents are not supported.
         (rest.peek() != Some(&'E')).then_some(())
     }
 

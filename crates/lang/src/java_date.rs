@@ -32,7 +32,7 @@ pub struct Pattern {
     items: Vec<Item>,
 }
 
-/// An item of a pattern.
+/// An item of a date pattern.
 #[derive(Debug)]
 enum Item {
     Literal(char),
@@ -109,19 +109,19 @@ enum Part {
 /// Date, time, offset and zone to format; also the result of parsing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment<'z> {
-    /// The calendar date, if known.
+    /// The calendar date, if the text or caller gives one.
     pub date: Option<Date>,
-    /// The time of the day, if known.
+    /// The time of the day, if the text or caller gives one.
     pub time: Option<Time>,
-    /// The offset from UTC, if known.
+    /// The offset from UTC, if the text or caller gives one.
     pub offset: Option<Offset>,
-    /// The time zone, if known.
+    /// The time zone, if the text or caller gives one.
     pub zone: Option<Zone<'z>>,
     /// Parsed fields that determine neither a date nor a time.
     rest: Option<&'z parse::Rest>,
 }
 
-/// A time zone at an instant.
+/// A time zone at an instant, with the zone's rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Zone<'z> {
     /// Name of the zone, or its offset from UTC if it has no name.

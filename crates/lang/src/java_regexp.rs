@@ -120,7 +120,7 @@ fn push_replacement(
 fn translated(pattern: &str) -> Option<String> {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
-    // Nesting depth of brackets. Flags inside the pattern change the meaning of `.` and `$`.
+    // Nesting depth of brackets; and whether the pattern contains flags, which change the meaning of `.` and `$`.
     let mut classes = 0_u32;
     let has_flags = pattern.match_indices("(?").any(|(at, _)| {
         pattern[at + 2..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '-')
@@ -204,7 +204,7 @@ fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'
             out.push('\\');
             out.push(c);
         }
-        // Any punctuation stands for itself.
+        // After a backslash, any punctuation character stands for itself.
         c => out.push_str(&fancy_regex::escape(c.encode_utf8(&mut [0; 4]))),
     }
     Some(rest)

@@ -15,7 +15,7 @@ use crate::variables::Variables;
 use read::{Reader, Step};
 use value::Fault;
 
-/// Outcome of a script.
+/// The outcome of a JEXL script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The script has a value, or no value because a part of it threw. JMeter sets the variable to this value.

@@ -28,7 +28,7 @@ use crate::work;
 /// Error: the links of a page cannot be found. JMeter then adds a failed sub-sample and loads nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Class of JMeter's exception.
+    /// Java class of JMeter's exception.
     pub class: &'static str,
     /// Message of JMeter's exception.
     pub message: String,
@@ -62,7 +62,7 @@ pub fn find(
     result.map_err(|message| Unreadable { class, message })
 }
 
-/// The links found so far.
+/// The links of a page that were found so far.
 struct Links<'a> {
     found: &'a mut Vec<String>,
     seen: Option<HashSet<String>>,

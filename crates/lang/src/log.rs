@@ -1,16 +1,16 @@
 //! Severities of log lines that scripts write, in any language.
 
-/// Severity of a log line.
+/// Severity of a log line that a script writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// A failure.
+    /// Level of lines about failures.
     Error,
-    /// A possible problem.
+    /// Level of lines about possible problems.
     Warn,
-    /// Useful information.
+    /// Level of lines with useful information.
     Info,
-    /// Details for debugging.
+    /// Level of lines with details for debugging.
     Debug,
-    /// The most detailed information.
+    /// Level of lines with the most details.
     Trace,
 }

@@ -31,7 +31,7 @@ const REMEMBERED: usize = 1000;
 /// Limit of bytes that automaton searches may read to find all matches of one text.
 const MOST_LOOKED: usize = 1 << 30;
 
-/// A compiled pattern.
+/// A compiled regular expression in ORO's dialect.
 #[derive(Debug)]
 pub struct Regexp {
     id: u64,
@@ -41,9 +41,9 @@ pub struct Regexp {
 /// Error: ORO rejects the pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The rejected pattern.
+    /// The pattern that ORO rejects.
     pub pattern: String,
-    /// The reason, with ORO's message.
+    /// ORO's message about the rejected pattern.
     pub reason: String,
 }
 

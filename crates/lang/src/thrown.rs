@@ -48,7 +48,7 @@ impl Thrown {
     }
 }
 
-/// Formats the exception like Java's `toString`.
+/// Formats a Java exception like its `toString`.
 impl std::fmt::Display for Thrown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.class)?;

@@ -17,11 +17,11 @@ pub struct Parts {
     pub authority: Range<usize>,
     /// Host without user info and port; an IPv6 address keeps its brackets.
     pub host: Range<usize>,
-    /// Port, if the URL contains one.
+    /// Port of the URL, if the URL contains one.
     pub port: Option<u32>,
     /// Path of the URL.
     pub path: Range<usize>,
-    /// Query, without `?`.
+    /// Query of the URL, without `?`.
     pub query: Option<Range<usize>>,
 }
 

@@ -72,7 +72,7 @@ struct Meter {
     is_open: bool,
     /// Remaining steps until the next check of the limits.
     slice: u64,
-    /// Remaining steps after the current slice.
+    /// Steps that remain after the current slice.
     left: u64,
     gave_up: Option<GaveUp>,
 }

@@ -30,7 +30,7 @@ pub struct Numbers {
     pub otherwise: Option<String>,
 }
 
-/// A name with its number.
+/// A named number of an enum or of flags.
 #[derive(Debug)]
 pub struct Named {
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Record {
     pub fields: Vec<Field>,
 }
 
-/// A field of a record.
+/// A field of a record in a message.
 #[derive(Debug)]
 pub struct Field {
     pub name: String,
@@ -59,14 +59,14 @@ pub struct Field {
     pub meaning: String,
 }
 
-/// The type of a field.
+/// The type of a field in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// A basic type such as `u8` or `str`.
     Plain(String),
     Maybe(Box<Type>),
     List(Box<Type>),
-    /// The name of another block.
+    /// The name of another block: an enum, flags or a record.
     Block(String),
 }
 

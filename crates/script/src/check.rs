@@ -35,7 +35,7 @@ pub(super) struct Local {
     demand: Option<Kinds>,
 }
 
-/// Declared type of a variable.
+/// Declared type of a script's variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Any,

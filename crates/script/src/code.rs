@@ -22,7 +22,7 @@ pub(super) enum Expr {
     Long(i64),
     Double(f64),
     Text(Box<str>),
-    /// The value of a local variable.
+    /// Reads the value of a local variable.
     Local(usize),
     /// Sets a local variable and returns its value.
     Set(usize, Box<Expr>),
@@ -30,7 +30,7 @@ pub(super) enum Expr {
     Join(Vec<Expr>),
     /// Concatenates the texts of two sides; throws if both are `null`.
     JoinOrThrow(Box<Expr>, Box<Expr>),
-    /// Arithmetic on two numbers.
+    /// Calculates with two numbers.
     Reckon(Binary, Box<Expr>, Box<Expr>),
     Compare(Binary, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
@@ -48,7 +48,7 @@ pub(super) enum Expr {
         args: Vec<Expr>,
         safe: bool,
     },
-    /// An operation on the script's surroundings.
+    /// Executes an operation on the script's surroundings.
     Deed(Deed, Vec<Expr>),
 }
 

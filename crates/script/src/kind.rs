@@ -7,17 +7,17 @@ bitflags::bitflags! {
     /// A set of kinds of values.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub(super) struct Kinds: u16 {
-        /// `null`.
+        /// The value `null`.
         const NULL = 1;
-        /// A boolean.
+        /// A boolean value.
         const BOOL = 2;
-        /// A 32-bit number.
+        /// A whole number of 32 bits: Java's `int`.
         const INT = 4;
-        /// A 64-bit number.
+        /// A whole number of 64 bits: Java's `long`.
         const LONG = 8;
-        /// A floating-point number.
+        /// A floating-point number: Java's `double`.
         const DOUBLE = 16;
-        /// A `String`.
+        /// A text of Java's class `String`.
         const TEXT = 32;
         /// A `GString` of Groovy, which is no `String` until it is asked to be one.
         const WOVEN = 64;
@@ -28,13 +28,13 @@ bitflags::bitflags! {
         /// A variable that may not have been set yet.
         const UNSET = 512;
 
-        /// Any number.
+        /// A number of any kind.
         const NUMBER = 4 | 8 | 16;
-        /// Any whole number.
+        /// A whole number of 32 or 64 bits.
         const WHOLE = 4 | 8;
         /// Kinds that are accepted where a `String` is required.
         const STRING = 32 | 64;
-        /// A `String` or `null`.
+        /// A `String` or `null`; neither a number nor a `GString`.
         const NULLABLE = 32 | 1;
     }
 }

@@ -39,7 +39,7 @@ pub(super) enum Piece {
     Code(Vec<Word>),
 }
 
-/// Operators and punctuation, the longest first.
+/// All operators and punctuation marks, the longest first.
 const SIGNS: [&str; 56] = [
     ">>>=", "<=>", "===", "!==", "==~", "**=", "<<=", ">>=", ">>>", "...", "..<", "?.", "?:", "*.",
     ".&", ".@", "=~", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=",

@@ -31,28 +31,28 @@ use code::Step;
 /// A scripting language whose simple scripts compile to native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Groovy 3.0.20.
+    /// The language Groovy 3.0.20.
     Groovy,
-    /// BeanShell 2.0b6.
+    /// The language BeanShell 2.0b6.
     BeanShell,
 }
 
 /// The kind of element to which a script belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A pre-processor.
+    /// The script belongs to a pre-processor.
     Before,
-    /// A timer.
+    /// The script belongs to a timer.
     Timer,
-    /// A sampler.
+    /// The script belongs to a sampler.
     Sampler,
-    /// A post-processor.
+    /// The script belongs to a post-processor.
     After,
-    /// An assertion.
+    /// The script belongs to an assertion.
     Assertion,
-    /// A listener.
+    /// The script belongs to a listener.
     Listener,
-    /// A function such as `__groovy` in a text of the plan.
+    /// The script is an argument of a function such as `__groovy`.
     Function,
 }
 

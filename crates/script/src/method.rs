@@ -5,7 +5,7 @@
 
 use super::kind::Kinds;
 
-/// A supported method.
+/// A method of texts or numbers that scripts may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Equals,
@@ -42,7 +42,7 @@ pub(super) enum Method {
     IntDiv,
 }
 
-/// An entry of the table of methods.
+/// An entry of the table of supported methods.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) method: Method,

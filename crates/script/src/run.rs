@@ -1,4 +1,4 @@
-//! Interpreter of compiled scripts.
+//! Interpreter for the code of compiled scripts.
 
 use std::cmp::Ordering;
 

@@ -8,11 +8,11 @@ bitflags::bitflags! {
     /// Parts of a sample result that a script uses, beyond those that are always available.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Reads: u8 {
-        /// The body as text.
+        /// The body of the response as text.
         const TEXT = 1;
-        /// Header lines.
+        /// The header lines of the response.
         const HEADERS = 2;
-        /// The URL as text.
+        /// The URL of the sample as text.
         const URL = 4;
         /// The label, because the script may change it.
         const LABEL = 8;
@@ -35,7 +35,7 @@ pub trait Surroundings {
 pub trait World: Variables {
     /// Type of the sample result.
     type Sample: Sample;
-    /// Type of an assertion's result.
+    /// Type of the result that an assertion changes.
     type Finding: Finding;
 
     /// Returns the reusable buffers for texts that the script creates.
@@ -63,11 +63,11 @@ pub trait World: Variables {
 /// An action that a script requests through its sample result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// End this user.
+    /// The script requests the end of its user.
     StopUser,
-    /// End the run after the samples in flight.
+    /// The script requests the end of the run, after the samples in flight.
     StopTest,
-    /// End the run at once.
+    /// The script requests the end of the run at once.
     StopTestNow,
 }
 

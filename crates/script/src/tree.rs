@@ -1,6 +1,6 @@
 //! Syntax tree of a script: statements and expressions, before names and types are resolved.
 
-/// A statement.
+/// A statement of a script.
 #[derive(Debug)]
 pub(super) enum Stmt {
     /// An expression, evaluated for its effect or as the script's value.
@@ -9,7 +9,7 @@ pub(super) enum Stmt {
     Declare(Option<String>, Vec<(String, Option<Node>)>),
     /// A condition with the statement for true and the statement for false.
     If(Node, Box<Stmt>, Option<Box<Stmt>>),
-    /// Statements in braces.
+    /// A block of statements in braces.
     Block(Vec<Stmt>),
     /// Ends the script with a value.
     Return(Option<Node>),
@@ -17,7 +17,7 @@ pub(super) enum Stmt {
     Import(String),
 }
 
-/// An expression.
+/// An expression of a script.
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
@@ -50,9 +50,9 @@ pub(super) enum Node {
     Or(Box<Node>, Box<Node>),
     Choice(Box<Node>, Box<Node>, Box<Node>),
     Elvis(Box<Node>, Box<Node>),
-    /// `x as T`.
+    /// A conversion `x as T` in Groovy.
     As(Box<Node>, String),
-    /// `(T) x`.
+    /// A cast `(T) x`.
     Cast(Box<Node>, String),
     Assign(Box<Node>, Box<Node>),
     /// A compound assignment such as `x += y`.

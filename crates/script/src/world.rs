@@ -23,7 +23,7 @@ pub(super) enum Object {
     FileServer,
     Out,
     Args,
-    /// A class, by its simple name.
+    /// A Java class, by its simple name.
     Class(&'static str),
 }
 

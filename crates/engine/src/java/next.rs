@@ -30,7 +30,7 @@ pub(crate) enum Next {
     Timers(SamplerId, usize, u64),
     /// The user runs its sampler, whose texts are evaluated.
     Begin(SamplerId),
-    /// The user stops before its sampler.
+    /// The user stops before its sampler, which does not run.
     Stop,
     /// The user has run everything that the plan has for it.
     EndOfPlan,

@@ -13,7 +13,7 @@ impl std::fmt::Display for Malformed {
     }
 }
 
-/// The unread rest of a message.
+/// The part of a message that is not read yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

@@ -46,7 +46,7 @@ pub(crate) struct Changes<'a> {
     pub(crate) properties: Vec<message::Property<'a>>,
 }
 
-/// A reply to a job.
+/// A reply of Java to a job.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
     /// True if an element threw an exception for which JMeter abandons the sample without reporting it.
@@ -65,11 +65,11 @@ pub(crate) struct Reply<'a> {
 /// Description of why a job has failed.
 pub(crate) type Failed = String;
 
-/// Status at the beginning of a reply.
+/// Status at the beginning of a reply of Java.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
     Well,
-    /// Java abandoned the sample.
+    /// Java abandoned the sample to which the job belongs.
     GaveUp,
     /// A Java `Error` that ends its user, with its description.
     Fatal(&'a str),

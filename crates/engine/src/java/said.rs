@@ -21,7 +21,7 @@ pub(crate) enum Said {
 /// A request of a controller that must be answered before it can choose its next sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// The next sampler of a child.
+    /// A request for the next sampler of a child.
     Next(u32),
     Initialize(u32),
     EndOfLoop(u32),

@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A set decodes what it has encoded, under each of its names.
+    /// A character set decodes what it has encoded, under each of its names.
     #[test]
     fn each_name_reads_what_it_writes() {
         for (names, _) in NAMES {

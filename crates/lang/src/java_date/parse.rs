@@ -17,18 +17,18 @@ use super::{
 /// Defaults for fields that the parsed text does not have.
 #[derive(Clone, Copy, Debug)]
 pub enum Defaults {
-    /// No defaults.
+    /// Missing fields have no defaults.
     None,
     /// The first of January of a year, as a date.
     Day {
-        /// The default year.
+        /// The year if the text has none.
         year: i16,
     },
     /// The start of a year as date and time, with an offset from UTC.
     Instant {
-        /// The default year.
+        /// The year if the text has none.
         year: i16,
-        /// The default offset from UTC.
+        /// The offset from UTC if the text has none.
         offset: Offset,
     },
 }

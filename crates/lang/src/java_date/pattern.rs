@@ -7,7 +7,7 @@ pub(super) fn items(pattern: &str) -> Result<Vec<Item>, String> {
     Reader { pattern, rest: pattern.chars().peekable(), depth: 0 }.items()
 }
 
-/// State of parsing a pattern.
+/// State of parsing a date pattern.
 struct Reader<'p> {
     pattern: &'p str,
     rest: std::iter::Peekable<std::str::Chars<'p>>,
@@ -95,7 +95,7 @@ fn letter(letter: char, count: usize) -> Result<Item, String> {
         .unwrap_or_else(|| Err(format!("Unknown pattern letter: {letter}")))
 }
 
-/// A run of one pattern letter.
+/// Consecutive occurrences of one pattern letter.
 #[derive(Clone, Copy)]
 struct Letters {
     letter: char,

@@ -11,7 +11,7 @@ pub(super) struct Unreadable;
 
 pub(super) type Read<T> = Result<T, Unreadable>;
 
-/// Parsed values of fields.
+/// Values of date and time fields that were parsed.
 #[derive(Clone)]
 pub(super) struct Fields {
     values: Rest,

@@ -90,7 +90,7 @@ pub(super) fn matches(how: Matching, left: &Value<'_>, right: &Value<'_>) -> Res
     }
 }
 
-/// Calls a method of a value.
+/// Calls a method of a JEXL value.
 pub(super) fn call<'a>(
     receiver: &Value<'a>,
     name: &str,

@@ -19,9 +19,9 @@ const RESERVED: [&str; 33] = [
     "div", "mod", "empty", "size", "in", "let", "const", "throw", "NaN",
 ];
 
-/// Mode of a pass over the script.
+/// Mode of a pass over a script: check the syntax, or evaluate.
 pub(super) enum Step<'s> {
-    /// Only checks the syntax.
+    /// Only checks the syntax of the script.
     Reading,
     /// Evaluates the script in this world.
     Computing(&'s mut dyn World),
@@ -40,7 +40,7 @@ impl Step<'_> {
     }
 }
 
-/// Parser state: the rest of the script.
+/// Parser state: the rest of the JEXL script.
 pub(super) struct Reader<'a> {
     rest: &'a str,
     depth: u32,

@@ -1,12 +1,12 @@
-//! JEXL values and JEXL's strict arithmetic. Numbers have the smallest Java type that can hold the result. A text that
-//! parses as a number is a number beside another number. Arithmetic with null throws.
+//! JEXL values and JEXL's strict arithmetic. Numbers have the smallest Java type that can hold the result. In
+//! arithmetic with a number, a text that parses as a number counts as a number. Arithmetic with null throws.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::java::{parse_double, write_double};
 
-/// Reason why a script has no value.
+/// Reason why a JEXL script has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// JEXL throws during the evaluation; JMeter's engine is silent about it.
@@ -20,24 +20,24 @@ pub(super) enum Fault {
 /// A value of a JEXL script.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// An undefined name.
+    /// The value of an undefined name.
     Undefined,
     Null,
     Bool(bool),
-    /// A Java `Integer`.
+    /// A number of Java's class `Integer`.
     Int(i32),
-    /// A Java `Long`.
+    /// A number of Java's class `Long`.
     Long(i64),
-    /// A Java `BigInteger`, limited to 128 bits.
+    /// A number of Java's class `BigInteger`, limited to 128 bits.
     Big(i128),
-    /// A Java `Double`.
+    /// A number of Java's class `Double`.
     Double(f64),
     Text(Cow<'a, str>),
     /// The object `vars`: the user's variables.
     Variables,
     /// The object `props`: the properties of the run.
     Properties,
-    /// The object `log`.
+    /// The object `log`, which writes log lines.
     Log,
 }
 

@@ -3,9 +3,9 @@
 use super::node::Node;
 use super::value::{Type, Value};
 
-/// An argument of a function call.
+/// An argument of a JMESPath function call.
 pub(super) enum Argument<'n> {
-    /// A value.
+    /// The value of the argument, already evaluated.
     Value(Value),
     /// An expression that the function evaluates itself.
     Expression(&'n Node),
@@ -21,14 +21,14 @@ impl Argument<'_> {
     }
 }
 
-/// Required type of an argument.
+/// Required type of a function's argument.
 #[derive(Debug)]
 pub(super) enum Constraint {
-    /// Any value is allowed.
+    /// The argument may be any value.
     Any,
-    /// An expression is required.
+    /// The argument must be an expression.
     Expression,
-    /// A value of one of these types.
+    /// The argument must be a value of one of these types.
     Is(&'static [Type]),
     /// A list is required whose elements all have the same type, one of these types. An empty slice allows any type.
     ListOf(&'static [Type]),

@@ -38,7 +38,7 @@ const fn entry(
     Entry { name, arguments, repeats: false, run }
 }
 
-/// All functions, sorted by name.
+/// All JMESPath functions, sorted by name.
 static TABLE: &[Entry] = &[
     entry("abs", &[Constraint::Is(NUMBER)], |_, of| Ok(Value::Double(number(of).abs()))),
     entry("avg", &[Constraint::ListOf(NUMBER)], avg),

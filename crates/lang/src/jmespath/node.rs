@@ -11,24 +11,24 @@ use super::function::Function;
 use super::value::{Members, Type, Value};
 use crate::work;
 
-/// A node of a compiled expression.
+/// A node of a compiled JMESPath expression.
 #[derive(Debug)]
 pub(super) enum Node {
     /// `@`: the current value.
     Current,
-    /// A member of an object.
+    /// The member of an object with that name.
     Property(Box<str>),
     /// A literal value.
     Value(Value),
-    /// An element of a list.
+    /// The element of a list at that index.
     Index(i32),
-    /// A slice of a list.
+    /// A slice of a list: the elements from `start` to before `stop`.
     Slice { start: i32, stop: i32, step: i32 },
     /// Evaluates the inner expression for each element; nulls are left out.
     Each(Box<Node>),
     /// Replaces each list that is directly in the list by its elements.
     Flatten,
-    /// All values of an object.
+    /// The values of all members of an object.
     Values,
     /// Selects the elements for which the inner expression is true.
     Select(Box<Node>),
@@ -38,11 +38,11 @@ pub(super) enum Node {
     Hash(Vec<(Arc<str>, Node)>),
     /// Compares the values of two expressions.
     Compare(Order, Box<Node>, Box<Node>),
-    /// Logical and.
+    /// Logical and of two expressions.
     And(Box<Node>, Box<Node>),
-    /// Logical or.
+    /// Logical or of two expressions.
     Or(Box<Node>, Box<Node>),
-    /// Logical not.
+    /// Logical not of an expression.
     Not(Box<Node>),
     /// Calls a function with its arguments. True marks an argument that is passed as an expression, not as its value.
     Call(Function, Vec<(bool, Node)>),
@@ -50,7 +50,7 @@ pub(super) enum Node {
     Sequence(Vec<Node>),
 }
 
-/// A comparison operator.
+/// A comparison operator of JMESPath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Equal,

@@ -25,7 +25,7 @@ const CHAINED: &str = "{'*', '[', '{', JSON_CONSTANT, NAME, STRING}";
 const IDENTIFIER: &str = "{JSON_CONSTANT, NAME, STRING}";
 const JSON: &str = "{'[', '{', JSON_CONSTANT, STRING, REAL_OR_EXPONENT_NUMBER, SIGNED_INT}";
 
-/// Syntax tree of an expression.
+/// Syntax tree of a JMESPath expression.
 enum Tree<'t> {
     Property(String),
     Text(String),

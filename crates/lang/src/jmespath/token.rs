@@ -5,16 +5,16 @@
 
 use super::parse::Problem;
 
-/// The kind of a token.
+/// The kind of a token in a JMESPath expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An unquoted name.
+    /// A name without quotation marks.
     Name,
     /// `true`, `false` or `null`. Each is a name as well, except for functions.
     Constant,
-    /// Text in quotation marks.
+    /// A name in quotation marks.
     Quoted,
-    /// Text in apostrophes.
+    /// A text literal in apostrophes.
     Raw,
     /// A whole number.
     Integer,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// A token, and its position in bytes.
+/// A token of a JMESPath expression, and its position in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
@@ -71,7 +71,7 @@ fn unknown(rest: &str) -> usize {
         b'-' | b'=' => through(2),
         b'\'' => rest.len(),
         b'"' => {
-            // Read up to the invalid escape.
+            // The invalid text ends with the invalid escape.
             let mut letters = rest.chars().enumerate();
             while let Some((_, letter)) = letters.next() {
                 if letter != '\\' {

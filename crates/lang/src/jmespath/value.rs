@@ -10,26 +10,26 @@ use std::sync::Arc;
 
 use crate::java::write_double;
 
-/// A JSON value.
+/// A JSON value, as JMESPath expressions use it.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// `null`.
+    /// JSON's `null`.
     Null,
-    /// `true` or `false`.
+    /// JSON's `true` or `false`.
     Bool(bool),
     /// A number of the document that fits into 32 bits.
     Int(i32),
     /// A number of the document that fits into 64 bits, or any number that a function has counted.
     Long(i64),
-    /// A larger whole number, as digits.
+    /// A whole number beyond 64 bits, as its digits.
     Big(Arc<str>),
     /// A number with a fraction or an exponent, or any number that a function has calculated.
     Double(f64),
-    /// A string.
+    /// A JSON string.
     Text(Arc<str>),
-    /// An array.
+    /// A JSON array.
     Array(Arc<Vec<Value>>),
-    /// An object.
+    /// A JSON object.
     Object(Arc<Members>),
 }
 

@@ -3,7 +3,8 @@
 //! A selector that JMeter cannot read is [`Unreadable`]; nothing else is rejected. The nesting of `:has` and `:not` is
 //! limited.
 
-/// Maximum nesting depth of selectors. Each level needs a pair of brackets, which Jodd does not match anyway.
+/// Maximum nesting depth of selectors. Deep nesting does not work in Jodd either, because it does not match nested
+/// brackets.
 const MAX_DEPTH: u32 = 8;
 
 /// Error: the text is not a selector.
@@ -14,7 +15,7 @@ pub struct Unreadable;
 #[derive(Debug)]
 pub struct Selectors(pub(super) Vec<Vec<Step>>);
 
-/// A step of a selector.
+/// A step of a CSS selector: a combinator, an element name and tests.
 #[derive(Debug)]
 pub(super) struct Step {
     /// Combinator between this step and the previous one.
@@ -73,7 +74,7 @@ pub(super) enum PseudoClass {
     Last,
     Even,
     Odd,
-    /// The form element has this `type`.
+    /// Matches a form element with this `type`.
     Type(&'static str),
     Input,
     Header,
@@ -82,7 +83,7 @@ pub(super) enum PseudoClass {
     Checked,
 }
 
-/// Position formula `an+b`.
+/// Position formula `an+b` of a pseudo class such as `:nth-child`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nth {
     pub(super) a: i32,

@@ -3,7 +3,7 @@
 use crate::links::tokenizer::{self, Kind, Tag, Thrown, Visitor};
 use crate::work;
 
-/// Index of a node.
+/// Index of a node in the tree of a page.
 pub(super) type NodeId = usize;
 
 /// An attribute's name in lower case, and its value if it has one.
@@ -22,7 +22,7 @@ struct Node {
     children: Vec<NodeId>,
 }
 
-/// A parsed page.
+/// A page that was parsed as Jodd does.
 #[derive(Debug)]
 pub struct Document {
     nodes: Vec<Node>,
@@ -33,7 +33,7 @@ const VOID: [&str; 16] = [
     "meta", "param", "source", "track", "wbr",
 ];
 
-/// Elements that end when certain siblings begin.
+/// Table of elements that end when certain sibling elements begin.
 const ENDED_BY_START: [(&[&str], &[&str]); 12] = [
     (
         &["p"],
@@ -91,7 +91,7 @@ const ENDED_BY_START: [(&[&str], &[&str]); 12] = [
     (&["head"], &["body"]),
 ];
 
-/// Elements that end when certain parents end.
+/// Table of elements that end when certain parent elements end.
 const ENDED_BY_END: [(&[&str], &[&str]); 6] = [
     (&["dl"], &["dd", "dt"]),
     (&["ul", "ol"], &["li"]),

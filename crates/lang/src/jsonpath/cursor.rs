@@ -11,7 +11,7 @@ type Reading<T> = Result<T, Failure>;
 pub(super) struct Cursor {
     text: Vec<char>,
     pub(super) at: usize,
-    /// Index after the last character that counts.
+    /// Movable end: the index after the last character that counts.
     end: usize,
 }
 

@@ -11,7 +11,7 @@ pub enum Failure {
     InvalidPath(String),
     /// An index outside a list (`IndexOutOfBoundsException`).
     Index(String),
-    /// Any other exception.
+    /// Any other exception of Jayway.
     Other(String),
 }
 

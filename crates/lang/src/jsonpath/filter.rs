@@ -30,7 +30,7 @@ pub(super) enum Filter {
     },
 }
 
-/// An operand of a comparison.
+/// An operand of a comparison in a filter.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Path {
@@ -49,7 +49,7 @@ pub(super) enum Operand {
     Pattern(Box<fancy_regex::Regex>),
 }
 
-/// A comparison operator.
+/// A comparison operator in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     GreaterOrEqual,

@@ -9,7 +9,7 @@ type Reading<T> = Result<T, Failure>;
 /// Maximum nesting depth of filters and function parameters.
 pub(super) const MAX_DEPTH: u32 = 50;
 
-/// A step of a path.
+/// A step of a JSONPath.
 #[derive(Clone, Debug)]
 pub(super) enum Token {
     Property { names: Vec<String>, quote: char },
@@ -21,14 +21,14 @@ pub(super) enum Token {
     Function { name: String, parameters: Vec<Parameter> },
 }
 
-/// A parameter of a function.
+/// A parameter of a function in a JSONPath.
 #[derive(Clone, Debug)]
 pub(super) enum Parameter {
     Json(String),
     Path(Path),
 }
 
-/// A parsed path.
+/// A parsed JSONPath.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     /// True if the path starts at the document (`$`); false if it starts at the current node (`@`).

@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         let text = &self.text[start..self.at.min(self.text.len())];
         let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
         let bytes = text.as_bytes();
-        // There is nearly always nothing to trim.
+        // Nearly all texts have no whitespace at their ends.
         if visible(bytes.first()) && visible(bytes.last()) {
             return text;
         }

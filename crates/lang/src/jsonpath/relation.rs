@@ -73,7 +73,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// An evaluated operand of a comparison.
+/// An operand of a comparison, evaluated.
 #[derive(Debug)]
 enum Node<'a> {
     Null,
@@ -81,7 +81,7 @@ enum Node<'a> {
     Bool(bool),
     Number(Decimal),
     String(Cow<'a, str>),
-    /// A list or object of the document.
+    /// A list or object that is part of the document.
     Json(Held<'a>),
     /// A list or object written in the filter: its text and, if that can be parsed, its value.
     JsonText(&'a str, Option<Held<'a>>),

@@ -8,26 +8,26 @@ use std::borrow::Cow;
 use super::number::Decimal;
 use crate::java::write_double;
 
-/// A JSON value.
+/// A JSON value, as JSONPath evaluates it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'t> {
-    /// `null`.
+    /// JSON's `null`.
     Null,
-    /// `true` or `false`.
+    /// JSON's `true` or `false`.
     Bool(bool),
-    /// A Java `Integer` or `Long`.
+    /// A number of Java's class `Integer` or `Long`.
     Int(i64),
-    /// A Java `BigInteger`, as digits.
+    /// A number of Java's class `BigInteger`, as its digits.
     BigInt(String),
-    /// A Java `Double`.
+    /// A number of Java's class `Double`.
     Double(f64),
-    /// A Java `BigDecimal`, as it is written in the text.
+    /// A number of Java's class `BigDecimal`, as it is written in the text.
     BigDecimal(Cow<'t, str>),
-    /// A string.
+    /// A JSON string.
     String(Cow<'t, str>),
-    /// An array.
+    /// A JSON array.
     Array(Vec<Value<'t>>),
-    /// An object.
+    /// A JSON object.
     Object(Object<'t>),
     /// A set of keys, which Java treats neither as an array nor as an object.
     Keys(Vec<Cow<'t, str>>),

@@ -100,7 +100,7 @@ pub(super) fn too_long() -> Failure {
     Failure::Other("The evaluation takes too long.".into())
 }
 
-/// Work units for copying a value.
+/// Number of work units that copying a value costs.
 const COPY: u64 = 10;
 
 struct Walker<'a, 't> {

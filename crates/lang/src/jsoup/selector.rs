@@ -3,7 +3,7 @@
 //! A selector consists of groups separated by commas, a group of compounds joined by combinators, and a compound of
 //! tests that all must pass. Element names, classes and values are compared ignoring case, ids with case.
 
-/// A parsed selector.
+/// A CSS selector that was parsed.
 #[derive(Clone, Debug)]
 pub struct Selector(pub(super) Vec<Group>);
 
@@ -46,7 +46,7 @@ pub(super) enum Test {
     Id(String),
     Class(String),
     Has(String),
-    /// An attribute whose name has this prefix.
+    /// Matches an element with an attribute whose name has this prefix.
     HasPrefix(String),
     Attribute(String, Comparison, String),
     /// `:lt(n)`, `:gt(n)`, `:eq(n)`: compares the position among siblings, from 0.

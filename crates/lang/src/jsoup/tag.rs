@@ -2,7 +2,7 @@
 
 use super::tree::{Document, Kind, NodeId};
 
-/// An element of a document.
+/// An element of an HTML document.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag<'d> {
     document: &'d Document,

@@ -77,7 +77,7 @@ pub(super) fn push_normalised(text: &str, out: &mut String) {
                     out.push(' ');
                 }
             }
-            // Zero-width characters.
+            // These characters have no width and are dropped.
             '\u{200b}' | '\u{ad}' => {}
             c => out.push(c),
         }

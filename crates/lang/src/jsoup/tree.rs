@@ -15,10 +15,10 @@ use html5ever::{ParseOpts, TokenizerResult, local_name, ns};
 
 use crate::work;
 
-/// Index of a node.
+/// Index of a node in the tree of an HTML document.
 pub type NodeId = usize;
 
-/// The kind of a node.
+/// The kind of a node in an HTML document.
 #[derive(Debug)]
 pub enum Kind {
     /// The document, which jsoup treats as an element, too.
@@ -31,7 +31,7 @@ pub enum Kind {
     /// Content of scripts and style sheets, which is not part of the document's text.
     Data(String),
     Comment(String),
-    /// Document types and processing instructions.
+    /// A document type or a processing instruction.
     Other,
 }
 
@@ -47,9 +47,9 @@ struct Node {
 /// Positions of a node among its siblings, from 0, and numbers of siblings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
-    /// Position among all sibling nodes.
+    /// Position of the node among all its siblings.
     of_nodes: u32,
-    /// Position among sibling elements.
+    /// Position of the node among the siblings that are elements.
     pub(super) of_elements: u32,
     pub(super) elements: u32,
     /// Position among sibling elements of the same name.

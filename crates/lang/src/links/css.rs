@@ -65,7 +65,7 @@ enum Token {
     Text,
     Url,
     Name,
-    /// A name followed by a parenthesis.
+    /// A function: a name followed by a parenthesis.
     Function,
     At,
     /// The marks `<!--` and `-->`.
@@ -76,7 +76,7 @@ enum Token {
 struct Sheet<'t> {
     text: &'t str,
     at: usize,
-    /// True if a comment has no end.
+    /// True if a comment of the style sheet has no end.
     unreadable: bool,
 }
 

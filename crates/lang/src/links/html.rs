@@ -4,7 +4,7 @@ use super::tokenizer::{self, Kind, Tag, Thrown, Visitor};
 use super::{Links, version};
 use crate::url;
 
-/// A page that is being parsed.
+/// State of finding the links of a page.
 pub(super) struct Page<'a, 'l> {
     links: &'a mut Links<'l>,
     /// Base address of relative links; a `<base>` tag changes it for later links.

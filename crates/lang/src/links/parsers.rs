@@ -1,6 +1,6 @@
 //! Chooses the parser for a content type by the properties `HTTPResponse.parsers`, `NAME.types` and `NAME.className`.
 
-/// A parser for pages.
+/// A parser that finds the links of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// Parses as HTML.
@@ -11,7 +11,7 @@ pub enum Parser {
     LenientCss,
 }
 
-/// Parsers by content type.
+/// The parsers for links, by content type.
 #[derive(Debug)]
 pub struct Parsers {
     types: Vec<(Box<str>, Option<Parser>)>,

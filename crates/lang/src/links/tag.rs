@@ -2,7 +2,7 @@
 
 use crate::work;
 
-/// A parsed tag.
+/// A tag of a page, as the tokenizer passes it on.
 #[derive(Debug, Default)]
 pub struct Tag<'t> {
     pub name: &'t [u8],

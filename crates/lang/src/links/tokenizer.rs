@@ -15,7 +15,7 @@ pub type Thrown = String;
 
 pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
-/// Receives the tokens of a page.
+/// Receiver of the tokens of a page.
 pub trait Visitor {
     /// True if the visitor needs texts and all attributes.
     const READS_ALL: bool;
@@ -518,7 +518,7 @@ impl Reader<'_> {
                 self.state = State::Data;
                 self.end_script(from - 2, page)
             }
-            // The open tag continues.
+            // The open tag continues after the script.
             Some(byte) => self.after_part(byte, page),
             None => Ok(()),
         }

@@ -19,7 +19,7 @@ const MAX_MEMORY: usize = 64 << 20;
 /// Maximum memory for pending alternatives, in bytes.
 const MAX_STACK: usize = 256 << 20;
 
-/// A set of characters.
+/// A set of characters that an instruction matches.
 #[derive(Debug)]
 struct Chars {
     ascii: u128,
@@ -104,7 +104,7 @@ enum Op {
     Match,
 }
 
-/// The compiled program of a pattern.
+/// The backtracking program of a regular expression.
 #[derive(Debug)]
 pub(super) struct Backtrack {
     ops: Vec<Op>,
@@ -117,10 +117,10 @@ pub(super) struct Backtrack {
     first: Option<Chars>,
 }
 
-/// Restriction on the matches of a search.
+/// Restriction on the position of a search's match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Any match.
+    /// A match anywhere is allowed.
     Any,
     /// Only matches at the position where the search begins.
     Here,
@@ -239,7 +239,7 @@ impl Memory {
         self.patience = 0;
     }
 
-    /// Prepares the state for another text.
+    /// Prepares the search state for another text.
     pub(super) fn renew(&mut self, text: &str) {
         self.is_known = false;
         self.runs.clear();
@@ -645,14 +645,14 @@ impl Search<'_> {
     }
 }
 
-/// Result of executing an instruction.
+/// Result of executing an instruction of the program.
 enum Step {
     To(usize, usize),
     Matched,
     Failed,
 }
 
-/// Remembered results of visits.
+/// Methods that remember the results of visits.
 impl Search<'_> {
     fn remember(&mut self) {
         self.memory.patience = u64::MAX;
@@ -731,7 +731,7 @@ impl Search<'_> {
         for at in from..=to {
             let bit = self.bit(pc as usize, at as usize) + result;
             if self.has(bit) {
-                // All later positions are recorded already.
+                // The result is recorded for all later positions already.
                 break;
             }
             noted += 1;

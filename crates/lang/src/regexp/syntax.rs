@@ -14,21 +14,21 @@ const MAX_DEPTH: u32 = 200;
 /// The character that ORO reads after the end of a pattern.
 const END: char = '\u{FFFF}';
 
-/// A part of a pattern.
+/// A node of a parsed regular expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Empty,
-    /// Never matches.
+    /// A node that never matches.
     Never,
     Char(char),
     Class(Class),
-    /// The start of the text.
+    /// Matches at the start of the text.
     Start,
-    /// The start of a line, but not after a final newline.
+    /// Matches at the start of a line, but not after a final newline.
     LineStart,
-    /// The end of the text, or the position before its final newline.
+    /// Matches at the end of the text, or before its final newline.
     End,
-    /// The end of a line.
+    /// Matches at the end of a line.
     LineEnd,
     WordBoundary,
     NotWordBoundary,
@@ -54,13 +54,13 @@ enum Member {
     Set(Set, bool),
 }
 
-/// A parsed pattern.
+/// A parsed regular expression.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) root: Node,
     /// Number of capturing groups.
     pub(super) groups: u32,
-    /// True if the text is compared in lower case.
+    /// True if upper and lower case are not distinguished: the text is compared in lower case.
     pub(super) ignore_case: bool,
 }
 

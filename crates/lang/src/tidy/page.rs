@@ -5,13 +5,13 @@ use super::tags;
 use crate::jsoup::{Document, Kind as Parsed};
 use crate::xml::{Attribute, Builder, Kind, Tree};
 
-/// A page whose nodes can be changed.
+/// An HTML page whose nodes can be changed.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) nodes: Vec<Node>,
 }
 
-/// A node of a page.
+/// A node of an HTML page.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) what: What,
@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub(super) space_after: bool,
 }
 
-/// The kind of a node.
+/// The kind of a node in an HTML page.
 #[derive(Debug)]
 pub(super) enum What {
     Root,

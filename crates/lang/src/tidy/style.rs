@@ -4,7 +4,7 @@
 use super::page::{Page, What};
 use super::tags;
 
-/// Cleans up a page.
+/// Replaces the presentational elements of a page by styles.
 pub(super) fn clean(page: &mut Page) {
     for at in page.inside_out() {
         match page.name(at) {
@@ -203,7 +203,7 @@ impl Page {
         self.set(at, "style", &style);
     }
 
-    /// Replaces a child by the child's content.
+    /// Replaces a child element by the child's content.
     fn replace_children(&mut self, at: usize, child: usize) {
         let children = std::mem::take(&mut self.nodes[child].children);
         for inner in &children {

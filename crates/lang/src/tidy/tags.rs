@@ -1,6 +1,6 @@
 //! JTidy's table of elements: which are known, inline, preformatted, or may be empty.
 
-/// Inline elements.
+/// Names of inline elements.
 const INLINE: [&str; 55] = [
     "a", "abbr", "acronym", "applet", "b", "basefont", "bdo", "big", "blink", "br", "button",
     "cite", "code", "comment", "del", "dfn", "em", "embed", "font", "i", "iframe", "ilayer", "img",
@@ -9,10 +9,10 @@ const INLINE: [&str; 55] = [
     "servlet", "small", "span", "strike", "strong", "sub", "sup", "textarea", "tt", "u",
 ];
 
-/// More inline elements, and elements that can be both inline and block.
+/// More names of inline elements, and of elements that can be both inline and block.
 const INLINE_TOO: [&str; 7] = ["var", "wbr", "noscript", "nolayer", "script", "server", "spacer"];
 
-/// Block elements.
+/// Names of block elements.
 const BLOCK: [&str; 55] = [
     "address",
     "align",
@@ -71,7 +71,7 @@ const BLOCK: [&str; 55] = [
     "tr",
 ];
 
-/// More block elements.
+/// More names of block elements.
 const BLOCK_TOO: [&str; 2] = ["ul", "xmp"];
 
 /// Returns true if JTidy knows the element.

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 
-/// A position in a text.
+/// A position in the text of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,

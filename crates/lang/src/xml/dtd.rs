@@ -14,7 +14,7 @@ use crate::work;
 /// Maximum nesting depth and maximum number of parameter entity expansions.
 const MAX_PARAMETERS: u32 = 1000;
 
-/// The declarations of a document type.
+/// The declarations in a document type definition.
 #[derive(Debug, Default)]
 pub(super) struct Dtd {
     entities: HashMap<Box<str>, Entity>,
@@ -39,7 +39,7 @@ struct Declared {
     default: Option<String>,
 }
 
-/// The declared type of an attribute.
+/// The declared type of an XML attribute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AttributeKind {
     pub(super) is_id: bool,

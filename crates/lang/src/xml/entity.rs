@@ -16,7 +16,7 @@ const MAX_LEVEL: u32 = 64;
 /// Maximum size of the text of all expanded entities, in bytes.
 const MAX_GROWN: usize = 64 << 20;
 
-/// The declaration of a general entity.
+/// The declaration of an XML entity.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     /// An entity whose text is in the document itself.

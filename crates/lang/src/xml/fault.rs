@@ -3,7 +3,7 @@
 /// The reason why a document cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Xerces's message.
+    /// Xerces's message about the fault.
     pub message: String,
     /// True if the error is about invalid bytes instead of XML; in Java this is an `IOException`.
     pub is_io: bool,

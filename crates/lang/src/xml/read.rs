@@ -11,13 +11,13 @@ use super::tree::{Builder, Kind, Tree};
 /// Options for parsing a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Names have namespaces, and prefixes must be declared.
+    /// If true, names have namespaces, and prefixes must be declared.
     pub namespaces: bool,
-    /// Whitespace between elements is dropped if the document type allows only elements there.
+    /// If true, whitespace between elements is dropped if the document type allows only elements there.
     pub drops_blanks: bool,
-    /// A document type is an error.
+    /// If true, a document type is an error.
     pub forbids_doctype: bool,
-    /// Attributes keep the order of the document.
+    /// If true, attributes keep the order of the document.
     pub keeps_order: bool,
 }
 

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use crate::work;
 
-/// Number of a node; the document itself has the first number.
+/// Number of a node in an XML document; the document itself has the first number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
-/// The kind of a node.
+/// The kind of a node in an XML document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Document,
@@ -52,7 +52,7 @@ struct Node {
     uri: u32,
 }
 
-/// The tree of a document.
+/// The tree of an XML document.
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,

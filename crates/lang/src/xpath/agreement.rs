@@ -6,7 +6,7 @@
 use super::expr::{Axis, Expr, From, Function, Operator, Predicate};
 use super::query::Unusable;
 
-/// The type of an expression's value.
+/// The type of an XPath expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Nodes,

@@ -1,6 +1,6 @@
 //! The syntax tree of an XPath expression.
 
-/// An expression.
+/// An XPath expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Or(Vec<Expr>),
@@ -16,7 +16,7 @@ pub(super) enum Expr {
     Call(Function, Vec<Expr>),
 }
 
-/// An operator between two values.
+/// A binary operator of XPath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Equal,
@@ -32,14 +32,14 @@ pub(super) enum Operator {
     Modulo,
 }
 
-/// A location path.
+/// An XPath location path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
     pub(super) from: From,
     pub(super) steps: Vec<Step>,
 }
 
-/// The start of a path.
+/// The start of a location path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum From {
     Context,
@@ -48,7 +48,7 @@ pub(super) enum From {
     Expr(Box<Expr>, Vec<Predicate>),
 }
 
-/// A step of a path.
+/// A step of a location path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) axis: Axis,
@@ -66,7 +66,7 @@ pub(super) struct Predicate {
     pub(super) is_positional: bool,
 }
 
-/// The direction of a step.
+/// The axis of a step, such as `child` or `ancestor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axis {
     Ancestor,
@@ -84,7 +84,7 @@ pub(super) enum Axis {
     Self_,
 }
 
-/// The node test of a step.
+/// The node test of a step, such as a name or `text()`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Test {
     Node,

@@ -65,7 +65,7 @@ struct Pieces<'q> {
 }
 
 impl Pieces<'_> {
-    /// Ends the current token at this position.
+    /// Ends the current token of the expression at this position.
     fn flush(&mut self, at: usize) -> Result<(), Unusable> {
         let Some(start) = self.start.take() else { return Ok(()) };
         let Some(colon) = self.separator.take() else {

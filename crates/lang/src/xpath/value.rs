@@ -3,7 +3,7 @@
 use super::number;
 use crate::xml::{NodeId, Tree};
 
-/// The value of an expression.
+/// The value of an XPath expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A set of nodes in document order, without duplicates.

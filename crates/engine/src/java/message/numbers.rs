@@ -3,7 +3,7 @@
 
 use crate::java::reader::{Malformed, Reader};
 
-/// The first byte of a message.
+/// The kind of a message: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -23,7 +23,7 @@ pub enum Kind {
     Properties = 7,
     /// The reply comes when something ends the machine (System.exit), which then waits for allow_exit.
     AwaitExit = 8,
-    /// Allows the machine to end.
+    /// Allows the Java machine to end.
     AllowExit = 9,
     /// Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8.
     Linger = 10,
@@ -33,11 +33,11 @@ pub enum Kind {
     Memory = 12,
 }
 
-/// The first byte of a reply.
+/// The status of a reply: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// The work is done.
+    /// Java has done the work.
     Well = 0,
     /// The bridge itself failed; the rest of the reply is the reason, a str.
     Failed = 1,
@@ -63,21 +63,21 @@ impl Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Role {
-    /// The element configures samplers.
+    /// A config element, which configures samplers.
     Config = 0,
-    /// The element runs before samplers.
+    /// A pre-processor, which runs before samplers.
     Before = 1,
-    /// The element returns a delay.
+    /// A timer, which returns a delay.
     Timer = 2,
-    /// The element makes a sample.
+    /// A sampler, which makes a sample.
     Sampler = 3,
-    /// The element runs after samplers.
+    /// A post-processor, which runs after samplers.
     After = 4,
-    /// The element checks results.
+    /// An assertion, which checks results.
     Assertion = 5,
-    /// The element receives results.
+    /// A listener, which receives results.
     Listener = 6,
-    /// The element chooses the next sampler.
+    /// A controller, which chooses the next sampler.
     Controller = 7,
 }
 
@@ -87,11 +87,11 @@ pub(crate) struct Reads;
 impl Reads {
     /// The current sample's result, or the previous sample's if there is none.
     pub(crate) const RESULT: u8 = 1;
-    /// The current sampler.
+    /// The object of the current sampler.
     pub(crate) const SAMPLER: u8 = 2;
     /// The cookies of the current sampler.
     pub(crate) const COOKIES: u8 = 4;
-    /// The body of the result.
+    /// The body of the sample's result.
     pub(crate) const BODY: u8 = 8;
     /// JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample.
     pub(crate) const PREVIOUS: u8 = 16;
@@ -99,13 +99,13 @@ impl Reads {
     pub(crate) const NATIVE: u8 = 32;
 }
 
-/// The severity of a finding.
+/// The severity of a problem that Java finds in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Severity {
-    /// The element runs nevertheless.
+    /// A warning: the element or script runs nevertheless.
     Warning = 0,
-    /// The element will not run.
+    /// An error: the element or script will not run.
     Error = 1,
 }
 
@@ -151,7 +151,7 @@ pub(crate) enum Act {
     Assertion = 5,
     /// Send the result to listeners.
     Listener = 6,
-    /// Evaluate texts.
+    /// Evaluate texts with functions of Java.
     Evaluate = 16,
     /// Notify elements of the begin of an iteration.
     Iteration = 17,
@@ -183,7 +183,7 @@ impl Act {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Ask {
-    /// No request.
+    /// The script requests nothing.
     Nothing = 0,
     /// Leave the innermost loop.
     BreakLoop = 1,
@@ -221,15 +221,15 @@ pub(crate) const NAMED: u32 = 4294967295;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum LogLevel {
-    /// Trace.
+    /// Level of trace lines.
     Trace = 0,
-    /// Debug.
+    /// Level of debug lines.
     Debug = 1,
-    /// Info.
+    /// Level of information lines.
     Info = 2,
-    /// Warn.
+    /// Level of warnings.
     Warn = 3,
-    /// Error.
+    /// Level of errors.
     Error = 4,
 }
 
@@ -256,17 +256,17 @@ impl ResultFlags {
     pub(crate) const IGNORED: u32 = 2;
     /// The sample is an HTTP sample.
     pub(crate) const HTTP: u32 = 4;
-    /// The user must end.
+    /// The sample requests the end of the user.
     pub(crate) const STOP_USER: u32 = 8;
-    /// The test must end.
+    /// The sample requests the end of the test.
     pub(crate) const STOP_TEST: u32 = 16;
-    /// The test must end at once.
+    /// The sample requests the end of the test at once.
     pub(crate) const STOP_TEST_NOW: u32 = 32;
-    /// The data are text.
+    /// The data of the sample are text.
     pub(crate) const TEXT: u32 = 64;
-    /// The data are binary.
+    /// The data of the sample are binary.
     pub(crate) const BINARY: u32 = 128;
-    /// The message contains the body.
+    /// The message contains the body of the result.
     pub(crate) const BODY: u32 = 256;
 }
 
@@ -274,13 +274,13 @@ impl ResultFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ResultAction {
-    /// With the next element.
+    /// The user continues with the next element.
     GoOn = 0,
-    /// With the next iteration of the thread.
+    /// The user continues with the next iteration of the thread.
     NextOfThread = 1,
-    /// With the next iteration of the innermost loop.
+    /// The user continues with the next iteration of the innermost loop.
     NextOfLoop = 2,
-    /// After the innermost loop.
+    /// The user continues after the innermost loop.
     BreakLoop = 3,
 }
 
@@ -296,13 +296,13 @@ impl ResultAction {
     }
 }
 
-/// Attributes that the server has set explicitly.
+/// Attributes that a server has set explicitly in a cookie.
 pub(crate) struct CookieFlags;
 
 impl CookieFlags {
-    /// The server has set the path.
+    /// The server has set the cookie's path.
     pub(crate) const PATH_GIVEN: u8 = 1;
-    /// The server has set the domain.
+    /// The server has set the cookie's domain.
     pub(crate) const DOMAIN_GIVEN: u8 = 2;
 }
 
@@ -312,9 +312,9 @@ impl CookieFlags {
 pub(crate) enum SamplerForm {
     /// No script has used the sampler.
     Unseen = 0,
-    /// A Request, of an HTTP sampler.
+    /// The message contains an HTTP sampler, as a Request.
     Http = 1,
-    /// A Given, of a sampler of another class.
+    /// The message contains a sampler of another class, as a Given.
     Element = 2,
     /// The sampler is unchanged from the plan.
     Planned = 3,
@@ -336,49 +336,49 @@ impl SamplerForm {
 pub(crate) struct RequestFlags;
 
 impl RequestFlags {
-    /// Follow redirects, each as a sub-result.
+    /// The sampler follows redirects, each as a sub-result.
     pub(crate) const FOLLOW_REDIRECTS: u16 = 1;
-    /// Follow redirects without sub-results.
+    /// The sampler follows redirects without sub-results.
     pub(crate) const AUTO_REDIRECTS: u16 = 2;
-    /// Keep the connection open.
+    /// The sampler keeps the connection open.
     pub(crate) const KEEP_ALIVE: u16 = 4;
-    /// Send the body as multipart.
+    /// The sampler sends the body as multipart.
     pub(crate) const MULTIPART: u16 = 8;
-    /// Send multipart bodies as browsers do.
+    /// The sampler sends multipart bodies as browsers do.
     pub(crate) const COMPATIBLE: u16 = 16;
-    /// Send the body unchanged.
+    /// The sampler sends the body unchanged.
     pub(crate) const RAW: u16 = 32;
-    /// Load embedded resources.
+    /// The sampler loads embedded resources.
     pub(crate) const LOADS_EMBEDDED: u16 = 64;
-    /// Replace the response by its MD5 sum.
+    /// The sampler replaces the response by its MD5 sum.
     pub(crate) const MD5: u16 = 128;
     /// A script has changed headers that other samplers also send.
     pub(crate) const LASTING: u16 = 256;
 }
 
-/// The kind of a question.
+/// The kind of a question to a Java-backed controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Turn {
-    /// A new call, for the next sampler.
+    /// A new call to a controller, for the next sampler.
     Next = 0,
-    /// The innermost open call continues.
+    /// The innermost open call to a controller continues.
     GoOn = 1,
 }
 
-/// The answer to a controller's request.
+/// The answer to a request that a Java-backed controller has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Answer {
-    /// No sampler; the number is 1 if the child is done.
+    /// The answer is no sampler; the number is 1 if the child is done.
     Nothing = 0,
-    /// The number of a sampler.
+    /// The answer is the number of a sampler.
     Sampler = 1,
-    /// The number of a transaction, whose sample is complete.
+    /// The answer is the number of a transaction, whose sample is complete.
     Transaction = 2,
 }
 
-/// The kind of a notice.
+/// The kind of a notice to a Java-backed controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Tell {
@@ -394,15 +394,15 @@ pub(crate) enum Tell {
     Iteration = 5,
 }
 
-/// The kind of a controller's reply.
+/// The kind of a Java-backed controller's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SaidKind {
     /// The controller has no more samplers in this iteration.
     Nothing = 0,
-    /// The next sampler.
+    /// The controller has chosen the next sampler.
     Sampler = 1,
-    /// The complete sample of a transaction below the controller.
+    /// The controller has chosen the complete sample of a transaction below it.
     Transaction = 2,
     /// The controller needs something before it can choose.
     Asks = 3,
@@ -424,13 +424,13 @@ impl SaidKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Need {
-    /// The next sampler of a child.
+    /// Return the next sampler of a child.
     Next = 0,
-    /// Initialise a child.
+    /// Initialise a child controller.
     Initialize = 1,
     /// Notify a child of the end of its loop.
     EndOfLoop = 2,
-    /// Ask if a child is done.
+    /// Return 1 if a child is done.
     IsDone = 3,
     /// Begin the controller's iteration, counted from 0.
     Begins = 4,
@@ -452,7 +452,7 @@ impl Need {
     }
 }
 
-/// The kind of a frame.
+/// The kind of a frame in the streams of a child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Frame {
@@ -460,7 +460,7 @@ pub enum Frame {
     Begin = 0,
     /// A message or its reply.
     Call = 1,
-    /// The thread is no longer needed.
+    /// The thread of the frame is no longer needed.
     Leave = 2,
     /// Sent instead of a reply; the content is the reason, UTF-8.
     None = 3,

@@ -38,13 +38,13 @@ impl Interruption {
 /// The heap of the machine, and its garbage collections so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Size of the used heap in bytes.
+    /// Size of the used Java heap in bytes.
     pub used: u64,
-    /// Maximum size of the heap in bytes.
+    /// Maximum size of the Java heap in bytes.
     pub most: u64,
     /// Number of garbage collections that stopped all threads.
     pub collections: u64,
-    /// Total time of these collections in milliseconds.
+    /// Total time of the garbage collections that stopped all threads, in milliseconds.
     pub paused_ms: u64,
 }
 
@@ -88,10 +88,10 @@ pub(crate) struct Setup<'a> {
     pub(crate) system: Vec<Pair<'a>>,
     /// JMeter's folder.
     pub(crate) home: &'a str,
-    /// Path of the plan's file.
+    /// Path of the test plan's file.
     pub(crate) plan: &'a str,
     pub(crate) process: u32,
-    /// Names of variables, by slot.
+    /// Names of the plan's variables, by slot.
     pub(crate) slots: Vec<&'a str>,
     pub(crate) elements: Vec<Element<'a>>,
     pub(crate) owners: Vec<Owner>,
@@ -134,7 +134,7 @@ impl Pair<'_> {
     }
 }
 
-/// An element of the plan.
+/// A Java-backed element of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) role: Role,
@@ -175,7 +175,7 @@ impl Owner {
     }
 }
 
-/// A thread group.
+/// A thread group with its number of users.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group<'a> {
     pub(crate) name: &'a str,
@@ -223,13 +223,13 @@ impl Child<'_> {
     }
 }
 
-/// A problem of the plan.
+/// A problem that Java has found in the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finding<'a> {
     pub(crate) severity: Severity,
     /// Number of the element, or FIRST_TEXT minus the number of the text.
     pub(crate) about: i32,
-    /// Line in the script; 0 if unknown.
+    /// Line of the problem in the script; 0 if unknown.
     pub(crate) line: u32,
     pub(crate) message: &'a str,
 }
@@ -311,7 +311,7 @@ impl<'a> Property<'a> {
     }
 }
 
-/// A line of the log.
+/// A line that Java has logged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogLine<'a> {
     pub(crate) level: LogLevel,
@@ -466,7 +466,7 @@ impl<'a> Assertion<'a> {
     }
 }
 
-/// A cookie.
+/// A cookie of a user's Cookie Manager.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cookie<'a> {
     pub(crate) name: &'a str,
@@ -621,7 +621,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A call to a Java-backed controller.
+/// A question to a Java-backed controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     pub(crate) element: u32,
@@ -662,7 +662,7 @@ impl Notice {
 /// The head of each message and reply in the streams of a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameHead {
-    /// Length of the content in bytes.
+    /// Length of the frame's content in bytes.
     pub length: u32,
     /// Number of the thread that carries the message.
     pub thread: u32,

@@ -8,7 +8,7 @@ public final class Message {
     private Message() {
     }
 
-    /** The first byte of a message. */
+    /** The kind of a message: its first byte. */
     public static final class Kind {
         /** Sends Java its part of the plan: Setup. The reply is a SetupReply. */
         public static final int SETUP = 1;
@@ -26,7 +26,7 @@ public final class Message {
         public static final int PROPERTIES = 7;
         /** The reply comes when something ends the machine (System.exit), which then waits for allow_exit. */
         public static final int AWAIT_EXIT = 8;
-        /** Allows the machine to end. */
+        /** Allows the Java machine to end. */
         public static final int ALLOW_EXIT = 9;
         /** Waits a limited time for threads of Java's own; the reply is the status and what still runs, UTF-8. */
         public static final int LINGER = 10;
@@ -39,9 +39,9 @@ public final class Message {
         }
     }
 
-    /** The first byte of a reply. */
+    /** The status of a reply: its first byte. */
     public static final class Status {
-        /** The work is done. */
+        /** Java has done the work. */
         public static final int WELL = 0;
         /** The bridge itself failed; the rest of the reply is the reason, a str. */
         public static final int FAILED = 1;
@@ -56,21 +56,21 @@ public final class Message {
 
     /** The kind of work that an element does. */
     public static final class Role {
-        /** The element configures samplers. */
+        /** A config element, which configures samplers. */
         public static final int CONFIG = 0;
-        /** The element runs before samplers. */
+        /** A pre-processor, which runs before samplers. */
         public static final int BEFORE = 1;
-        /** The element returns a delay. */
+        /** A timer, which returns a delay. */
         public static final int TIMER = 2;
-        /** The element makes a sample. */
+        /** A sampler, which makes a sample. */
         public static final int SAMPLER = 3;
-        /** The element runs after samplers. */
+        /** A post-processor, which runs after samplers. */
         public static final int AFTER = 4;
-        /** The element checks results. */
+        /** An assertion, which checks results. */
         public static final int ASSERTION = 5;
-        /** The element receives results. */
+        /** A listener, which receives results. */
         public static final int LISTENER = 6;
-        /** The element chooses the next sampler. */
+        /** A controller, which chooses the next sampler. */
         public static final int CONTROLLER = 7;
 
         private Role() {
@@ -81,11 +81,11 @@ public final class Message {
     public static final class Reads {
         /** The current sample's result, or the previous sample's if there is none. */
         public static final int RESULT = 1;
-        /** The current sampler. */
+        /** The object of the current sampler. */
         public static final int SAMPLER = 2;
         /** The cookies of the current sampler. */
         public static final int COOKIES = 4;
-        /** The body of the result. */
+        /** The body of the sample's result. */
         public static final int BODY = 8;
         /** JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample. */
         public static final int PREVIOUS = 16;
@@ -96,11 +96,11 @@ public final class Message {
         }
     }
 
-    /** The severity of a finding. */
+    /** The severity of a problem that Java finds in the plan. */
     public static final class Severity {
-        /** The element runs nevertheless. */
+        /** A warning: the element or script runs nevertheless. */
         public static final int WARNING = 0;
-        /** The element will not run. */
+        /** An error: the element or script will not run. */
         public static final int ERROR = 1;
 
         private Severity() {
@@ -138,7 +138,7 @@ public final class Message {
         public static final int ASSERTION = 5;
         /** Send the result to listeners. */
         public static final int LISTENER = 6;
-        /** Evaluate texts. */
+        /** Evaluate texts with functions of Java. */
         public static final int EVALUATE = 16;
         /** Notify elements of the begin of an iteration. */
         public static final int ITERATION = 17;
@@ -153,7 +153,7 @@ public final class Message {
 
     /** A request of a script; of several requests the highest counts. */
     public static final class Ask {
-        /** No request. */
+        /** The script requests nothing. */
         public static final int NOTHING = 0;
         /** Leave the innermost loop. */
         public static final int BREAK_LOOP = 1;
@@ -177,15 +177,15 @@ public final class Message {
 
     /** The level of a log line. */
     public static final class LogLevel {
-        /** Trace. */
+        /** Level of trace lines. */
         public static final int TRACE = 0;
-        /** Debug. */
+        /** Level of debug lines. */
         public static final int DEBUG = 1;
-        /** Info. */
+        /** Level of information lines. */
         public static final int INFO = 2;
-        /** Warn. */
+        /** Level of warnings. */
         public static final int WARN = 3;
-        /** Error. */
+        /** Level of errors. */
         public static final int ERROR = 4;
 
         private LogLevel() {
@@ -200,17 +200,17 @@ public final class Message {
         public static final int IGNORED = 2;
         /** The sample is an HTTP sample. */
         public static final int HTTP = 4;
-        /** The user must end. */
+        /** The sample requests the end of the user. */
         public static final int STOP_USER = 8;
-        /** The test must end. */
+        /** The sample requests the end of the test. */
         public static final int STOP_TEST = 16;
-        /** The test must end at once. */
+        /** The sample requests the end of the test at once. */
         public static final int STOP_TEST_NOW = 32;
-        /** The data are text. */
+        /** The data of the sample are text. */
         public static final int TEXT = 64;
-        /** The data are binary. */
+        /** The data of the sample are binary. */
         public static final int BINARY = 128;
-        /** The message contains the body. */
+        /** The message contains the body of the result. */
         public static final int BODY = 256;
 
         private ResultFlags() {
@@ -219,24 +219,24 @@ public final class Message {
 
     /** Where the user continues after the sample. */
     public static final class ResultAction {
-        /** With the next element. */
+        /** The user continues with the next element. */
         public static final int GO_ON = 0;
-        /** With the next iteration of the thread. */
+        /** The user continues with the next iteration of the thread. */
         public static final int NEXT_OF_THREAD = 1;
-        /** With the next iteration of the innermost loop. */
+        /** The user continues with the next iteration of the innermost loop. */
         public static final int NEXT_OF_LOOP = 2;
-        /** After the innermost loop. */
+        /** The user continues after the innermost loop. */
         public static final int BREAK_LOOP = 3;
 
         private ResultAction() {
         }
     }
 
-    /** Attributes that the server has set explicitly. */
+    /** Attributes that a server has set explicitly in a cookie. */
     public static final class CookieFlags {
-        /** The server has set the path. */
+        /** The server has set the cookie's path. */
         public static final int PATH_GIVEN = 1;
-        /** The server has set the domain. */
+        /** The server has set the cookie's domain. */
         public static final int DOMAIN_GIVEN = 2;
 
         private CookieFlags() {
@@ -247,9 +247,9 @@ public final class Message {
     public static final class SamplerForm {
         /** No script has used the sampler. */
         public static final int UNSEEN = 0;
-        /** A Request, of an HTTP sampler. */
+        /** The message contains an HTTP sampler, as a Request. */
         public static final int HTTP = 1;
-        /** A Given, of a sampler of another class. */
+        /** The message contains a sampler of another class, as a Given. */
         public static final int ELEMENT = 2;
         /** The sampler is unchanged from the plan. */
         public static final int PLANNED = 3;
@@ -260,21 +260,21 @@ public final class Message {
 
     /** Options of an HTTP request. */
     public static final class RequestFlags {
-        /** Follow redirects, each as a sub-result. */
+        /** The sampler follows redirects, each as a sub-result. */
         public static final int FOLLOW_REDIRECTS = 1;
-        /** Follow redirects without sub-results. */
+        /** The sampler follows redirects without sub-results. */
         public static final int AUTO_REDIRECTS = 2;
-        /** Keep the connection open. */
+        /** The sampler keeps the connection open. */
         public static final int KEEP_ALIVE = 4;
-        /** Send the body as multipart. */
+        /** The sampler sends the body as multipart. */
         public static final int MULTIPART = 8;
-        /** Send multipart bodies as browsers do. */
+        /** The sampler sends multipart bodies as browsers do. */
         public static final int COMPATIBLE = 16;
-        /** Send the body unchanged. */
+        /** The sampler sends the body unchanged. */
         public static final int RAW = 32;
-        /** Load embedded resources. */
+        /** The sampler loads embedded resources. */
         public static final int LOADS_EMBEDDED = 64;
-        /** Replace the response by its MD5 sum. */
+        /** The sampler replaces the response by its MD5 sum. */
         public static final int MD5 = 128;
         /** A script has changed headers that other samplers also send. */
         public static final int LASTING = 256;
@@ -283,31 +283,31 @@ public final class Message {
         }
     }
 
-    /** The kind of a question. */
+    /** The kind of a question to a Java-backed controller. */
     public static final class Turn {
-        /** A new call, for the next sampler. */
+        /** A new call to a controller, for the next sampler. */
         public static final int NEXT = 0;
-        /** The innermost open call continues. */
+        /** The innermost open call to a controller continues. */
         public static final int GO_ON = 1;
 
         private Turn() {
         }
     }
 
-    /** The answer to a controller's request. */
+    /** The answer to a request that a Java-backed controller has made. */
     public static final class Answer {
-        /** No sampler; the number is 1 if the child is done. */
+        /** The answer is no sampler; the number is 1 if the child is done. */
         public static final int NOTHING = 0;
-        /** The number of a sampler. */
+        /** The answer is the number of a sampler. */
         public static final int SAMPLER = 1;
-        /** The number of a transaction, whose sample is complete. */
+        /** The answer is the number of a transaction, whose sample is complete. */
         public static final int TRANSACTION = 2;
 
         private Answer() {
         }
     }
 
-    /** The kind of a notice. */
+    /** The kind of a notice to a Java-backed controller. */
     public static final class Tell {
         /** The controller is initialised. */
         public static final int INITIALIZE = 1;
@@ -324,13 +324,13 @@ public final class Message {
         }
     }
 
-    /** The kind of a controller's reply. */
+    /** The kind of a Java-backed controller's reply. */
     public static final class SaidKind {
         /** The controller has no more samplers in this iteration. */
         public static final int NOTHING = 0;
-        /** The next sampler. */
+        /** The controller has chosen the next sampler. */
         public static final int SAMPLER = 1;
-        /** The complete sample of a transaction below the controller. */
+        /** The controller has chosen the complete sample of a transaction below it. */
         public static final int TRANSACTION = 2;
         /** The controller needs something before it can choose. */
         public static final int ASKS = 3;
@@ -341,13 +341,13 @@ public final class Message {
 
     /** A controller's request, which it needs answered before it can choose. */
     public static final class Need {
-        /** The next sampler of a child. */
+        /** Return the next sampler of a child. */
         public static final int NEXT = 0;
-        /** Initialise a child. */
+        /** Initialise a child controller. */
         public static final int INITIALIZE = 1;
         /** Notify a child of the end of its loop. */
         public static final int END_OF_LOOP = 2;
-        /** Ask if a child is done. */
+        /** Return 1 if a child is done. */
         public static final int IS_DONE = 3;
         /** Begin the controller's iteration, counted from 0. */
         public static final int BEGINS = 4;
@@ -358,13 +358,13 @@ public final class Message {
         }
     }
 
-    /** The kind of a frame. */
+    /** The kind of a frame in the streams of a child process. */
     public static final class Frame {
         /** A thread begins; the content is its name, the reply its number in the operating system (i64). */
         public static final int BEGIN = 0;
         /** A message or its reply. */
         public static final int CALL = 1;
-        /** The thread is no longer needed. */
+        /** The thread of the frame is no longer needed. */
         public static final int LEAVE = 2;
         /** Sent instead of a reply; the content is the reason, UTF-8. */
         public static final int NONE = 3;

@@ -46,13 +46,13 @@ final class Records {
     static final class Memory {
         static final int SIZE = 32;
 
-        /** Size of the used heap in bytes. */
+        /** Size of the used Java heap in bytes. */
         long used;
-        /** Maximum size of the heap in bytes. */
+        /** Maximum size of the Java heap in bytes. */
         long most;
         /** Number of garbage collections that stopped all threads. */
         long collections;
-        /** Total time of these collections in milliseconds. */
+        /** Total time of the garbage collections that stopped all threads, in milliseconds. */
         long pausedMs;
 
         static Memory of(Input in) {
@@ -91,10 +91,10 @@ final class Records {
         List<Pair> system = new ArrayList<>();
         /** JMeter's folder. */
         String home;
-        /** Path of the plan's file. */
+        /** Path of the test plan's file. */
         String plan;
         int process;
-        /** Names of variables, by slot. */
+        /** Names of the plan's variables, by slot. */
         List<String> slots = new ArrayList<>();
         List<Element> elements = new ArrayList<>();
         List<Owner> owners = new ArrayList<>();
@@ -170,7 +170,7 @@ final class Records {
         }
     }
 
-    /** An element of the plan. */
+    /** A Java-backed element of the plan. */
     static final class Element {
         int role;
         String className;
@@ -244,7 +244,7 @@ final class Records {
         }
     }
 
-    /** A thread group. */
+    /** A thread group with its number of users. */
     static final class Group {
         String name;
         int users;
@@ -331,12 +331,12 @@ final class Records {
         }
     }
 
-    /** A problem of the plan. */
+    /** A problem that Java has found in the plan. */
     static final class Finding {
         int severity;
         /** Number of the element, or FIRST_TEXT minus the number of the text. */
         int about;
-        /** Line in the script; 0 if unknown. */
+        /** Line of the problem in the script; 0 if unknown. */
         int line;
         String message;
 
@@ -470,7 +470,7 @@ final class Records {
         }
     }
 
-    /** A line of the log. */
+    /** A line that Java has logged. */
     static final class LogLine {
         int level;
         long atMs;
@@ -678,7 +678,7 @@ final class Records {
         }
     }
 
-    /** A cookie. */
+    /** A cookie of a user's Cookie Manager. */
     static final class Cookie {
         String name;
         String value;
@@ -923,7 +923,7 @@ final class Records {
         }
     }
 
-    /** A call to a Java-backed controller. */
+    /** A question to a Java-backed controller. */
     static final class Question {
         static final int WORDS = 5;
 
@@ -1007,7 +1007,7 @@ final class Records {
     static final class FrameHead {
         static final int SIZE = 9;
 
-        /** Length of the content in bytes. */
+        /** Length of the frame's content in bytes. */
         int length;
         /** Number of the thread that carries the message. */
         int thread;
