@@ -77,27 +77,27 @@ use crate::time::clock::Nanos;
 /// Where a user continues when its job is done.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// With the sampler's pre-processors from an index on.
+    /// The user continues with the sampler's pre-processors from an index on.
     Before(SamplerId, usize),
-    /// With the sampler's timers from an index on; the number is the sum of the delays so far.
+    /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
     Timers(SamplerId, usize, u64),
-    /// With the sampler, whose texts are now evaluated.
+    /// The user continues with the sampler, whose texts are now evaluated.
     Begin(SamplerId),
-    /// With the sample that the Java sampler has returned.
+    /// The user continues with the sample that the Java sampler has returned.
     Sampled(SamplerId),
-    /// With the remaining work on a sample's result.
+    /// The user continues with the remaining work on a sample's result.
     Close(Closing),
-    /// With the assertions of an ended transaction from an index on.
+    /// The user continues with the assertions of an ended transaction from an index on.
     Ended(Ended, usize),
-    /// With a sampler, after listeners have received the earlier samples.
+    /// The user starts a sampler, after listeners have received the earlier samples.
     Start(SamplerId),
-    /// With the first iteration, after the user's objects in Java were notified of its start.
+    /// The user starts its first iteration, after its objects in Java were notified of its start.
     Started,
-    /// With the end of the user, after listeners have received the earlier samples.
+    /// The user ends, after listeners have received the earlier samples.
     End,
-    /// With a new search for a sampler; the texts of a controller may be evaluated now.
+    /// The user searches for a sampler again; the texts of a controller may be evaluated now.
     Pull(Option<ControllerId>),
-    /// With a new search for a sampler, after a Java-backed controller has replied.
+    /// The user searches for a sampler again, after a Java-backed controller has replied.
     Controller(ControllerId),
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct Jobs {
     owned: Box<[bool]>,
     /// For each sampler: true if Java must be asked for its headers after scripts have changed shared ones.
     asking: Box<[bool]>,
-    /// True if the plan has controllers that their Java class runs.
+    /// True if the plan has Java-backed controllers.
     pub(crate) picks: bool,
     /// True if the plan has listeners in Java.
     pub(crate) listens: bool,
@@ -211,7 +211,7 @@ pub(crate) struct Jobs {
     keeps_previous: bool,
     /// True if the previous result is kept for elements that read it beside a transaction's sample.
     previous_of_transactions: bool,
-    /// True if some element asks for the previous sampler.
+    /// True if some Java-backed element reads the previous sampler.
     pub(crate) previous_sampler: bool,
     /// Warnings about jobs that take long.
     slow: Vec<end::Slow>,

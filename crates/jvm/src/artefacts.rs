@@ -13,7 +13,7 @@ const PLUGINS: &str = include_str!("plugins.txt");
 /// A file of JMeter or of a plug-in, in a Maven repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Artefact {
-    /// The file's name in a release of JMeter.
+    /// Name of the artefact's file in a release of JMeter.
     pub file: &'static str,
     /// The file's length in bytes.
     pub bytes: u64,

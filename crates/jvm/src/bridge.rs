@@ -29,7 +29,7 @@ pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    // Another process may have created the folder first.
+    // Another process may have created the cache folder first.
     verify(cache)?;
     verify(&folder)?;
     write(&file, JAR)?;

@@ -37,10 +37,10 @@ pub(crate) struct Running {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The slot below this one in the stack.
+    /// The slot below this slot in the stack of parked workers.
     below: AtomicU32,
     call: AtomicU32,
-    /// Time when the worker was parked, in the caller's clock.
+    /// Time when the worker was parked, by the caller's clock.
     since: AtomicU64,
     thread: AtomicI32,
     user: AtomicU64,
@@ -48,7 +48,7 @@ struct Slot {
     tasks: AtomicU64,
 }
 
-/// All slots, and the stack of parked workers.
+/// The slots of all workers, and the stack of parked workers.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Box<[Slot]>,
@@ -132,7 +132,7 @@ impl Slots {
     fn call(&self, slot: u32, what: u32) {
         let call = &self.all[slot as usize].call;
         call.store(what, Release);
-        // The call fails only for an invalid address.
+        // The wake-up fails only for an invalid address.
         let _ = futex::wake(call, futex::Flags::PRIVATE, 1);
     }
 

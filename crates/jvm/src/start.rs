@@ -24,7 +24,7 @@ pub struct Ready {
     settings: Settings,
 }
 
-/// The missing part, because of which no machine can start.
+/// The missing part (Java or JMeter), because of which no machine can start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No suitable Java was found.

@@ -21,7 +21,7 @@ use crate::workers::Shared;
 pub(crate) enum Notice {
     /// A task was queued while no worker was idle.
     Busy,
-    /// Interrupt the work of this user; true: only its sampler.
+    /// The work of this user must be interrupted; true: only its sampler.
     Interrupt(u64, bool),
     /// The pool is closing: no more tasks will come.
     End,

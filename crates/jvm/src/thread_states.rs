@@ -13,7 +13,7 @@ use crate::parked::Running;
 /// Number of consecutive readings at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
 
-/// Numbers of threads that run a task, by state.
+/// Numbers of threads that run a task, by thread state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct States {
     /// Threads that run on a processor or are ready to run.

@@ -22,7 +22,7 @@ const PROOF: u32 = 64;
 /// The batched replies of one worker.
 #[derive(Debug)]
 pub(crate) struct WakeBatch {
-    /// Cores that have replies and have not been woken for them.
+    /// Cores that have replies of this worker and have not been woken for them.
     unread: Unread,
     /// Time when cores were last woken.
     woken: Instant,

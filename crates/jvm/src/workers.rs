@@ -69,14 +69,14 @@ impl Task {
     }
 }
 
-/// The pool of worker threads, as the engine uses it.
+/// The pool of threads that run jobs in Java, as the engine uses it.
 #[derive(Debug)]
 pub struct Workers {
     queue: Sender<Task>,
     shared: Arc<Shared>,
 }
 
-/// State shared by the workers and their supervisor.
+/// State shared by the worker threads and their supervisor.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) carrier: Box<dyn Carrier>,
@@ -378,7 +378,7 @@ impl Shared {
         self.wake_if_queued();
         self.complain(words.clone());
         if self.threads.fetch_sub(1, Relaxed) == 1 {
-            // No other worker is left, so queued tasks must fail.
+            // No other worker is left, so the queued tasks must fail.
             for task in &self.tasks {
                 task.finish(Err(words.clone()));
             }

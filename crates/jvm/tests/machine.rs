@@ -45,7 +45,7 @@ fn a_machine_answers_on_many_threads() {
 #[test]
 fn a_machine_in_a_process_of_its_own_does_as_well() {
     let Some(workers) = started(true) else { return };
-    // All users of the machine can see command lines.
+    // All users of the computer can read the command lines of processes.
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     for process in processes {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();

@@ -20,7 +20,7 @@ pub enum Charset {
     Utf16,
     Utf16Be,
     Utf16Le,
-    /// A set of `encoding_rs`, with Java's name for it.
+    /// A character set of `encoding_rs`, with Java's name for it.
     Other(&'static Encoding, &'static str),
 }
 

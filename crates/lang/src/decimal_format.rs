@@ -235,7 +235,7 @@ impl Digits {
     fn shape(self) -> Option<Shape> {
         let Self { mut left, mut zeros, mut right, grouping, point } = self;
         if let (0, 1.., Some(at)) = (zeros, left, point) {
-            // `###.###`, `###.` and `.###` have one required digit.
+            // The patterns `###.###`, `###.` and `.###` require one digit.
             let at = at.max(1);
             (left, zeros, right) = (at - 1, 1, left - at);
         }

@@ -70,7 +70,7 @@ impl std::fmt::Display for GaveUp {
 #[derive(Clone, Copy)]
 struct Meter {
     is_open: bool,
-    /// Remaining steps until the next check of the limits.
+    /// Number of steps until the limits are checked next.
     slice: u64,
     /// Steps that remain after the current slice.
     left: u64,

@@ -251,7 +251,7 @@ impl Checker<'_> {
     /// Checks a parameter that may be `null` where an operation requires a text or number.
     fn null_given(&self, known: &world::Known) -> Result<()> {
         match (known.on, known.deed) {
-            // Java's tables of properties throw for `null`, without a message.
+            // Java's property tables throw for a key or value that is `null`, without a message.
             (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
                 self.throws("a property that may be null")
             }

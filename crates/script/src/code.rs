@@ -55,13 +55,13 @@ pub(super) enum Expr {
 /// Conversion of one kind of value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// To text: texts and `null` are unchanged, and any other value becomes its text in Java.
+    /// Converts any value except `null` to its text in Java; `null` stays.
     Text,
-    /// From a number to an `int`; `null` stays.
+    /// Converts a number to an `int`; `null` stays.
     Int,
     Long,
     Double,
-    /// Parses text as a number, without surrounding blanks; `null` stays.
+    /// Parses text as a number, ignoring surrounding blanks; `null` stays.
     ReadInt,
     ReadLong,
     ReadDouble,

@@ -165,7 +165,7 @@ impl Checker<'_> {
         }
         let refuse = || NotSimple::new("a sum of such values");
         if !self.groovy() {
-            // One side that is a text makes the sum one.
+            // In BeanShell a sum is a text if one side is a text.
             return if one == K::TEXT || two == K::TEXT {
                 Ok((join(left, right), K::TEXT))
             } else if one.within(K::NULLABLE) && two.within(K::NULLABLE) {

@@ -172,7 +172,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
     fn join(&mut self, parts: &'s [Expr]) -> Computed<'s> {
         let mut text = self.world.buffers().take();
         for part in parts {
-            // A chain of sums appends to one buffer.
+            // A sum of several parts appends to one buffer.
             let value = self.eval(part)?;
             match value {
                 Value::Text(first) if text.is_empty() => {

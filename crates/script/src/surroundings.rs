@@ -14,7 +14,7 @@ bitflags::bitflags! {
         const HEADERS = 2;
         /// The URL of the sample as text.
         const URL = 4;
-        /// The label, because the script may change it.
+        /// The label of the sample, because the script may change it.
         const LABEL = 8;
     }
 }

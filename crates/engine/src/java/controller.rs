@@ -35,9 +35,9 @@ struct Open {
 /// A user's open calls and unsent notices to Java-backed controllers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    /// Open calls; each was made inside the one before.
+    /// Open calls to controllers; each call was made inside the one before.
     open: Vec<Open>,
-    /// Notices that are sent with the next question.
+    /// Notices to controllers that are sent with the next question.
     untold: Vec<Notice>,
 }
 
@@ -49,7 +49,7 @@ impl Questions {
 
     fn tell(&mut self, element: JavaBackedId, what: Tell, number: u32) {
         let one = Notice { element: element.0, what, number };
-        // A second initialization directly after the first has no effect.
+        // A second initialization of a controller directly after the first has no effect.
         let mut last = self.untold.iter().rev().filter(|told| told.element == element.0);
         if what == Tell::Initialize && last.next().is_some_and(|told| told.words() == one.words()) {
             return;
@@ -92,7 +92,7 @@ pub(crate) fn standing(
     }
 }
 
-/// Drops the pending calls from a given depth on.
+/// Drops the pending calls to controllers from a given depth on.
 pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
     cx.users[index].java().questions.open.truncate(at);
 }

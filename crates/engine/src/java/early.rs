@@ -17,7 +17,7 @@ use super::{Act, Reply};
 use crate::offload::Offload;
 use crate::reports::line::Line;
 
-/// User number of the test itself in messages.
+/// Number that stands for the test itself instead of a user in messages.
 const USER: u64 = 0;
 
 /// Evaluates texts in Java before the run starts.

@@ -19,11 +19,11 @@ pub(crate) const PATIENCE: Nanos = 10 * SECOND;
 /// Running time of a job from which a warning is logged, in nanoseconds. The next warning follows at twice the time.
 const LONG: Nanos = 10 * SECOND;
 
-/// State of the warnings about long jobs of one name.
+/// State of the warnings about long jobs that run the same element or text.
 #[derive(Debug)]
 pub(crate) struct Slow {
     what: Arc<str>,
-    /// Running time at which the next warning is logged, in nanoseconds.
+    /// Running time of a job at which the next warning is logged, in nanoseconds.
     next: Nanos,
 }
 

@@ -16,12 +16,12 @@ use super::writer::Writer;
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// State of the property sync that all cores share.
+/// State of the synchronization of properties with Java, shared by all cores.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Number of messages of all cores to which Java has not replied yet.
     pub(super) in_flight: AtomicUsize,
-    /// Version of the properties that all jobs in flight have received.
+    /// Version of the properties that Java has received for all jobs in flight.
     told: AtomicU64,
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Name<'a> {
     Named(&'a str),
 }
 
-/// The output of a job besides its changes.
+/// The output of a job, besides changes of variables and properties.
 #[derive(Debug)]
 pub(crate) enum Out<'a> {
     Nothing,

@@ -121,7 +121,7 @@ fn content(result: &SampleResult) -> &[u8] {
 /// Splits the received bytes into those of headers and the rest. JMeter adds the two up.
 fn sizes(result: &SampleResult) -> (u64, u64) {
     let headers = match result.headers_size {
-        // The size of the headers was not counted.
+        // The size of the response headers was not counted.
         0 if result.http => result.bytes.saturating_sub(content(result).len() as u64),
         known => known.min(result.bytes),
     };

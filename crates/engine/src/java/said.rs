@@ -12,9 +12,9 @@ pub(crate) enum Said {
     /// The controller has no more samplers in this iteration. True if the controller is done for good.
     Nothing(bool),
     Sampler(u32),
-    /// The complete sample of a transaction below the controller.
+    /// The controller has chosen the complete sample of a transaction below it.
     Transaction(u32),
-    /// The controller needs something before it can choose.
+    /// The controller requests something before it can choose.
     Asks(Ask),
 }
 

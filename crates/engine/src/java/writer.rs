@@ -7,7 +7,7 @@
 #[derive(Debug)]
 pub(crate) struct Writer<'a>(pub(crate) &'a mut Vec<u8>);
 
-/// A list whose length is written once it is known.
+/// A list in a message, whose length is written once it is known.
 #[derive(Debug)]
 pub(crate) struct List {
     at: usize,
@@ -63,7 +63,7 @@ impl Writer<'_> {
         List { at, count: 0 }
     }
 
-    /// Ends a list: writes the number of entries before them.
+    /// Ends a list: writes the number of its entries before them.
     pub(crate) fn end(&mut self, list: List) {
         self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
     }

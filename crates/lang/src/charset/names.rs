@@ -55,7 +55,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
     }
     let encoding =
         Encoding::for_label_no_replacement(name.as_bytes()).or_else(|| numbered(name))?;
-    // For these sets, `encoding_rs` would encode as UTF-8.
+    // For UTF-16, `encoding_rs` would encode as UTF-8, so it has variants of its own.
     Some(if encoding == UTF_16BE {
         Utf16Be
     } else if encoding == UTF_16LE {
@@ -67,7 +67,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
     })
 }
 
-/// Resolves numbered names: `Cp1252` is windows-1252, `ISO8859_2` is iso-8859-2.
+/// Resolves character set names with numbers: `Cp1252` is windows-1252, `ISO8859_2` is iso-8859-2.
 fn numbered(name: &str) -> Option<&'static Encoding> {
     let mut label = [0; 16];
     let (prefix, number) =

@@ -14,12 +14,12 @@ use super::{
     Style, Zone,
 };
 
-/// Defaults for fields that the parsed text does not have.
+/// Values for date and time fields that the parsed text does not have.
 #[derive(Clone, Copy, Debug)]
 pub enum Defaults {
     /// Missing fields have no defaults.
     None,
-    /// The first of January of a year, as a date.
+    /// Missing date fields become the first of January of a year.
     Day {
         /// The year if the text has none.
         year: i16,
@@ -33,7 +33,7 @@ pub enum Defaults {
     },
 }
 
-/// The result of parsing a text by a pattern.
+/// The result of parsing a date by a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The date, if the fields determine one.
@@ -47,7 +47,7 @@ pub struct Parsed {
     pub(super) rest: Rest,
 }
 
-/// Fields that remain after date and time are determined.
+/// Fields that remain after the date and the time are determined.
 pub(super) type Rest = [Option<i64>; FIELDS];
 
 impl Parsed {

@@ -7,7 +7,7 @@ use super::value::{Fault, Value};
 use crate::log::Level;
 use crate::regexp::Regexp;
 
-/// Operators that compare two texts: pattern, start or end.
+/// Kinds of operators that test a text: by pattern, by start or by end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matching {
     Pattern,
@@ -15,7 +15,7 @@ pub(super) enum Matching {
     End,
 }
 
-/// Supported methods, with their minimum and maximum number of parameters.
+/// Supported methods of JEXL scripts, with their minimum and maximum number of parameters.
 const KNOWN: [(&str, usize, usize); 30] = [
     ("length", 0, 0),
     ("isEmpty", 0, 0),

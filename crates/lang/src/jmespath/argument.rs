@@ -1,4 +1,4 @@
-//! Types of function arguments, and jmespath-core's messages about wrong types.
+//! Types of JMESPath function arguments, and jmespath-core's messages about wrong types.
 
 use super::node::Node;
 use super::value::{Type, Value};

@@ -10,7 +10,7 @@ use super::value::{Members, Type, Value};
 use crate::java::parse_double;
 use crate::work;
 
-/// A function, as an entry of the table.
+/// A JMESPath function, as an entry of the function table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function(&'static Entry);
 
@@ -20,7 +20,7 @@ type Answer = Result<Value, Failure>;
 struct Entry {
     name: &'static str,
     arguments: &'static [Constraint],
-    /// True if the last argument may be repeated.
+    /// True if the last argument of the function may be repeated.
     repeats: bool,
     run: fn(&Entry, &[Argument<'_>]) -> Answer,
 }

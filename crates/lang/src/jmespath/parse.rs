@@ -59,7 +59,7 @@ enum Bracket<'t> {
     Select(Box<Tree<'t>>),
 }
 
-/// Precedences of operators; a higher number binds tighter.
+/// Precedences of operators; an operator with a higher number binds tighter.
 const PIPE: u8 = 3;
 const OR: u8 = 11;
 const AND: u8 = 12;
@@ -184,7 +184,7 @@ impl<'t> Parser<'_, 't> {
         if self.accept(sign) { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// Reports that the text since `from` cannot begin anything in brackets.
+    /// Reports a syntax error: the text since `from` cannot begin anything in brackets.
     fn no_bracket<T>(&self, from: usize) -> Reading<T> {
         let end = (self.at + 1).min(self.tokens.len() - 1);
         let read: String = self.tokens[from..end].iter().map(|token| token.text).collect();

@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Integer,
     /// A number with a fraction or an exponent.
     Real,
-    /// One of `< <= == >= > !=`.
+    /// A comparison operator: one of `< <= == >= > !=`.
     Comparator,
     /// Any other operator or punctuation.
     Sign,

@@ -123,7 +123,7 @@ fn holds(document: &Document, test: &Test, id: NodeId) -> bool {
             text.contains(wanted)
         }
         Test::Has(selectors) => !select(document, id, selectors).is_empty(),
-        // All steps of all selectors are tested on this one element.
+        // As in Jodd, `:not` tests all steps of all its selectors on this one element.
         Test::Not(selectors) => {
             !selectors.0.iter().flatten().all(|step| accepts(document, step, id))
         }

@@ -200,7 +200,7 @@ fn element(tag: &Tag<'_>) -> Content {
 
 struct Builder {
     document: Document,
-    /// The element to which the next nodes are added.
+    /// The element to which the next nodes of the page are added.
     open: NodeId,
 }
 

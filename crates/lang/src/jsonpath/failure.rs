@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error, by the kinds that callers distinguish.
+/// An error of a JSONPath, by the kinds that callers distinguish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The path leads nowhere (`PathNotFoundException`).
@@ -29,7 +29,7 @@ impl std::error::Error for Failure {}
 
 /// Returns the error of reading a character beyond the end of a text.
 pub(super) fn index_out_of_range(at: usize) -> Failure {
-    // An index before the start is -1, as in Java.
+    // An index before the start of the text is -1, as in Java.
     let at = at as isize;
     Failure::Other(format!(
         "java.lang.StringIndexOutOfBoundsException: String index out of range: {at}"

@@ -1,4 +1,4 @@
-//! Functions of paths, such as `$.items.length()` or `$..price.sum()`.
+//! Functions of JSONPath, such as `$.items.length()` or `$..price.sum()`.
 
 use std::borrow::Cow;
 
@@ -88,7 +88,7 @@ fn aggregate(name: &str, model: &Value<'_>, parameters: &[Value<'_>]) -> Calling
         "avg" => sum / count,
         "sum" => sum,
         "min" => all.into_iter().fold(f64::MAX, f64::min),
-        // Jayway starts the maximum at Java's smallest positive number.
+        // Jayway's `max` starts at Java's smallest positive number.
         "max" => all.into_iter().fold(f64::from_bits(1), f64::max),
         _ => {
             let squares: f64 = all.iter().map(|value| value * value).sum();

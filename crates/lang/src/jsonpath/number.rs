@@ -104,7 +104,7 @@ impl Decimal {
             let keep = (self.digits.len() as i64 + shift).max(0) as usize;
             self.digits[..keep].into()
         };
-        // Only the low 32 bits count; wrapping arithmetic keeps them.
+        // Only the low 32 bits of the number count; wrapping arithmetic keeps them.
         let value = text.bytes().fold(0_i32, |value, digit| {
             value.wrapping_mul(10).wrapping_add(i32::from(digit - b'0'))
         });

@@ -443,7 +443,7 @@ impl Reader {
             return invalid("Empty properties");
         }
         if cursor.at == 0 {
-            // Jayway loops forever here. Nothing valid can follow such a list.
+            // Jayway would loop forever at this position. Nothing valid can follow such a list.
             return invalid("Empty properties");
         }
         tokens.push(Token::Property { names, quote });
@@ -451,7 +451,7 @@ impl Reader {
     }
 }
 
-/// The kind of a parameter, determined by its first character.
+/// The kind of a function's parameter, determined by its first character.
 #[derive(Clone, Copy)]
 enum ParameterKind {
     Json,
@@ -478,7 +478,7 @@ struct Open {
 }
 
 impl Open {
-    /// Counts a character that follows `prior`, at the position before `at`.
+    /// Counts a bracket or quote that follows the character `prior`, at the position before `at`.
     fn count(&mut self, value: char, prior: char, at: usize) -> Reading<()> {
         match value {
             '"' if prior != '\\' && self.quotes > 0 => self.quotes -= 1,

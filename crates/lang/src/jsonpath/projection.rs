@@ -5,10 +5,10 @@
 
 use super::path::{Path, Token};
 
-/// The members of an object that the parser keeps.
+/// The members of a JSON object that the parser keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Projection {
-    /// True if all members are kept, with everything below them.
+    /// True if all members of the object are kept, with everything below them.
     pub(super) whole: bool,
     members: Vec<(String, Projection)>,
 }
@@ -19,7 +19,7 @@ impl Projection {
 
     /// Adds the parts of a document that a path can read.
     pub(super) fn add(&mut self, path: &Path) {
-        // Such steps may read any part of the document.
+        // A filter, a function or a scan may read any part of the document.
         let looks_anywhere = |token: &Token| {
             matches!(token, Token::Filter(_) | Token::Function { .. } | Token::Scan)
         };

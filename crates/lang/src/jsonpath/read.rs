@@ -15,7 +15,7 @@ const MAX_DEPTH: u32 = 400;
 /// json-smart's mark for the end of the text; a control character with this code ends a text, too.
 const END: u8 = 0x1A;
 
-/// Error: the text cannot be parsed; with json-smart's message.
+/// Error: the JSON text cannot be parsed; with json-smart's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 

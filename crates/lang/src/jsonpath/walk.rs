@@ -379,7 +379,7 @@ impl<'t> Walker<'_, 't> {
         let (start, end) = match (from, to) {
             (Some(from), None) => (from_end(from).max(0), length),
             (None, Some(to)) => (0, from_end(to).min(length)),
-            // If both bounds are given, Jayway does not normalize them.
+            // If a slice has both bounds, Jayway does not normalize negative bounds.
             (Some(from), Some(to)) if length > 0 => (i64::from(from), i64::from(to).min(length)),
             _ => return Ok(()),
         };

@@ -8,7 +8,7 @@ use super::text;
 use super::tree::{Document, Kind, NodeId, Place};
 use crate::work;
 
-/// Cache of sibling searches, by group, compound, parent and root.
+/// Cache of searches among siblings, by group, compound, parent and root.
 #[derive(Debug, Default)]
 pub(super) struct Memo(RefCell<HashMap<(usize, usize, NodeId, NodeId), Seen>>);
 
@@ -43,7 +43,7 @@ fn chain(
         return false;
     }
     let Some((combinator, compound)) = count.checked_sub(1).and_then(|at| group.get(at)) else {
-        // Only the root matches before the first compound.
+        // Before the first compound of a group, only the root matches.
         return id == root;
     };
     if !compound.iter().all(|test| holds(memo, document, test, id, root)) {
@@ -52,7 +52,7 @@ fn chain(
     let goes_on = |id: NodeId| chain(memo, document, group, count - 1, id, root);
     match combinator {
         Combinator::Anywhere => true,
-        // The search does not go above the root.
+        // The search for ancestors does not go above the root.
         _ if id == root => false,
         Combinator::Child => document.parent(id).is_some_and(goes_on),
         Combinator::Descendant => {

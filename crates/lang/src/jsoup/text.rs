@@ -10,7 +10,7 @@ const LEVELS: usize = 6;
 
 /// Appends the text of an element and of everything in it.
 pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
-    // Nodes to enter; true marks a node to leave.
+    // A stack of nodes to enter, or to leave if the flag is true.
     let mut open = vec![(id, false)];
     let mut inner = String::new();
     while let Some((node, leaves)) = open.pop() {

@@ -52,7 +52,7 @@ pub(super) struct Place {
     /// Position of the node among the siblings that are elements.
     pub(super) of_elements: u32,
     pub(super) elements: u32,
-    /// Position among sibling elements of the same name.
+    /// Position of the node among the sibling elements of the same name.
     pub(super) of_kin: u32,
     pub(super) kin: u32,
 }
@@ -270,7 +270,7 @@ struct Sink {
     document: RefCell<Document>,
     /// The element whose name the parser read last, and the number of consecutive reads that each went one level up.
     asked: Cell<(NodeId, u32)>,
-    /// The name returned for elements that are too far up.
+    /// The name that the parser gets for elements that are too far up.
     border: QualName,
 }
 

@@ -181,7 +181,7 @@ impl Sheet<'_> {
             return true;
         }
         loop {
-            // A media query: a medium, or conditions in parentheses.
+            // A media query consists of a medium, or of conditions in parentheses.
             let word = |range: &Range<usize>| self.text[range.clone()].to_ascii_lowercase();
             match token {
                 Token::Name if matches!(word(&range).as_str(), "only" | "not") => {

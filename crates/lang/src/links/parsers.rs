@@ -15,7 +15,7 @@ pub enum Parser {
 #[derive(Debug)]
 pub struct Parsers {
     types: Vec<(Box<str>, Option<Parser>)>,
-    /// Unknown parser classes; the default parser replaces them.
+    /// Unknown parser classes in the properties; the default parser replaces them.
     pub replaced: Vec<String>,
 }
 

@@ -69,7 +69,7 @@ fn run(rest: &[u8]) -> usize {
     rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
 }
 
-/// Length of the longest character name in HTML.
+/// Length of the longest name of a character reference in HTML.
 const LONGEST: usize = 31;
 
 /// Returns the one or two characters of a name.
@@ -79,7 +79,7 @@ fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     key[..length].copy_from_slice(&name[..length]);
     let key = std::str::from_utf8(&key[..=length]).ok()?;
     let (first, second) = NAMED_ENTITIES.get(key)?;
-    // The table has 0 if there is no second character.
+    // The table of names has 0 if a name has no second character.
     let second = char::from_u32(*second).filter(|second| *second != '\0');
     Some(char::from_u32(*first).into_iter().chain(second))
 }

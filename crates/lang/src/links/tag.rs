@@ -9,7 +9,7 @@ pub struct Tag<'t> {
     pub kind: Kind,
     attributes: Vec<(usize, Option<(usize, usize)>)>,
     values: String,
-    /// All attributes by name, if the tag keeps them.
+    /// All attributes of the tag, if it keeps them.
     others: Option<Vec<(String, Option<String>)>>,
 }
 

@@ -17,7 +17,7 @@ pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
 /// Receiver of the tokens of a page.
 pub trait Visitor {
-    /// True if the visitor needs texts and all attributes.
+    /// True if the visitor needs the page's texts and all attributes.
     const READS_ALL: bool;
 
     /// Receives a tag.
@@ -99,7 +99,7 @@ struct Reader<'t> {
     next: usize,
     conditional: bool,
     keeps_text: bool,
-    /// Text that was read but not passed on yet.
+    /// Text of the page that was read but not passed on yet.
     content: String,
     /// Start of the text of the current raw element, in which tags do not count.
     body_at: usize,
@@ -135,7 +135,7 @@ impl Reader<'_> {
         memchr::memmem::find(rest, what).map_or(self.text.len().max(from), |at| from + at)
     }
 
-    /// Runs one state. Returns false at the end of the page.
+    /// Runs one state of the tokenizer. Returns false at the end of the page.
     fn step(&mut self, page: &mut impl Visitor) -> Result<bool, Thrown> {
         match self.state {
             State::Data => return self.data(page),

@@ -44,7 +44,7 @@ pub(super) fn matches(version: f32, expression: &str) -> Result<bool, String> {
 
 #[allow(clippy::float_cmp)] // Versions are compared as Lagarto compares them.
 fn holds(version: f32, condition: &str) -> Result<bool, String> {
-    // A whole number matches all versions with that major number.
+    // A whole number in a condition matches all versions with that major number.
     let about = |number: f32| if number.trunc() == number { version.trunc() } else { version };
     let (rest, test): (_, fn(f32, f32, f32) -> bool) =
         if let Some(rest) = condition.strip_prefix("IE ") {

@@ -65,7 +65,7 @@ enum Place {
 enum Op {
     Chars(Chars),
     Place(Place),
-    /// Two alternative next instructions; the first is preferred.
+    /// Two possible next instructions; the first is preferred.
     Split(usize, usize),
     Jump(usize),
     Save(usize),
@@ -113,7 +113,7 @@ pub(super) struct Backtrack {
     /// True if the result depends only on the instruction and the text position.
     is_memorable: bool,
     ignore_case: bool,
-    /// The characters with which a match can begin, if known.
+    /// The characters with which a match of the pattern can begin, if known.
     first: Option<Chars>,
 }
 
@@ -128,7 +128,7 @@ pub(super) enum Kind {
     Onwards,
 }
 
-/// State of a search, reused by the next search.
+/// State of a backtracking search, reused by the next search.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     stack: Vec<Frame>,
@@ -139,7 +139,7 @@ pub(super) struct Memory {
     runs: Vec<(u32, u32)>,
     /// Two bits for each instruction at each text position: failed, and succeeded.
     known: Vec<u64>,
-    /// True if `known` is valid for the searched text.
+    /// True if the remembered results are valid for the searched text.
     is_known: bool,
     /// Remaining steps until the search begins to remember.
     patience: u64,
@@ -154,7 +154,7 @@ enum Frame {
         at: u32,
         trail: u32,
     },
-    /// A run that may be shortened, with its visit or `NOWHERE`.
+    /// A run of characters that may be shortened, with its visit or `NOWHERE`.
     Shorter {
         pc: u32,
         least: u32,
@@ -275,7 +275,7 @@ impl Search<'_> {
                 let mut rest = self.text[at..].char_indices();
                 let skipped = match rest.find(|(_, value)| first.has(*value)) {
                     Some((skipped, _)) => skipped,
-                    // A match would have to begin with a character.
+                    // If no such character is left, skip the rest: a match would have to begin with one.
                     None => self.text.len() - at + 1,
                 };
                 if skipped > 0 && self.kind == Kind::Here || !work::spend(skipped as u64 / 8) {
@@ -429,7 +429,7 @@ impl Search<'_> {
             self.set(counter, count + 1);
             Step::To(body, at)
         } else {
-            // The increased counter applies when the search returns to this alternative.
+            // When the search returns to this alternative, the increased counter applies.
             self.set(counter, count + 1);
             self.branch(body, at, trail);
             self.set(counter, count);
@@ -451,7 +451,7 @@ impl Search<'_> {
         if found && is_plain {
             self.succeed_from(floor);
         }
-        // The visits since may include those of nested look-aheads.
+        // The visits recorded since then may include those of nested look-aheads.
         self.memory.trail.truncate(floor);
         if negated {
             self.undo(height);
@@ -597,7 +597,7 @@ impl Search<'_> {
         self.memory.stack.push(Frame::Register { register: register as u32, was });
     }
 
-    /// Undoes the changes recorded above a height of the stack.
+    /// Undoes the changes of slots and registers recorded above a height of the stack.
     fn undo(&mut self, height: usize) {
         for frame in self.memory.stack.drain(height..).rev() {
             match frame {

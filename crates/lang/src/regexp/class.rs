@@ -102,7 +102,7 @@ static UPPER_TO_LOWER: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
 fn parsed(notation: &str) -> ClassUnicode {
     let mut class = match regex_syntax::parse(notation).map(regex_syntax::hir::Hir::into_kind) {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class,
-        // Cannot happen: the notations are the constants above.
+        // This cannot happen, because the notations are the constants above.
         _ => ClassUnicode::empty(),
     };
     class.intersect(&ClassUnicode::new([ClassUnicodeRange::new('\0', '\u{FFFF}')]));

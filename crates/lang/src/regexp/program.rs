@@ -31,12 +31,12 @@ pub(super) struct Program {
     backtracking: OnceLock<Option<Backtrack>>,
 }
 
-/// The form of a pattern for a certain text.
+/// The form of a pattern that searches a certain text.
 pub(super) enum Form<'a> {
     Ascii(&'a meta::Regex),
     Unicode(&'a meta::Regex),
     Backtracking(&'a Backtrack),
-    /// No form could be built within its limits.
+    /// No form of the pattern could be built within its limits.
     Nothing,
 }
 

@@ -107,7 +107,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-/// The kind of a group, by the characters after `(`.
+/// The kind of a group, determined by the characters after `(`.
 #[derive(Clone, Copy)]
 enum Opened {
     Capture(u32),

@@ -17,11 +17,11 @@ pub(super) struct Node {
     pub(super) what: What,
     pub(super) parent: usize,
     pub(super) children: Vec<usize>,
-    /// True if whitespace in the node is preserved.
+    /// True if whitespace in the element is preserved.
     pub(super) is_preformatted: bool,
-    /// True if a blank was moved out of the node's beginning.
+    /// True if a blank was moved out of the element's beginning.
     pub(super) space_before: bool,
-    /// True if a blank was moved out of the node's end.
+    /// True if a blank was moved out of the element's end.
     pub(super) space_after: bool,
 }
 

@@ -5,7 +5,7 @@ use super::page::{Page, What};
 use super::tags;
 use crate::xml::{Attribute, Builder, Kind, NodeId, Tree};
 
-/// Collapses whitespace and moves it out of elements.
+/// Collapses the whitespace of a page and moves it out of elements.
 pub(super) fn move_out(page: &mut Page) {
     for at in page.inside_out() {
         let name: Box<str> = page.name(at).into();

@@ -8,14 +8,14 @@ use super::split;
 /// The parts of an absolute address with a host, borrowed from its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute<'a> {
-    /// Scheme as written; it must be compared ignoring case.
+    /// Scheme of the address as written; it must be compared ignoring case.
     pub scheme: &'a str,
     /// User info, which precedes `@`.
     pub user_info: Option<&'a str>,
-    /// Host, without the brackets of an IPv6 address.
+    /// Host of the address; an IPv6 address has no brackets here.
     pub host: &'a str,
     pub port: Option<u16>,
-    /// Path and query: begins with `/` or `?`, or is empty.
+    /// Path and query of the address: begins with `/` or `?`, or is empty.
     pub path_and_query: &'a str,
     pub fragment: Option<&'a str>,
 }
@@ -91,7 +91,7 @@ pub enum NoAddress {
     NoScheme,
     NoHost,
     BadHost,
-    /// The port is not a number up to 65535.
+    /// The port of the address is not a number up to 65535.
     BadPort,
 }
 

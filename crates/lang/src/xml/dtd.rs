@@ -23,7 +23,7 @@ pub(super) struct Dtd {
     elements_only: HashSet<Box<str>>,
     /// General entities that are being expanded, outermost first.
     open: Vec<Box<str>>,
-    /// True if there is an external part, which was not read.
+    /// True if the document type has an external part, which was not read.
     has_more: bool,
     /// Number of parameter entities expanded so far.
     parameters_used: u32,

@@ -90,7 +90,7 @@ impl Reader {
             Some(Entity::Unparsed) => Err(Fault::new(format!(
                 "The unparsed entity reference \"&{name};\" is not permitted."
             ))),
-            // The external part, which was not read, might declare the entity.
+            // The external part of the document type, which was not read, might declare the entity.
             None if self.dtd.may_declare_more() => Ok(Referred::Nothing),
             None => {
                 Err(Fault::new(format!("The entity \"{name}\" was referenced, but not declared.")))

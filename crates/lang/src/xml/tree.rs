@@ -42,13 +42,13 @@ impl Span {
 struct Node {
     kind: Kind,
     parent: u32,
-    /// The number after the last node in this node.
+    /// The number after the last node inside this node.
     end: u32,
     /// The previous sibling, or the node's own number if it is the first.
     previous: u32,
     name: Span,
     value: Span,
-    /// Index in `uris` plus 1; 0 means no namespace.
+    /// Index of the namespace in `uris` plus 1; 0 means no namespace.
     uri: u32,
 }
 
@@ -61,7 +61,7 @@ pub struct Tree {
     ids: Vec<u32>,
     /// True if names have namespaces; otherwise a prefix is a part of the name.
     pub has_namespaces: bool,
-    /// True if elements have an empty value, as in JTidy's DOM.
+    /// True if elements have an empty value instead of none, as in JTidy's DOM.
     pub has_element_values: bool,
 }
 
@@ -256,7 +256,7 @@ impl Tree {
     }
 }
 
-/// An attribute that is not in the tree yet.
+/// An attribute before it is added to the tree.
 #[derive(Debug)]
 pub struct Attribute {
     pub name: Box<str>,
@@ -265,11 +265,11 @@ pub struct Attribute {
     pub is_id: bool,
 }
 
-/// Builds a tree from its start to its end.
+/// Builds the tree of a document from its start to its end.
 #[derive(Debug)]
 pub struct Builder {
     tree: Tree,
-    /// Open elements, each with its last child so far.
+    /// Elements that are open, each with its last child so far.
     open: Vec<(u32, Option<u32>)>,
 }
 

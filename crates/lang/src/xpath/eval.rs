@@ -13,7 +13,7 @@ use crate::xml::{NodeId, Tree};
 /// The evaluation of one expression on a tree.
 pub(super) struct Evaluation<'t> {
     pub(super) tree: &'t Tree,
-    /// Namespaces of the prefixes in the expression, by prefix number.
+    /// Namespaces of the prefixes in the expression, by the prefix's index.
     pub(super) uris: Vec<String>,
     /// True for XPath 2.0: in comparisons a value that is not a number is an error, and so are several nodes instead of
     /// a text.
@@ -24,7 +24,7 @@ pub(super) struct Evaluation<'t> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     pub(super) node: NodeId,
-    /// Position from 1; meaningless for a whole expression.
+    /// Position of the node from 1; has no meaning for a whole expression.
     pub(super) position: i64,
     pub(super) size: usize,
 }
@@ -200,7 +200,7 @@ impl Evaluation<'_> {
         for at in 0..size {
             let context = Context { node: nodes[at], position: at as i64 + 1, size };
             let is_kept = match self.value(&predicate.expr, context)? {
-                // A number is truncated before it is compared with the position.
+                // A number in a predicate is truncated before it is compared with the position.
                 Value::Number(number) => number as i64 == context.position,
                 other => other.boolean(),
             };

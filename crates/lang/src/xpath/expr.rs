@@ -5,7 +5,7 @@
 pub(super) enum Expr {
     Or(Vec<Expr>),
     And(Vec<Expr>),
-    /// Operators of the same precedence, applied from left to right.
+    /// Operands with operators of the same precedence between them, applied from left to right.
     Chain(Box<Expr>, Vec<(Operator, Expr)>),
     Negative(Box<Expr>),
     Union(Vec<Expr>),

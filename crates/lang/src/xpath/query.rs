@@ -16,12 +16,12 @@ pub struct XPath {
     second: Option<Vec<String>>,
 }
 
-/// The reason why an expression cannot be used.
+/// The reason why an XPath expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
     /// Xalan rejects the expression, with this message.
     Wrong(String),
-    /// The expression uses features that are not supported.
+    /// The expression uses features of XPath that are not supported.
     Beyond(String),
 }
 

@@ -11,13 +11,13 @@ pub enum Kind {
     Setup = 1,
     /// Starts the test: a list of Variable. The reply is a StartReply.
     Start = 2,
-    /// Work for a user: Job. The reply is a JobReply.
+    /// Work for a user, described by a Job. The reply is a JobReply.
     Job = 3,
     /// A user has ended: its number, a u64. The reply is an EndReply.
     UserEnd = 4,
     /// The test has ended. The reply is an EndReply.
     End = 5,
-    /// Interrupts a job: Interruption. The reply is the status.
+    /// Interrupts a job, which an Interruption names. The reply is the status.
     Interrupt = 6,
     /// A list of Property, changed by native code while jobs run. The reply is an EndReply.
     Properties = 7,
@@ -214,7 +214,7 @@ impl Ask {
     }
 }
 
-/// Used instead of a slot: the variable's name follows.
+/// Stands in place of a slot for a variable without a slot; the variable's name follows.
 pub(crate) const NAMED: u32 = 4294967295;
 
 /// The level of a log line.
@@ -404,7 +404,7 @@ pub(crate) enum SaidKind {
     Sampler = 1,
     /// The controller has chosen the complete sample of a transaction below it.
     Transaction = 2,
-    /// The controller needs something before it can choose.
+    /// The controller requests something before it can choose.
     Asks = 3,
 }
 
@@ -420,7 +420,7 @@ impl SaidKind {
     }
 }
 
-/// A controller's request, which it needs answered before it can choose.
+/// A request of a Java-backed controller, which must be answered before it can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Need {
@@ -462,6 +462,6 @@ pub enum Frame {
     Call = 1,
     /// The thread of the frame is no longer needed.
     Leave = 2,
-    /// Sent instead of a reply; the content is the reason, UTF-8.
+    /// Sent instead of a reply; the content is the reason, in UTF-8.
     None = 3,
 }

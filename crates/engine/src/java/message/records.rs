@@ -80,7 +80,7 @@ impl Memory {
     }
 }
 
-/// The part of the plan that runs in Java.
+/// The part of the test plan that runs in Java.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup<'a> {
     pub(crate) properties: Vec<Pair<'a>>,
@@ -163,7 +163,7 @@ impl Element<'_> {
 pub(crate) struct Owner {
     pub(crate) sampler: u32,
     pub(crate) element: u32,
-    /// Config elements in JMeter's order, the nearest first.
+    /// Config elements of the sampler in JMeter's order, the nearest first.
     pub(crate) configs: Vec<u32>,
 }
 
@@ -291,7 +291,7 @@ pub(crate) struct Property<'a> {
     /// Version of the change; native code and Java count their changes separately.
     pub(crate) version: u64,
     pub(crate) name: &'a str,
-    /// The new value; absent if the property was removed.
+    /// The property's new value; absent if the property was removed.
     pub(crate) value: Option<&'a str>,
 }
 
@@ -331,7 +331,7 @@ impl<'a> LogLine<'a> {
     }
 }
 
-/// A result without its body, assertions and sub-results.
+/// A sample's result without its body, assertions and sub-results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResultHead<'a> {
     pub(crate) flags: u32,
@@ -642,7 +642,7 @@ impl Question {
     }
 }
 
-/// A notice to a controller, sent before a question.
+/// A notice to a Java-backed controller, sent before a question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
     pub(crate) element: u32,

@@ -88,7 +88,7 @@ impl Reader<'_> {
                 self.emit(page)
             }
             Some(b'&') => {
-                // The value then begins with the previous character.
+                // The attribute's value then begins with the previous character.
                 self.next -= 1;
                 self.goto(State::Unquoted)
             }

@@ -14,13 +14,13 @@ public final class Message {
         public static final int SETUP = 1;
         /** Starts the test: a list of Variable. The reply is a StartReply. */
         public static final int START = 2;
-        /** Work for a user: Job. The reply is a JobReply. */
+        /** Work for a user, described by a Job. The reply is a JobReply. */
         public static final int JOB = 3;
         /** A user has ended: its number, a u64. The reply is an EndReply. */
         public static final int USER_END = 4;
         /** The test has ended. The reply is an EndReply. */
         public static final int END = 5;
-        /** Interrupts a job: Interruption. The reply is the status. */
+        /** Interrupts a job, which an Interruption names. The reply is the status. */
         public static final int INTERRUPT = 6;
         /** A list of Property, changed by native code while jobs run. The reply is an EndReply. */
         public static final int PROPERTIES = 7;
@@ -172,7 +172,7 @@ public final class Message {
         }
     }
 
-    /** Used instead of a slot: the variable's name follows. */
+    /** Stands in place of a slot for a variable without a slot; the variable's name follows. */
     static final int NAMED = -1;
 
     /** The level of a log line. */
@@ -332,14 +332,14 @@ public final class Message {
         public static final int SAMPLER = 1;
         /** The controller has chosen the complete sample of a transaction below it. */
         public static final int TRANSACTION = 2;
-        /** The controller needs something before it can choose. */
+        /** The controller requests something before it can choose. */
         public static final int ASKS = 3;
 
         private SaidKind() {
         }
     }
 
-    /** A controller's request, which it needs answered before it can choose. */
+    /** A request of a Java-backed controller, which must be answered before it can choose. */
     public static final class Need {
         /** Return the next sampler of a child. */
         public static final int NEXT = 0;
@@ -366,7 +366,7 @@ public final class Message {
         public static final int CALL = 1;
         /** The thread of the frame is no longer needed. */
         public static final int LEAVE = 2;
-        /** Sent instead of a reply; the content is the reason, UTF-8. */
+        /** Sent instead of a reply; the content is the reason, in UTF-8. */
         public static final int NONE = 3;
 
         private Frame() {

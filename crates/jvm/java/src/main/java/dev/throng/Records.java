@@ -84,7 +84,7 @@ final class Records {
         }
     }
 
-    /** The part of the plan that runs in Java. */
+    /** The part of the test plan that runs in Java. */
     static final class Setup {
         List<Pair> properties = new ArrayList<>();
         /** System properties of the run. */
@@ -222,7 +222,7 @@ final class Records {
     static final class Owner {
         int sampler;
         int element;
-        /** Config elements in JMeter's order, the nearest first. */
+        /** Config elements of the sampler in JMeter's order, the nearest first. */
         List<Integer> configs = new ArrayList<>();
 
         static Owner of(Input in) {
@@ -448,7 +448,7 @@ final class Records {
         /** Version of the change; native code and Java count their changes separately. */
         long version;
         String name;
-        /** The new value; absent if the property was removed. */
+        /** The property's new value; absent if the property was removed. */
         String value;
 
         static Property of(Input in) {
@@ -506,7 +506,7 @@ final class Records {
         }
     }
 
-    /** A result without its body, assertions and sub-results. */
+    /** A sample's result without its body, assertions and sub-results. */
     static final class ResultHead {
         int flags;
         int action;
@@ -968,7 +968,7 @@ final class Records {
         }
     }
 
-    /** A notice to a controller, sent before a question. */
+    /** A notice to a Java-backed controller, sent before a question. */
     static final class Notice {
         static final int WORDS = 3;
 
