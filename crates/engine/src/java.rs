@@ -102,7 +102,7 @@ pub(crate) enum Then {
 }
 
 impl Then {
-    /// Returns the sampler to which the waiting job belongs.
+    /// Returns the sampler to which the job belongs.
     fn sampler(&self) -> Option<SamplerId> {
         match self {
             Self::Start(id)
@@ -171,14 +171,14 @@ pub(crate) struct Shared {
     /// The carrier of jobs to Java; `None` if the plan needs no Java.
     pub(crate) offload: Option<Arc<dyn Offload>>,
     pub(crate) hearing: Hearing,
-    /// Number for the next user that has its first job.
+    /// Number in messages for the next user that has its first job.
     next_user: AtomicU64,
     news: News,
 }
 
 impl Shared {
     pub(crate) fn new(offload: Arc<dyn Offload>, hearing: Hearing) -> Self {
-        // Number 0 is the test itself.
+        // User number 0 stands for the test itself.
         Self { offload: Some(offload), hearing, next_user: 1.into(), news: News::default() }
     }
 }

@@ -196,7 +196,7 @@ impl Carrier for Child {
 }
 
 impl Shared {
-    /// Returns the reason why no reply came.
+    /// Returns the reason why no reply came from the child.
     fn words(&self) -> String {
         let ended = self.ended.get().map(|ended| ended.words.clone());
         ended.unwrap_or_else(|| "there is no reply from the Java process".into())

@@ -54,7 +54,7 @@ impl ClassPath {
         path
     }
 
-    /// Returns the path in the form of Java's `-cp` option.
+    /// Returns the class path in the form of Java's `-cp` option.
     pub fn joined(&self) -> String {
         let names: Vec<_> = self.entries.iter().map(|entry| entry.to_string_lossy()).collect();
         names.join(":")

@@ -186,7 +186,7 @@ fn library(home: &Path) -> Option<PathBuf> {
         .find(|library| library.is_file())
 }
 
-/// Returns the major version: 8 for 1.8.0_432, 17 for 17.0.15.
+/// Returns the major version of a Java: 8 for 1.8.0_432, 17 for 17.0.15.
 fn major(version: &str) -> Option<u32> {
     let version = version.strip_prefix("1.").unwrap_or(version);
     version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -38,7 +38,7 @@ const HAS_LARGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// Stack size of a thread without `-Xss`, in bytes: Java's own default.
 const STACK: usize = 1 << 20;
 
-/// Returns all options in order, except the class path.
+/// Returns all options of the Java machine in order, except the class path.
 pub(crate) fn options(
     settings: &Settings,
     home: &Path,
@@ -113,7 +113,7 @@ fn gives_large_pages(words: &str) -> bool {
     words.contains("[madvise]") || words.contains("[always]")
 }
 
-/// Parses a size as Java writes it, and returns bytes.
+/// Parses a memory size as Java writes it, and returns bytes.
 fn size(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {

@@ -30,7 +30,7 @@ pub(crate) enum Call {
 pub(crate) struct Running {
     /// The operating system's number of the worker's thread.
     pub(crate) thread: i32,
-    /// Number of the task among all tasks of this slot.
+    /// Number of the task among all tasks that this slot has run.
     pub(crate) task: u64,
     pub(crate) user: u64,
 }

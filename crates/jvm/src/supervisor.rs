@@ -191,7 +191,7 @@ impl Course {
         Self { readings: Readings::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
     }
 
-    /// Returns the number of threads to add.
+    /// Returns the number of worker threads to add.
     fn more(&mut self, pool: Pool, states: States, done: u64, now: Instant) -> usize {
         if done != self.done.0 {
             self.done = (done, now);

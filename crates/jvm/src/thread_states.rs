@@ -77,8 +77,8 @@ fn state(thread: i32) -> State {
     let Ok(stat) = read_to_string(format!("/proc/{thread}/stat")) else {
         return State::Waits;
     };
-    // The state follows the thread's name in parentheses. The name may contain anything, so the last parenthesis
-    // counts.
+    // In `/proc/…/stat` the state follows the thread's name in parentheses. The name may contain anything, so the last
+    // parenthesis counts.
     let letter = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     match letter {
         Some('R') => State::Computes,

@@ -24,7 +24,7 @@ const PROOF: u32 = 64;
 pub(crate) struct WakeBatch {
     /// Cores that have replies of this worker and have not been woken for them.
     unread: Unread,
-    /// Time when cores were last woken.
+    /// Time when this worker last woke cores.
     woken: Instant,
     began: Instant,
     ended: Instant,

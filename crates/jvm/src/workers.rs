@@ -84,9 +84,9 @@ pub(crate) struct Shared {
     notices: Sender<Notice>,
     /// Minimum and initial number of threads: one processor is left to the cores.
     pub(crate) least: usize,
-    /// Number of threads that can compute at once.
+    /// Number of worker threads that can compute at once.
     pub(crate) processors: usize,
-    /// Maximum number of threads.
+    /// Maximum number of worker threads.
     pub(crate) most: usize,
     stack: usize,
     pub(crate) threads: AtomicUsize,
@@ -176,7 +176,7 @@ impl Workers {
         Ok(Arc::new(Self { queue, shared }))
     }
 
-    /// Returns the current number of threads.
+    /// Returns the current number of worker threads.
     pub fn threads(&self) -> usize {
         self.shared.threads.load(Relaxed)
     }
@@ -245,7 +245,7 @@ impl Offload for Workers {
         self.close();
         let mut words = String::new();
         let _ = self.shared.carrier.serve("java end", &mut |_, carry| {
-            // The text follows the reply's status.
+            // The reply consists of a status and a text.
             let reply = carry(&[Kind::Linger as u8]).unwrap_or_default();
             if let Some((status, reply)) = reply.split_first()
                 && *status == Status::Well as u8
@@ -327,7 +327,7 @@ impl Shared {
         lock(&self.complaints).push(words);
     }
 
-    /// Starts one more worker.
+    /// Starts one more worker thread.
     pub(crate) fn add_thread(self: &Arc<Self>) -> std::io::Result<()> {
         let full = || std::io::Error::other("all slots are taken");
         let slot = lock(&self.free).pop().ok_or_else(full)?;

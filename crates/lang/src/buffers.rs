@@ -13,7 +13,7 @@ impl Buffers {
         self.idle.pop().unwrap_or_default()
     }
 
-    /// Returns a buffer for reuse.
+    /// Returns a text buffer, so that it can be reused.
     #[inline]
     pub fn give(&mut self, mut buffer: String) {
         buffer.clear();

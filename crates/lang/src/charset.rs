@@ -30,7 +30,7 @@ impl Charset {
         names::find(name.trim_ascii())
     }
 
-    /// Returns the name of the set in Java.
+    /// Returns Java's name of the character set.
     #[inline]
     pub fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Charset {
         text
     }
 
-    /// Returns true if the set contains a character.
+    /// Returns true if the character set contains a character.
     pub fn holds(self, c: char) -> bool {
         match self {
             Self::Utf8 | Self::Utf16 | Self::Utf16Be | Self::Utf16Le => true,

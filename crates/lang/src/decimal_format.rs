@@ -44,7 +44,7 @@ struct Shape {
 }
 
 impl DecimalFormat {
-    /// Parses a pattern; `None` is Java's `IllegalArgumentException`.
+    /// Parses a `DecimalFormat` pattern; `None` is Java's `IllegalArgumentException`.
     pub fn parse(pattern: &str) -> Option<Self> {
         let mut format = Self::default();
         if pattern.is_empty() {
@@ -197,10 +197,10 @@ fn is_of_number(c: char) -> bool {
 /// The digit symbols of a pattern, as Java's `applyPattern` counts them.
 #[derive(Default)]
 struct Digits {
-    /// Number of `#` before the first `0`.
+    /// Number of `#` in the pattern before the first `0`.
     left: usize,
     zeros: usize,
-    /// Number of `#` after the last `0`.
+    /// Number of `#` in the pattern after the last `0`.
     right: usize,
     /// Number of digit symbols between the last comma and the point.
     grouping: Option<usize>,

@@ -180,7 +180,7 @@ impl Zone<'_> {
 }
 
 impl Pattern {
-    /// Parses a pattern; the error is Java's message.
+    /// Parses a date pattern; the error is Java's message.
     pub fn parse(pattern: &str) -> Result<Self, String> {
         Ok(Self { items: pattern::items(pattern)? })
     }

@@ -10,7 +10,7 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 
 use crate::work;
 
-/// Maximum number of backtracking steps of a match.
+/// Maximum number of backtracking steps when a pattern is matched.
 const MAX_BACKTRACKS: usize = 1_000_000;
 
 /// Java's POSIX character classes, and the characters in them.

@@ -26,16 +26,16 @@ pub enum Outcome {
 
 /// The objects that a script can use: `vars`, `props`, `log` and `threadName`.
 pub trait World: Variables {
-    /// Writes a line to the log.
+    /// Writes a line of a script to the log.
     fn log(&mut self, level: Level, text: &str);
 }
 
-/// Returns true if the script is supported without Java.
+/// Returns true if the JEXL script is supported without Java.
 pub fn is_known(source: &str) -> bool {
     Reader::new(source).script(&mut Step::Reading).is_ok()
 }
 
-/// Evaluates a script and appends its value.
+/// Evaluates a JEXL script and appends its value.
 pub fn run(source: &str, world: &mut dyn World, out: &mut String) -> Outcome {
     if Reader::new(source).script(&mut Step::Reading).is_err() {
         return Outcome::Failed;

@@ -29,12 +29,12 @@ pub struct JmesPath(Node);
 pub struct Failure(pub String);
 
 impl JmesPath {
-    /// Parses an expression.
+    /// Parses a JMESPath expression.
     pub fn new(source: &str) -> Result<Self, Failure> {
         parse::parse(source).map(Self)
     }
 
-    /// Evaluates the expression on a document.
+    /// Evaluates the JMESPath expression on a document.
     pub fn search(&self, document: &Value) -> Result<Value, Failure> {
         self.0.search(document)
     }

@@ -31,7 +31,7 @@ use path::Path;
 pub struct JsonPath(Path);
 
 impl JsonPath {
-    /// Parses a path.
+    /// Parses a JSONPath.
     pub fn new(source: &str) -> Result<Self, Failure> {
         if source.is_empty() {
             return Err(Failure::Other("path can not be null or empty".into()));
@@ -39,7 +39,7 @@ impl JsonPath {
         path::read(source, 0).map(Self)
     }
 
-    /// Returns true if the path leads to at most one node.
+    /// Returns true if the JSONPath leads to at most one node.
     pub fn is_definite(&self) -> bool {
         self.0.is_definite()
     }

@@ -96,7 +96,7 @@ thread_local! {
 }
 
 impl Regexp {
-    /// Compiles a pattern.
+    /// Compiles a regular expression.
     pub fn new(pattern: &str) -> Result<Self, Malformed> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let read = syntax::read(pattern)
@@ -124,7 +124,7 @@ impl Regexp {
         })
     }
 
-    /// Returns the number of capturing groups.
+    /// Returns the number of capturing groups in the pattern.
     #[inline]
     pub fn groups(&self) -> usize {
         self.program.groups()
@@ -253,7 +253,7 @@ fn groups_from(
     Some(captures.get_match()?.end())
 }
 
-/// Returns the end of the first match of that kind.
+/// Returns the end of the first match of the given kind.
 fn backtrack(
     program: &Backtrack,
     memory: &mut backtrack::Memory,

@@ -15,7 +15,7 @@ impl Thrown {
     /// Java class of the exception by which a function ends its user.
     pub const STOP_USER: &'static str = "org.apache.jorphan.util.JMeterStopThreadException";
 
-    /// Creates an exception.
+    /// Creates a Java exception from its class and its message.
     pub fn new(class: &'static str, message: impl Into<String>) -> Self {
         Self { class, message: message.into() }
     }
@@ -42,7 +42,7 @@ impl Thrown {
         self.class.ends_with("Error")
     }
 
-    /// Returns true if the exception must end the user.
+    /// Returns true if the exception asks to end the user.
     pub fn stops_user(&self) -> bool {
         self.class == Self::STOP_USER
     }

@@ -13,7 +13,7 @@ pub struct BadUri {
 }
 
 impl BadUri {
-    /// Returns the message of the exception.
+    /// Returns the message of Java's `URISyntaxException`.
     pub fn message(&self, input: &str) -> String {
         match self.at {
             Some(at) => format!("{} at index {at}: {input}", self.reason),

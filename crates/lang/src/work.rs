@@ -83,7 +83,7 @@ thread_local! {
     static LIMITS: RefCell<Limits> = RefCell::default();
 }
 
-/// Sets the limits for evaluations on this thread.
+/// Sets the work limits for evaluations on this thread.
 pub fn limit(limits: Limits) {
     LIMITS.set(limits);
 }
@@ -163,7 +163,7 @@ fn spend_slowly(steps: u64) -> bool {
     meter.gave_up.is_none()
 }
 
-/// Ends the current evaluation for a reason.
+/// Ends the current evaluation early, with its reason.
 pub fn give_up(why: GaveUp) {
     let meter = METER.get();
     let gave_up = meter.gave_up.or(Some(why));

@@ -65,7 +65,7 @@ pub fn here() -> TimeZone {
     .clone()
 }
 
-/// Returns the zone to whose rules a link leads.
+/// Returns the time zone to whose rules a symbolic link leads.
 fn linked(link: &Path) -> Option<TimeZone> {
     let target = std::fs::read_link(link).ok()?;
     let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;

@@ -127,7 +127,7 @@ impl Record {
     }
 }
 
-/// Returns the block with that name; panics if there is none.
+/// Returns the block of the description with that name; panics if there is none.
 pub fn find<'a>(blocks: &'a [Block], name: &str) -> &'a Block {
     let found = blocks.iter().find(|block| block.name() == name);
     found.unwrap_or_else(|| panic!("messages.txt: there is no block {name}"))

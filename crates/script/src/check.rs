@@ -27,7 +27,7 @@ pub(super) type Typed = (Expr, Kinds);
 pub(super) struct Local {
     pub(super) slot: usize,
     pub(super) kinds: Kinds,
-    /// Type of the variable, if it was declared with one.
+    /// Declared type of the variable, if it has one.
     pub(super) declared: Option<Type>,
     /// Nesting level of the block in which the variable is declared.
     depth: u32,
@@ -46,7 +46,7 @@ pub(super) enum Type {
     Bool,
 }
 
-/// Compiles one script.
+/// State of compiling one script.
 pub(super) struct Checker<'c> {
     pub(super) place: Place,
     pub(super) surroundings: &'c mut dyn Surroundings,

@@ -10,7 +10,7 @@ use super::{NotSimple, Role};
 use Kinds as K;
 
 impl Checker<'_> {
-    /// Compiles an expression that has a value.
+    /// Compiles an expression that must have a value.
     pub(super) fn value(&mut self, node: &Node) -> Result<Typed> {
         let (value, kinds) = self.value_or_nothing(node)?;
         if kinds.intersects(K::VOID) {
@@ -19,7 +19,7 @@ impl Checker<'_> {
         Ok((value, kinds))
     }
 
-    /// Compiles a condition.
+    /// Compiles an expression that is used as a condition.
     pub(super) fn condition(&mut self, node: &Node) -> Result<Expr> {
         let (value, kinds) = self.value(node)?;
         if self.groovy() || kinds == K::BOOL {
@@ -256,7 +256,7 @@ impl Checker<'_> {
         Ok((Expr::Compare(operator, Box::new(left), Box::new(right)), K::BOOL))
     }
 
-    /// Compiles `x as T`.
+    /// Compiles the conversion `x as T`.
     fn read_as(&mut self, node: &Node, kind: &str) -> Result<Typed> {
         let (value, kinds) = self.value(node)?;
         let of_text = kinds.within(K::STRING.union(K::NULL));
@@ -352,7 +352,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the name with its first letter in upper case.
+/// Returns a name with its first letter in upper case.
 pub(super) fn capital(name: &str) -> String {
     let mut chars = name.chars();
     chars

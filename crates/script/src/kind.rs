@@ -45,7 +45,7 @@ impl Kinds {
         others.contains(self)
     }
 
-    /// Returns the set without `null`.
+    /// Returns the set of kinds without `null`.
     pub(super) fn real(self) -> Self {
         self.difference(Self::NULL)
     }

@@ -113,7 +113,7 @@ pub struct NotSimple {
 }
 
 impl NotSimple {
-    /// Creates the error with its reason.
+    /// Creates the error from its reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }

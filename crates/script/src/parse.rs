@@ -141,7 +141,7 @@ impl<'w> Parser<'w> {
         self.words.get(self.at).is_none_or(|word| word.fresh_line)
     }
 
-    /// Returns true if the previous statement ended with a semicolon.
+    /// Returns true if the statement before ended with a semicolon.
     fn ended(&self) -> bool {
         self.at > 0 && matches!(self.words[self.at - 1].token, Token::Sign(";"))
     }
@@ -299,7 +299,7 @@ impl<'w> Parser<'w> {
         loop {
             let name = self.name()?.to_owned();
             if self.sees(0, "(") || self.sees(0, "[") {
-                // The next token belongs to a function or an array.
+                // The name is that of a function or an array.
                 return Err(NotSimple::new(if self.sees(0, "(") {
                     "a function of its own"
                 } else {

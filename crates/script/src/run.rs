@@ -163,7 +163,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         self.eval(right)
     }
 
-    /// Evaluates up to two parameters.
+    /// Evaluates up to two parameters of a call.
     fn pair(&mut self, args: &'s [Expr]) -> Result<(Value<'s>, Value<'s>), Thrown> {
         let mut value = |at: usize| args.get(at).map_or(Ok(Value::Null), |arg| self.eval(arg));
         Ok((value(0)?, value(1)?))

@@ -77,17 +77,17 @@ pub(super) fn method<'s>(
     }
 }
 
-/// Parses like Java's `Integer.parseInt`.
+/// Parses an `int` like Java's `Integer.parseInt`.
 pub(super) fn int(text: &str) -> Result<i32, Thrown> {
     text.parse().map_err(|_| Thrown::not_a_number(text))
 }
 
-/// Parses like Java's `Long.parseLong`.
+/// Parses a `long` like Java's `Long.parseLong`.
 pub(super) fn long(text: &str) -> Result<i64, Thrown> {
     text.parse().map_err(|_| Thrown::not_a_number(text))
 }
 
-/// Parses like Java's `Double.parseDouble`.
+/// Parses a `double` like Java's `Double.parseDouble`.
 pub(super) fn double(text: &str) -> Result<f64, Thrown> {
     parse_double(text).ok_or_else(|| match text.trim_matches(|c| c <= ' ') {
         "" => Thrown::new("java.lang.NumberFormatException", "empty String"),
@@ -168,7 +168,7 @@ fn units(text: &str, from: i32, to: i32, out: &mut String) {
     out.push_str(&String::from_utf16_lossy(&units));
 }
 
-/// Compares like Java's `String.equalsIgnoreCase`, unit by unit.
+/// Compares two texts like Java's `String.equalsIgnoreCase`, unit by unit.
 fn same_letters(one: &str, other: &str) -> bool {
     let upper = |c: char| {
         let mut upper = c.to_uppercase();
@@ -186,7 +186,7 @@ fn same_letters(one: &str, other: &str) -> bool {
         && pairs.all(|(a, b)| a == b || upper(a) == upper(b) || lower(a) == lower(b))
 }
 
-/// Compares like Java's `String.compareTo`.
+/// Compares two texts like Java's `String.compareTo`.
 fn distance(one: &str, other: &str) -> i32 {
     let mut pairs = one.encode_utf16().zip(other.encode_utf16());
     match pairs.find(|(a, b)| a != b) {

@@ -73,29 +73,29 @@ pub enum Request {
 
 /// A sample result, as scripts read and change it.
 pub trait Sample {
-    /// Returns the response code.
+    /// Returns the response code of the sample.
     fn code(&self) -> &str;
-    /// Returns the response message.
+    /// Returns the response message of the sample.
     fn message(&self) -> &str;
     /// Returns the sample's label.
     fn label(&self) -> &str;
-    /// Returns the body as text; available with [`Reads::TEXT`].
+    /// Returns the response body as text; available with [`Reads::TEXT`].
     fn text(&self) -> &str;
     /// Returns the response headers; available with [`Reads::HEADERS`].
     fn headers(&self) -> &str;
-    /// Returns the URL; available with [`Reads::URL`].
+    /// Returns the sample's URL; available with [`Reads::URL`].
     fn url(&self) -> &str;
     /// Returns true if the sample counts as passed.
     fn is_successful(&self) -> bool;
-    /// Returns the elapsed time in whole milliseconds.
+    /// Returns the sample's elapsed time in whole milliseconds.
     fn elapsed_ms(&self) -> i64;
-    /// Returns the latency in nanoseconds.
+    /// Returns the sample's latency in nanoseconds.
     fn latency(&self) -> u64;
-    /// Returns the time until the connection was established, in nanoseconds.
+    /// Returns the sample's time until its connection was established, in nanoseconds.
     fn connect(&self) -> u64;
-    /// Sets the response code.
+    /// Sets the response code of the sample.
     fn set_code(&mut self, value: &str);
-    /// Sets the response message.
+    /// Sets the response message of the sample.
     fn set_message(&mut self, value: &str);
     /// Sets the sample's label.
     fn set_label(&mut self, value: &str);

@@ -40,7 +40,7 @@ pub(super) enum Node {
         args: Vec<Node>,
         safe: bool,
     },
-    /// `new T()`: creates an object of a class.
+    /// Creates an object of a class: `new T()`.
     New(String),
     Index(Box<Node>, Box<Node>),
     Not(Box<Node>),

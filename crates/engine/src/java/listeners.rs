@@ -31,7 +31,7 @@ pub(crate) struct Untold {
 }
 
 impl Untold {
-    /// Returns the index after the listeners that have received the sample.
+    /// Returns the index after the listeners that have received the transaction's sample.
     pub(crate) fn next(&self) -> usize {
         self.next
     }

@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a text is not UTF-8"))
     }
 
-    /// Reads a value that may be absent.
+    /// Reads a value that may be absent from the message.
     pub(crate) fn maybe<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Malformed>,

@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.0.extend_from_slice(&bytes[..bytes.len().min(u32::MAX as usize)]);
     }
 
-    /// Writes a text that may be absent.
+    /// Writes a text that may be absent to the message.
     pub(crate) fn maybe(&mut self, text: Option<&str>) {
         self.flag(text.is_some());
         if let Some(text) = text {
@@ -68,7 +68,7 @@ impl Writer<'_> {
         self.0[list.at..list.at + 4].copy_from_slice(&list.count.to_le_bytes());
     }
 
-    /// Writes a list of values.
+    /// Writes a list of values to the message.
     pub(crate) fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         let mut list = self.begin();
         for item in items {
@@ -78,7 +78,7 @@ impl Writer<'_> {
         self.end(list);
     }
 
-    /// Writes a list of numbers.
+    /// Writes a list of numbers to the message.
     pub(crate) fn ids(&mut self, ids: impl Iterator<Item = u32>) {
         let mut list = self.begin();
         for id in ids {

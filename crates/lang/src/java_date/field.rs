@@ -34,7 +34,7 @@ pub(super) enum Field {
     NanoOfDay,
 }
 
-/// Number of fields.
+/// Number of date and time fields.
 pub(super) const FIELDS: usize = Field::NanoOfDay as usize + 1;
 
 impl Field {
@@ -96,7 +96,7 @@ impl Field {
         })
     }
 
-    /// Returns Java's name of the field.
+    /// Returns Java's name of the date or time field.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Year => "Year",
@@ -126,7 +126,7 @@ impl Field {
     }
 }
 
-/// Returns the number of days since 1970-01-01.
+/// Returns the number of days from 1970-01-01 to a date.
 pub fn epoch_day(date: Date) -> i64 {
     Offset::UTC
         .to_timestamp(date.at(0, 0, 0, 0))

@@ -38,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Returns the range of values that have names.
+    /// Returns the range of values that have names, such as 1 to 12 for months.
     pub(super) fn range(self) -> std::ops::RangeInclusive<i64> {
         match self {
             Self::Era | Self::AmPm => 0..=1,

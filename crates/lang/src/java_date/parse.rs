@@ -90,7 +90,7 @@ impl Pattern {
     }
 }
 
-/// Parses items at the start of `text` and returns the rest.
+/// Parses the items of a date pattern at the start of `text`, and returns the rest.
 fn read_items<'t>(items: &[Item], text: &'t str, fields: &mut Fields) -> Read<&'t str> {
     items.iter().enumerate().try_fold(text, |rest, (at, item)| {
         // A number that directly follows another number has exactly its own width.

@@ -2,7 +2,7 @@
 
 use super::{Field, Item, Names, Number, OffsetStyle, Part, Sign, Style};
 
-/// Parses a pattern into items; the error is Java's message.
+/// Parses a date pattern into items; the error is Java's message.
 pub(super) fn items(pattern: &str) -> Result<Vec<Item>, String> {
     Reader { pattern, rest: pattern.chars().peekable(), depth: 0 }.items()
 }
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the item for `count` times `letter`.
+/// Returns the pattern item for `count` times `letter`.
 fn letter(letter: char, count: usize) -> Result<Item, String> {
     if count > 19 && matches!(letter, 'u' | 'y' | 'Y' | 'g' | 'A' | 'n' | 'N') {
         return Err(format!("The minimum width must be from 1 to 19 inclusive but was {count}"));

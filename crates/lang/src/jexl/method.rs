@@ -49,7 +49,7 @@ const KNOWN: [(&str, usize, usize); 30] = [
     ("error", 1, 1),
 ];
 
-/// Maximum length in bytes of a text that a script creates.
+/// Maximum length in bytes of a text that a JEXL script creates.
 const LONGEST: usize = 1 << 24;
 
 pub(super) fn is_known(name: &str, count: usize) -> bool {

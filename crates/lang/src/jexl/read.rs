@@ -9,7 +9,7 @@ use std::cmp::Ordering::{Equal, Greater, Less};
 use super::value::{Arithmetic, Fault, Value};
 use super::{World, method};
 
-/// Maximum nesting depth of a script.
+/// Maximum nesting depth of a JEXL script.
 const MAX_DEPTH: u32 = 64;
 
 /// Reserved words: operators, and the beginnings of unsupported constructs.
@@ -23,7 +23,7 @@ const RESERVED: [&str; 33] = [
 pub(super) enum Step<'s> {
     /// Only checks the syntax of the script.
     Reading,
-    /// Evaluates the script in this world.
+    /// Evaluates the script, with the variables and properties of this world.
     Computing(&'s mut dyn World),
 }
 

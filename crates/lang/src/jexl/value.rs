@@ -52,7 +52,7 @@ pub(super) enum Arithmetic {
 }
 
 impl<'a> Value<'a> {
-    /// Creates a text value.
+    /// Creates a JEXL text value.
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
@@ -86,7 +86,7 @@ impl<'a> Value<'a> {
         };
     }
 
-    /// Returns the text of an operand.
+    /// Returns the text of an operand in JEXL.
     pub(super) fn shown(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -193,7 +193,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Evaluates `left == right`.
+    /// Evaluates `left == right` in JEXL.
     pub(super) fn equals(&self, other: &Self) -> Result<bool, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);
@@ -286,7 +286,7 @@ impl<'a> Value<'a> {
         value.map(|value| Value::narrow(value, keeps_long)).ok_or(Fault::Throws)
     }
 
-    /// Evaluates the negation `-value`.
+    /// Evaluates the negation `-value` in JEXL.
     pub(super) fn negated(self) -> Result<Value<'a>, Fault> {
         Ok(match self {
             Self::Int(value) => Self::Int(value.wrapping_neg()),
@@ -298,7 +298,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Evaluates `empty value`.
+    /// Evaluates `empty value` in JEXL.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Undefined | Self::Null => true,
@@ -311,7 +311,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Evaluates `size value`.
+    /// Evaluates `size value` in JEXL.
     pub(super) fn size(&self) -> i32 {
         match self {
             Self::Text(text) => text.encode_utf16().count() as i32,

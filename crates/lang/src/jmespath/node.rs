@@ -18,25 +18,25 @@ pub(super) enum Node {
     Current,
     /// The member of an object with that name.
     Property(Box<str>),
-    /// A literal value.
+    /// A literal value in the expression.
     Value(Value),
     /// The element of a list at that index.
     Index(i32),
     /// A slice of a list: the elements from `start` to before `stop`.
     Slice { start: i32, stop: i32, step: i32 },
-    /// Evaluates the inner expression for each element; nulls are left out.
+    /// Evaluates the inner expression for each element of a list; nulls are left out.
     Each(Box<Node>),
     /// Replaces each list that is directly in the list by its elements.
     Flatten,
     /// The values of all members of an object.
     Values,
-    /// Selects the elements for which the inner expression is true.
+    /// Selects the elements of a list for which the inner expression is true.
     Select(Box<Node>),
     /// Creates a list of the values of expressions.
     List(Vec<Node>),
     /// Creates an object from keys and expressions.
     Hash(Vec<(Arc<str>, Node)>),
-    /// Compares the values of two expressions.
+    /// Compares the values of two expressions with an operator.
     Compare(Order, Box<Node>, Box<Node>),
     /// Logical and of two expressions.
     And(Box<Node>, Box<Node>),
@@ -92,7 +92,7 @@ impl Node {
         Self::Slice { start: start.unwrap_or(first), stop: stop.unwrap_or(last), step }
     }
 
-    /// Returns the sequence of this node and `rest`.
+    /// Returns a node that applies this node and then `rest`.
     pub(super) fn then(self, rest: Option<Self>) -> Self {
         match rest {
             None => self,

@@ -71,7 +71,7 @@ pub(super) type Problem = (String, usize);
 
 type Reading<T> = Result<T, Problem>;
 
-/// Parses an expression into a node.
+/// Parses a JMESPath expression into a node.
 pub(super) fn parse(source: &str) -> Result<Node, Failure> {
     let mut problems = Vec::new();
     let tokens = split(source, &mut problems);
@@ -201,7 +201,7 @@ impl<'t> Parser<'_, 't> {
         tree
     }
 
-    /// Parses an expression whose operators have at least the precedence `least`.
+    /// Parses an expression with operators of at least the precedence `least`.
     fn operators(&mut self, least: u8) -> Reading<Tree<'t>> {
         let mut left = self.primary()?;
         loop {
@@ -538,7 +538,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// Compiles `tree`, followed by `rest`, to a node.
+    /// Compiles `tree` to a node that is followed by `rest`.
     fn node(&mut self, tree: &Tree<'_>, rest: Option<Node>) -> Result<Node, Failure> {
         let node = match tree {
             Tree::Property(name) => Node::Property(name.as_str().into()),

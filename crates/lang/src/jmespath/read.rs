@@ -368,12 +368,12 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Parses the rest of a word after its first letter.
+    /// Parses the rest of a JSON word such as `true` after its first letter.
     fn word(&mut self, word: &str) -> Reading<()> {
         self.rest_of(word, 1)
     }
 
-    /// Parses the rest of a word after its first `read` letters.
+    /// Parses the rest of a JSON word such as `true` after its first `read` letters.
     fn rest_of(&mut self, word: &str, read: usize) -> Reading<()> {
         for (at, expected) in word.char_indices().skip(read) {
             if self.byte() != Some(expected as u8) {

@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Quoted,
     /// A text literal in apostrophes.
     Raw,
-    /// A whole number.
+    /// A number without fraction and exponent.
     Integer,
     /// A number with a fraction or an exponent.
     Real,

@@ -80,14 +80,14 @@ impl Value {
         }
     }
 
-    /// Returns a member of an object; for any other value, null.
+    /// Returns a member of a JSON object; for any other value, null.
     pub(super) fn member(&self, key: &str) -> Self {
         let Self::Object(members) = self else { return Self::Null };
         let found = members.iter().find(|(name, _)| **name == *key);
         found.map_or(Self::Null, |(_, value)| value.clone())
     }
 
-    /// Returns true if the value counts as true; every number does.
+    /// Returns true if the value counts as true in JMESPath; every number does.
     pub(super) fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,

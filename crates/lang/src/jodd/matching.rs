@@ -74,14 +74,14 @@ fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
     found
 }
 
-/// Returns the later sibling elements of an element.
+/// Returns the siblings of an element that come after it.
 fn later(document: &Document, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let siblings = document.elements_of(document.parent(id));
     let behind = siblings.skip_while(move |other| work::spend(1) && *other != id).skip(1);
     behind.take_while(|_| work::spend(1))
 }
 
-/// Returns true if a position among the results satisfies a test.
+/// Returns true if an element's position among the results satisfies a test.
 fn is_placed(test: &Test, at: usize, count: usize) -> bool {
     let (at, count) = (at as i64, count as i64);
     match test {
@@ -135,7 +135,7 @@ fn siblings(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = 
     document.elements_of(document.parent(id)).filter(|_| work::spend(1))
 }
 
-/// Returns the siblings with the same name, including the element itself.
+/// Returns the siblings of an element with the same name, including the element itself.
 fn alike(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
     siblings(document, id).filter(move |other| document.name(*other) == document.name(id))
 }

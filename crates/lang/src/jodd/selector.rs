@@ -122,7 +122,7 @@ impl Nth {
 }
 
 impl Selectors {
-    /// Parses selectors.
+    /// Parses CSS selectors in CSSelly's dialect.
     pub fn parse(source: &str) -> Result<Self, Unreadable> {
         Self::parse_at(source, 0)
     }
@@ -355,7 +355,7 @@ impl<'t> Reader<'t> {
         Err(Unreadable)
     }
 
-    /// Returns the text before the closing bracket.
+    /// Returns the text up to the closing bracket.
     fn body(&mut self) -> Result<&'t str, Unreadable> {
         let start = self.at;
         while let Some(byte) = self.byte() {
@@ -403,7 +403,7 @@ fn attribute(name: &str, kind: Match, value: String) -> Test {
     Test::Attribute { name: name.to_owned(), value: Some((kind, value)) }
 }
 
-/// Removes all backslashes.
+/// Removes all backslashes from a part of a selector.
 fn plain(text: &str) -> String {
     text.replace('\\', "")
 }

@@ -125,7 +125,7 @@ impl Document {
     /// The document's root, which is not an element.
     pub(super) const ROOT: NodeId = 0;
 
-    /// Parses a page.
+    /// Parses a page as Jodd does.
     pub fn parse(text: &str) -> Result<Self, Thrown> {
         let root = Node {
             content: Content::Element { name: String::new(), attributes: Vec::new() },
@@ -172,7 +172,7 @@ impl Document {
         &self.nodes[id].children
     }
 
-    /// Returns the children that are elements.
+    /// Returns the children of a node that are elements.
     pub(super) fn elements_of(&self, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         self.nodes[id].children.iter().copied().filter(|id| self.is_element(*id))
     }

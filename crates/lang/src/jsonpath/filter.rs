@@ -1,4 +1,4 @@
-//! Parses filters: `[?(@.price < 10 && @.title)]`.
+//! Parses the filters of a JSONPath, such as `[?(@.price < 10 && @.title)]`.
 
 use super::cursor::Cursor;
 use super::failure::Failure;
@@ -103,7 +103,7 @@ fn invalid<T>(message: impl Into<String>) -> Reading<T> {
     Err(Failure::InvalidPath(message.into()))
 }
 
-/// Parses a filter with its brackets.
+/// Parses a filter of a JSONPath, with its brackets.
 pub(super) fn read(source: &str, depth: u32) -> Reading<Filter> {
     let mut cursor = Cursor::new(source);
     cursor.trim();

@@ -10,7 +10,7 @@ use super::walk;
 
 type Calling<T> = Result<T, Failure>;
 
-/// Applies a function to a node. Paths among its parameters start at the document.
+/// Applies a function of a JSONPath to a node. Paths among its parameters start at the document.
 pub(super) fn call<'t>(
     name: &str,
     parameters: &[Parameter],

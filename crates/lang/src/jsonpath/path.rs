@@ -6,7 +6,7 @@ use super::filter::{self, Filter};
 
 type Reading<T> = Result<T, Failure>;
 
-/// Maximum nesting depth of filters and function parameters.
+/// Maximum nesting depth of filters and function parameters in a path.
 pub(super) const MAX_DEPTH: u32 = 50;
 
 /// A step of a JSONPath.
@@ -47,7 +47,7 @@ impl Token {
         }
     }
 
-    /// Appends the step in Jayway's notation.
+    /// Appends the step of a path in Jayway's notation.
     pub(super) fn write(&self, out: &mut String) {
         match self {
             Self::Property { names, quote } => {
@@ -97,7 +97,7 @@ fn invalid<T>(message: impl Into<String>) -> Reading<T> {
     Err(Failure::InvalidPath(message.into()))
 }
 
-/// Parses a path.
+/// Parses a JSONPath.
 pub(super) fn read(source: &str, depth: u32) -> Reading<Path> {
     if depth > MAX_DEPTH {
         return invalid("Path is nested too deeply");
@@ -150,7 +150,7 @@ impl Reader {
         Ok(Path { from_root: root == '$', tokens: invert(tokens) })
     }
 
-    /// Parses a step; returns true if another step follows.
+    /// Parses a step of a path; returns true if another step follows.
     fn token(&mut self, tokens: &mut Vec<Token>) -> Reading<bool> {
         match self.cursor.current()? {
             '[' => {
@@ -507,7 +507,7 @@ impl Open {
         self.parentheses == 1 && self.braces == 0 && self.brackets == 0
     }
 
-    /// Returns true if a character that was counted ends a parameter.
+    /// Returns true if a character that was counted ends a function's parameter.
     fn ends_parameter(&self, value: char) -> bool {
         let outermost = self.quotes == 0 && self.braces == 0 && self.brackets == 0;
         outermost

@@ -17,7 +17,7 @@ impl Projection {
     /// The projection that keeps the whole document.
     pub const WHOLE: Self = Self { whole: true, members: Vec::new() };
 
-    /// Adds the parts of a document that a path can read.
+    /// Adds the parts of a document that a path can read to the projection.
     pub(super) fn add(&mut self, path: &Path) {
         // A filter, a function or a scan may read any part of the document.
         let looks_anywhere = |token: &Token| {

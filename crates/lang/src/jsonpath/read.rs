@@ -40,12 +40,12 @@ impl Stop {
     }
 }
 
-/// Parses a document.
+/// Parses a JSON document.
 pub fn read(text: &str) -> Result<Value<'_>, Unreadable> {
     read_for(text, &Projection::WHOLE)
 }
 
-/// Parses a document, and keeps only the parts in the projection.
+/// Parses a JSON document, and keeps only the parts in the projection.
 pub fn read_for<'t>(text: &'t str, wanted: &Projection) -> Result<Value<'t>, Unreadable> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     reader.value(Stop::Never, true, Some(wanted))
@@ -64,7 +64,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(END)
     }
 
-    /// Returns a position in UTF-16 units, for messages.
+    /// Returns a position in the text in UTF-16 units, for messages.
     fn position(&self, at: usize) -> i64 {
         let read = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
         let units: usize = String::from_utf8_lossy(read).encode_utf16().count();
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses text without quotes, and trims it.
+    /// Parses a JSON text without quotes, and trims it.
     fn bare(&mut self, stop: Stop) -> &'t str {
         let start = self.at;
         self.skip_bare(stop);
@@ -369,7 +369,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Converts a whole number; a lone minus is 0.
+/// Converts the digits of a whole number; a lone minus is 0.
 fn integer(token: &str) -> Value<'static> {
     if let Ok(value) = token.parse::<i64>() {
         return Value::Int(value);

@@ -136,7 +136,7 @@ fn decimal(number: &Value<'_>) -> Deciding<Decimal> {
     Decimal::parse(&text).ok_or_else(|| Failure::Other("java.lang.NumberFormatException".into()))
 }
 
-/// Converts an element of a list as Jayway does.
+/// Converts an element of a JSON list to an operand, as Jayway does.
 fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
     Ok(match value {
         Value::Null => Node::Null,
@@ -178,7 +178,7 @@ fn number_text(number: &Decimal) -> String {
     out
 }
 
-/// Compares like Java's `left.equals(right)`.
+/// Compares two operands like Java's `left.equals(right)`.
 fn equal(left: &Node<'_>, right: &Node<'_>) -> bool {
     if !work::spend(1) {
         return false;
@@ -346,7 +346,7 @@ fn matches_pattern(left: &Node<'_>, right: &Node<'_>) -> Deciding<bool> {
     is_match(&input(other))
 }
 
-/// Returns the text against which a pattern is matched.
+/// Returns the text of an operand against which a pattern is matched.
 fn input<'v>(node: &'v Node<'_>) -> Cow<'v, str> {
     match node {
         Node::String(text) => Cow::Borrowed(text),

@@ -38,7 +38,7 @@ pub enum Value<'t> {
 pub struct Object<'t>(pub(super) Vec<(Cow<'t, str>, Value<'t>)>);
 
 impl<'t> Object<'t> {
-    /// Returns the value of a member.
+    /// Returns the value of the object's member with that name.
     pub fn get(&self, key: &str) -> Option<&Value<'t>> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }

@@ -285,8 +285,8 @@ impl<'t> Walker<'_, 't> {
         Ok(())
     }
 
-    /// Returns false for a member after an array in a scan that Jayway drops. It keeps the member only if the previous
-    /// step is an index that equals the array's current index.
+    /// Returns true if Jayway keeps a member after an array in a scan. It drops the member unless the previous step is
+    /// an index that equals the array's current index.
     fn is_wanted(&self, at: usize) -> bool {
         let Some(index) = self.indexes.get(at) else { return true };
         *index == -1 || at > 0 && self.fragment(at - 1) == format!("[{index}]")

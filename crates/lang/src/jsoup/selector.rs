@@ -71,11 +71,11 @@ pub(super) enum Test {
     Is(Selector),
 }
 
-/// Maximum nesting depth of selectors.
+/// Maximum nesting depth of CSS selectors.
 const MAX_DEPTH: u32 = 16;
 
 impl Selector {
-    /// Parses a selector.
+    /// Parses a CSS selector in jsoup's dialect.
     pub fn parse(source: &str) -> Result<Self, Unreadable> {
         Self::read(source, 0)
     }
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         self.identifier(false)
     }
 
-    /// Parses letters, digits, `-` and `_`; escapes are not supported.
+    /// Parses a name of letters, digits, `-` and `_`; escapes are not supported.
     fn identifier(&mut self, with_space: bool) -> Result<String, Unreadable> {
         let belongs = |c: char| {
             c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii() || with_space && c == '|'

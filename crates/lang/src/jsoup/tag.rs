@@ -10,7 +10,7 @@ pub struct Tag<'d> {
 }
 
 impl Document {
-    /// Returns all elements in document order.
+    /// Returns all elements of the document in order.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         self.elements().map(|id| Tag { document: self, id })
     }
@@ -22,7 +22,7 @@ impl<'d> Tag<'d> {
         self.document.name(self.id)
     }
 
-    /// Returns an attribute's value.
+    /// Returns the value of the element's attribute with that name.
     pub fn attribute(&self, name: &str) -> Option<&'d str> {
         self.document.attribute(self.id, name)
     }
@@ -35,7 +35,7 @@ impl<'d> Tag<'d> {
         }
     }
 
-    /// Returns the nearest enclosing element with that name.
+    /// Returns the nearest element with that name around this element.
     pub fn within(&self, name: &str) -> Option<Self> {
         let above = std::iter::successors(Some(self.id), |id| self.document.parent(*id)).skip(1);
         above.map(|id| Self { document: self.document, id }).find(|tag| tag.name() == name)

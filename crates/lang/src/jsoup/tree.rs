@@ -71,7 +71,7 @@ pub struct Document {
 impl Document {
     pub const ROOT: NodeId = 0;
 
-    /// Parses a document.
+    /// Parses an HTML document.
     pub fn parse(text: &str) -> Self {
         let mut opts = ParseOpts::default();
         opts.tree_builder.scripting_enabled = false;
@@ -103,7 +103,7 @@ impl Document {
         self.name(id) == "tbody" && !self.attributes(id).iter().any(|(name, _)| **name == *WRITTEN)
     }
 
-    /// Returns true if an attribute comes from the page.
+    /// Returns true if an attribute comes from the page itself.
     pub fn is_of_page(name: &str) -> bool {
         name != WRITTEN
     }
@@ -302,7 +302,7 @@ impl Sink {
         self.document.borrow_mut().add(kind)
     }
 
-    /// Returns the document, unless the evaluation has exceeded its work limit.
+    /// Returns the document to store nodes in, unless the evaluation has exceeded its work limit.
     fn open(&self) -> Option<RefMut<'_, Document>> {
         work::gave_up().is_none().then(|| self.document.borrow_mut())
     }
@@ -391,7 +391,7 @@ impl TokenSink for Known {
     }
 }
 
-/// Returns the name of nodes without a name.
+/// Returns the name that stands for nodes without a name.
 fn nobody() -> Rc<QualName> {
     Rc::new(QualName::new(None, ns!(), local_name!("")))
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Links;
 use super::tokenizer::Thrown;
 
-/// Adds the links of a style sheet.
+/// Adds the links in a style sheet.
 pub(super) fn find(
     text: &str,
     base: &str,
@@ -221,7 +221,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Parses a condition after its opening parenthesis.
+    /// Parses a condition of a media query after its opening parenthesis.
     fn condition(&mut self) -> bool {
         let mut depth = 1;
         match self.solid() {
@@ -261,7 +261,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Returns the next token that is not whitespace.
+    /// Returns the next token of the style sheet that is not whitespace.
     fn solid(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let token = self.next()?;
@@ -271,7 +271,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Returns the next token and its position; comments are skipped.
+    /// Returns the next token of the style sheet and its position; comments are skipped.
     fn next(&mut self) -> Option<(Token, Range<usize>)> {
         loop {
             let rest = self.text.get(self.at..)?;
@@ -391,7 +391,7 @@ fn known(word: &str) -> bool {
             && ["-font-face", "-keyframes", "-viewport"].iter().any(|end| word.ends_with(end)))
 }
 
-/// Returns true for words that cannot name a medium.
+/// Returns true for words that cannot name a medium in a media query.
 fn reserved(word: &str) -> bool {
     matches!(word, "and" | "not" | "only" | "from" | "to" | "or" | "inherit")
 }
@@ -405,7 +405,7 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// Removes backslashes.
+/// Removes the backslashes of escapes.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -15,7 +15,7 @@ pub(super) struct Page<'a, 'l> {
     enabled: Vec<bool>,
 }
 
-/// Adds the links of a page.
+/// Adds the links in an HTML page.
 pub(super) fn find(
     text: &str,
     base: &str,

@@ -3,11 +3,11 @@
 /// A parser that finds the links of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// Parses as HTML.
+    /// Parses content as an HTML page.
     Html,
-    /// Parses as a style sheet.
+    /// Parses content as a style sheet.
     Css,
-    /// Parses as a style sheet; an unreadable one has no links.
+    /// Parses content as a style sheet; an unreadable one has no links.
     LenientCss,
 }
 

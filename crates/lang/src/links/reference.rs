@@ -48,7 +48,7 @@ pub(super) fn resolve(
     Ok(name.len())
 }
 
-/// Returns the longest known name at the start of `rest`.
+/// Returns the longest known name of a character reference at the start of `rest`.
 fn longest(rest: &[u8]) -> Option<&[u8]> {
     let end = run(rest).min(LONGEST);
     (1..=end).rev().map(|length| &rest[..length]).find(|name| meaning(name).is_some())
@@ -64,7 +64,7 @@ fn is_cut(rest: &[u8]) -> bool {
     possible.next().is_some_and(|name| name.len() > rest.len()) && possible.next().is_none()
 }
 
-/// Returns the number of letters and digits at the start.
+/// Returns the number of letters and digits at the start of `rest`.
 fn run(rest: &[u8]) -> usize {
     rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
 }
@@ -72,7 +72,7 @@ fn run(rest: &[u8]) -> usize {
 /// Length of the longest name of a character reference in HTML.
 const LONGEST: usize = 31;
 
-/// Returns the one or two characters of a name.
+/// Returns the one or two characters that a character reference's name stands for.
 fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
     let mut key = [b';'; LONGEST + 1];
     let length = name.len().min(LONGEST);

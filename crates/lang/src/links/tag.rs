@@ -65,14 +65,14 @@ impl<'t> Tag<'t> {
         self.attributes.push((known, value));
     }
 
-    /// Returns the value of a known attribute, if it has one.
+    /// Returns the value of one of the known attributes, if it has one.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         let known = KNOWN.iter().position(|known| *known == name)?;
         let (_, value) = self.attributes.iter().find(|(other, _)| *other == known)?;
         value.map(|(from, to)| &self.values[from..to])
     }
 
-    /// Returns all attributes in order, with names in lower case.
+    /// Returns all attributes of the tag in order, with names in lower case.
     pub fn attributes(&self) -> &[(String, Option<String>)] {
         self.others.as_deref().unwrap_or_default()
     }

@@ -72,7 +72,7 @@ enum State {
 const RAW: [&str; 6] = ["xmp", "style", "iframe", "noembed", "noframes", "noscript"];
 const WITH_REFERENCES: [&str; 2] = ["textarea", "title"];
 
-/// Parses a page. With `conditional`, conditional comments are evaluated.
+/// Tokenizes a page. With `conditional`, conditional comments are evaluated.
 pub fn read<V: Visitor>(text: &str, conditional: bool, page: &mut V) -> Result<(), Thrown> {
     let mut reader = Reader {
         input: text,
@@ -171,7 +171,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Adds a range of the input to the text.
+    /// Adds a range of the page to the collected text.
     fn keep(&mut self, mut from: usize, to: usize) {
         if self.keeps_text {
             // The range may start inside a character.

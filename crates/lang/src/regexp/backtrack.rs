@@ -14,9 +14,9 @@ use crate::work::{self, GaveUp};
 
 /// Number of steps per text position after which a search begins to remember.
 const PATIENCE: u64 = 8;
-/// Maximum memory for remembered results, in bytes.
+/// Maximum memory for the remembered results of a search, in bytes.
 const MAX_MEMORY: usize = 64 << 20;
-/// Maximum memory for pending alternatives, in bytes.
+/// Maximum memory for the pending alternatives of a search, in bytes.
 const MAX_STACK: usize = 256 << 20;
 
 /// A set of characters that an instruction matches.
@@ -513,7 +513,7 @@ impl Search<'_> {
         Step::To(pc + 1, end)
     }
 
-    /// Returns the end of the characters of an unbounded run.
+    /// Returns the position at which the characters of an unbounded run end.
     fn end_of_run(&mut self, pc: usize, at: usize, chars: &Chars) -> usize {
         let (from, end) = self.memory.runs[pc];
         if (from as usize..=end as usize).contains(&at) {
@@ -545,7 +545,7 @@ impl Search<'_> {
         visit.succeeds = from.max(succeeds as u32);
     }
 
-    /// Returns the latest alternative that was not tried.
+    /// Returns the latest alternative on the stack that was not tried.
     fn back(&mut self, bottom: usize) -> Option<(usize, usize)> {
         while self.memory.stack.len() > bottom {
             match self.memory.stack.pop()? {
@@ -705,12 +705,12 @@ impl Search<'_> {
         matches!(self.program.ops[at as usize], Op::Split(_, other) if other == alternative as usize)
     }
 
-    /// Records as failed all visits made after a run.
+    /// Records that all instructions visited after a run have failed.
     fn fail_behind(&mut self, visit: u32) {
         self.fail_from(if visit == NOWHERE { 0 } else { visit as usize + 1 });
     }
 
-    /// Records as failed all visits from index `first` on.
+    /// Records that all instructions visited from index `first` on have failed.
     fn fail_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, fails, .. }) = self.memory.trail.pop() else { return };
@@ -718,7 +718,7 @@ impl Search<'_> {
         }
     }
 
-    /// Records as successful all visits from index `first` on.
+    /// Records that all instructions visited from index `first` on have succeeded.
     fn succeed_from(&mut self, first: usize) {
         while self.memory.trail.len() > first {
             let Some(Visit { pc, from, succeeds, .. }) = self.memory.trail.pop() else { return };

@@ -28,7 +28,7 @@ pub(super) enum Set {
 }
 
 impl Set {
-    /// Returns the set of the POSIX class `[:name:]`.
+    /// Returns the character set of the POSIX class `[:name:]`.
     pub(super) fn posix(name: &str) -> Option<Self> {
         Some(match name {
             "alnum" => Self::LetterOrDigit,
@@ -152,17 +152,17 @@ impl Class {
         Self { negated, items: Vec::new() }
     }
 
-    /// Returns the class of all characters.
+    /// Returns the character class of all characters.
     pub(super) fn any() -> Self {
         Self::new(true)
     }
 
-    /// Returns the class of all characters except the newline.
+    /// Returns the character class of all characters except the newline.
     pub(super) fn dot() -> Self {
         Self { negated: true, items: vec![Item::Range('\n', '\n')] }
     }
 
-    /// Returns the class of a named set or its complement.
+    /// Returns the character class of a named set or its complement.
     pub(super) fn of(set: Set, complement: bool) -> Self {
         Self { negated: false, items: vec![Item::Set { set, complement, flips: false }] }
     }
@@ -211,7 +211,7 @@ impl Class {
     }
 }
 
-/// Returns the characters whose lower case is in the set.
+/// Adds the upper case characters whose lower case is in the set.
 pub(super) fn with_upper_case(set: &ClassUnicode) -> ClassUnicode {
     let holds = |value: char| {
         let at = set.ranges().partition_point(|range| range.end() < value);

@@ -58,12 +58,12 @@ impl Program {
         }
     }
 
-    /// Returns the number of capturing groups.
+    /// Returns the number of capturing groups in the pattern.
     pub(super) fn groups(&self) -> usize {
         self.pattern.groups as usize
     }
 
-    /// Returns the form with which to search `text`.
+    /// Returns the form of the pattern with which to search `text`.
     pub(super) fn form(&self, text: &str) -> Form<'_> {
         if self.needs_backtracking || self.distinguishes_final_newline && text.ends_with('\n') {
             self.backtracking().map_or(Form::Nothing, Form::Backtracking)
@@ -96,7 +96,7 @@ impl Program {
         self.backtracking()
     }
 
-    /// Returns the backtracking form, which counts its steps.
+    /// Returns the backtracking form of the pattern, which counts its steps.
     pub(super) fn backtracking(&self) -> Option<&Backtrack> {
         self.backtracking.get_or_init(|| Backtrack::new(&self.pattern)).as_ref()
     }

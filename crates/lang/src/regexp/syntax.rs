@@ -9,7 +9,7 @@ use super::class::{Class, Set};
 
 /// Largest bound of a repetition. ORO stores bounds in 16 bits; the largest value means "unbounded".
 const UNBOUNDED: u32 = 0xFFFF;
-/// Maximum nesting depth of groups.
+/// Maximum nesting depth of groups in a pattern.
 const MAX_DEPTH: u32 = 200;
 /// The character that ORO reads after the end of a pattern.
 const END: char = '\u{FFFF}';
@@ -48,7 +48,7 @@ pub(super) enum Node {
     Alternatives(Vec<Node>),
 }
 
-/// A member of a class. For a set, true means the complement.
+/// A member of a character class: a character, or a set; true means the set's complement.
 enum Member {
     Char(char),
     Set(Set, bool),
@@ -58,7 +58,7 @@ enum Member {
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) root: Node,
-    /// Number of capturing groups.
+    /// Number of capturing groups in the pattern.
     pub(super) groups: u32,
     /// True if upper and lower case are not distinguished: the text is compared in lower case.
     pub(super) ignore_case: bool,
@@ -87,7 +87,7 @@ impl Flags {
 /// ORO's message for a rejected pattern.
 type Rejected = String;
 
-/// Parses a pattern.
+/// Parses a regular expression in ORO's dialect.
 pub(super) fn read(source: &str) -> Result<Pattern, Rejected> {
     let text: Vec<char> = source.chars().collect();
     let mut first = Reader { text: &text, at: 0, flags: Flags::default(), groups: 0, depth: 0 };
@@ -136,7 +136,7 @@ impl Reader<'_> {
         self.text[self.at..].iter().collect()
     }
 
-    /// Consumes a character, and any comments and ignored whitespace after it.
+    /// Consumes a character of the pattern, and any comments and ignored whitespace after it.
     fn bump(&mut self) -> char {
         let taken = self.value();
         self.step(1);
@@ -245,7 +245,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Parses one alternative. Returns `None` like [`Reader::expression`].
+    /// Parses one alternative of a pattern. Returns `None` like [`Reader::expression`].
     fn branch(&mut self) -> Result<Option<Node>, Rejected> {
         self.skip_ignored();
         let mut parts = Vec::new();
@@ -262,7 +262,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Parses an atom with its quantifier.
+    /// Parses an atom of a pattern with its quantifier.
     fn piece(&mut self) -> Result<Option<Node>, Rejected> {
         let Some(atom) = self.atom()? else { return Ok(None) };
         if self.value() == '(' && self.peek(1) == '?' && self.peek(2) == '#' {
@@ -499,7 +499,7 @@ impl Reader<'_> {
         char::from_u32(value).unwrap_or('\0')
     }
 
-    /// Parses a class, from after its opening bracket.
+    /// Parses a character class, from after its opening bracket.
     fn class(&mut self) -> Result<Node, Rejected> {
         let bad_range = || Rejected::from("Invalid [] range in expression.");
         let negated = self.value() == '^';

@@ -156,7 +156,7 @@ pub(super) fn stays_empty(name: &str) -> bool {
     )
 }
 
-/// Returns true if an empty element with attributes is kept.
+/// Returns true if attributes keep an empty element from being removed.
 pub(super) fn stays_with_attributes(name: &str) -> bool {
     name == "a"
         || !is_inline(name)

@@ -30,7 +30,7 @@ impl<'t> Cursor<'t> {
         self.rest().starts_with(word)
     }
 
-    /// Consumes a word if it comes next.
+    /// Consumes a word if it comes next in the text.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         let is_here = self.starts(word);
         if is_here {
@@ -53,12 +53,12 @@ impl<'t> Cursor<'t> {
         self.go(end)
     }
 
-    /// Consumes whitespace; returns true if there was any.
+    /// Consumes whitespace in the text; returns true if there was any.
     pub(super) fn spaces(&mut self) -> bool {
         !self.take_while(is_space).is_empty()
     }
 
-    /// Consumes a name, including colons.
+    /// Consumes an XML name, including colons.
     pub(super) fn name(&mut self) -> Option<&'t str> {
         self.peek().filter(|c| is_name_start(*c))?;
         Some(self.take_while(is_name))
@@ -79,7 +79,7 @@ pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Returns true for characters that a document may contain.
+/// Returns true for characters that an XML document may contain.
 pub(super) fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }

@@ -34,7 +34,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<Fault>), Faul
     }
 }
 
-/// Returns the encoding in the XML declaration.
+/// Returns the encoding that the XML declaration names.
 fn declared(bytes: &[u8]) -> Option<&str> {
     let declaration = bytes.strip_prefix(b"<?xml")?;
     let end = memchr::memmem::find(declaration, b"?>")?;

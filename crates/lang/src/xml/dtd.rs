@@ -90,7 +90,7 @@ impl Dtd {
         of_name.next().map_or_else(AttributeKind::default, |declared| declared.kind)
     }
 
-    /// Adds missing attributes that have a default.
+    /// Adds an element's missing attributes that have a declared default.
     pub(super) fn add_defaults(&self, element: &str, attributes: &mut Vec<Attribute>) {
         for declared in self.attributes.get(element).into_iter().flatten() {
             let Some(default) = &declared.default else { continue };

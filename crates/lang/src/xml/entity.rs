@@ -11,7 +11,7 @@ use super::read::Reader;
 
 /// Maximum number of entities that a document may expand, as in Xerces.
 const MAX_EXPANSIONS: u32 = 64_000;
-/// Maximum nesting depth of entities.
+/// Maximum nesting depth of expanded entities.
 const MAX_LEVEL: u32 = 64;
 /// Maximum size of the text of all expanded entities, in bytes.
 const MAX_GROWN: usize = 64 << 20;
@@ -36,7 +36,7 @@ pub(super) enum Referred {
 }
 
 impl Reader {
-    /// Parses a reference, from after its `&`.
+    /// Parses an entity or character reference, from after its `&`.
     pub(super) fn reference(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -98,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// Parses a reference in content, from after its `&`.
+    /// Parses a reference in an element's content, from after its `&`.
     pub(super) fn reference_in_content(
         &mut self,
         cursor: &mut Cursor<'_>,

@@ -34,7 +34,7 @@ pub(super) struct Reader {
     pub(super) marks: Vec<usize>,
 }
 
-/// Parses a document from bytes.
+/// Parses an XML document from bytes.
 pub fn read(bytes: &[u8], options: Options) -> Result<Tree, Fault> {
     let (text, malformed) = decode(bytes)?;
     let text = with_line_ends(&text);
@@ -46,7 +46,7 @@ pub fn read(bytes: &[u8], options: Options) -> Result<Tree, Fault> {
     }
 }
 
-/// Parses a document from text; its encoding declaration is ignored.
+/// Parses an XML document from text; its encoding declaration is ignored.
 pub fn read_text(text: &str, options: Options) -> Result<Tree, Fault> {
     let text = with_line_ends(text);
     document(&mut Cursor::new(&text), options)
@@ -164,7 +164,7 @@ fn declaration(cursor: &mut Cursor<'_>, dtd: &mut Dtd) -> Result<(), Fault> {
 }
 
 impl Reader {
-    /// Parses the part before the root element.
+    /// Parses the part of a document before the root element.
     fn prolog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let mut has_doctype = false;
         loop {
@@ -204,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Parses the part after the root element.
+    /// Parses the part of a document after the root element.
     fn epilog(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         loop {
             cursor.spaces();

@@ -82,7 +82,7 @@ impl Tree {
         (id.0 != 0).then(|| NodeId(self.nodes[id.at()].parent))
     }
 
-    /// Returns the root element.
+    /// Returns the root element of the document.
     pub fn root(&self) -> Option<NodeId> {
         self.children(NodeId::DOCUMENT).find(|id| self.kind(*id) == Kind::Element)
     }
@@ -92,7 +92,7 @@ impl Tree {
         self.slice(self.nodes[id.at()].name)
     }
 
-    /// Returns the name without its prefix.
+    /// Returns a node's name without its prefix.
     pub fn local_name(&self, id: NodeId) -> &str {
         let name = self.name(id);
         match self.kind(id) {
@@ -108,7 +108,7 @@ impl Tree {
         self.name(id).strip_prefix("xmlns:").unwrap_or("")
     }
 
-    /// Returns the namespace; empty if there is none.
+    /// Returns the namespace of a node's name; empty if there is none.
     pub fn uri(&self, id: NodeId) -> &str {
         match self.nodes[id.at()].uri {
             0 => "",
@@ -124,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Returns the children in document order, without attributes.
+    /// Returns the children of a node in document order, without attributes.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = self.nodes[id.at()].end;
         let mut next = if self.is_inner(id) { self.content(id).0 } else { end };
@@ -145,7 +145,7 @@ impl Tree {
         self.leading(id).filter(|id| self.kind(*id) == Kind::Attribute)
     }
 
-    /// Returns all descendants in document order, without attributes and namespaces.
+    /// Returns all descendants of a node in document order, without attributes and namespaces.
     pub fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = if self.is_inner(id) { self.nodes[id.at()].end } else { id.0 };
         (id.0 + 1..end).map(NodeId).filter(|id| self.is_on_axes(*id))
@@ -360,7 +360,7 @@ impl Builder {
         self.add(kind, name, value, 0);
     }
 
-    /// Returns the tree; closes elements that are still open.
+    /// Returns the finished tree; closes elements that are still open.
     pub fn end(mut self) -> Tree {
         while self.depth() > 0 {
             self.close();

@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::java;
 use crate::xml::{NodeId, Tree};
 
-/// Compares two values with an operator.
+/// Compares two XPath values with an operator.
 pub(super) fn compare(operator: Operator, left: &Value, right: &Value, tree: &Tree) -> bool {
     let is_ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
     match (left, right) {

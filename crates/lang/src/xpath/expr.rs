@@ -179,7 +179,7 @@ impl Step {
 }
 
 impl Operator {
-    /// Returns the operator for swapped operands.
+    /// Returns the comparison operator for swapped operands: `<` becomes `>`.
     pub(super) fn turned(self) -> Self {
         match self {
             Self::Less => Self::Greater,

@@ -2,7 +2,7 @@
 
 use super::query::Unusable;
 
-/// Returns the tokens; a qualified name consists of three tokens.
+/// Returns the tokens of an XPath expression; a qualified name consists of three tokens.
 pub(super) fn pieces(query: &str) -> Result<Vec<&str>, Unusable> {
     let mut pieces = Pieces { query, found: Vec::new(), start: None, separator: None };
     let mut is_number = false;

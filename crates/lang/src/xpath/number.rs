@@ -2,7 +2,7 @@
 
 use crate::java;
 
-/// Parses a number; any other text is NaN.
+/// Parses a number of XPath; any other text is NaN.
 pub(super) fn read(text: &str) -> f64 {
     let text = text.trim_matches(|c| c <= ' ');
     if text.chars().all(|c| c.is_ascii_digit() || c == '-' || c == '.') {
@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> f64 {
     }
 }
 
-/// Appends the shortest digits that identify the number.
+/// Appends a number with the shortest digits that identify it.
 pub(super) fn write(number: f64, out: &mut String) {
     use std::fmt::Write;
     if number.is_nan() {

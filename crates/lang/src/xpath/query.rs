@@ -34,7 +34,7 @@ impl Unusable {
         Self::Beyond(message.into())
     }
 
-    /// Returns the error message.
+    /// Returns the message about the unusable expression.
     pub fn message(&self) -> &str {
         let (Self::Wrong(message) | Self::Beyond(message)) = self;
         message
@@ -50,7 +50,7 @@ pub enum Selected {
 }
 
 impl XPath {
-    /// Parses an expression.
+    /// Parses an XPath 1.0 expression.
     pub fn parse(query: &str) -> Result<Self, Unusable> {
         let (expr, prefixes) = read::read(query)?;
         Ok(Self { expr, prefixes, second: None })

@@ -5,7 +5,7 @@ use super::lex::pieces;
 use super::query::Unusable;
 use crate::java;
 
-/// Maximum nesting depth of expressions.
+/// Maximum nesting depth of XPath expressions.
 const MAX_DEPTH: u32 = 100;
 
 /// Functions that Xalan supports in addition to those of XPath.
@@ -22,7 +22,7 @@ const OF_XSLT: [&str; 10] = [
     "element-available",
 ];
 
-/// Parses an expression; returns it with the prefixes that it contains.
+/// Parses an XPath expression; returns it with the prefixes that it contains.
 pub(super) fn read(query: &str) -> Result<(Expr, Vec<Box<str>>), Unusable> {
     let mut parser = Parser { pieces: pieces(query)?, at: 0, prefixes: Vec::new(), depth: 0 };
     let expr = parser.expr()?;

@@ -48,7 +48,7 @@ impl Value {
         out
     }
 
-    /// Returns Xalan's name for the kind of value.
+    /// Returns Xalan's name for the kind of an XPath value.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Nodes(_) => "#NODESET",

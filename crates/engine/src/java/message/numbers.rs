@@ -122,7 +122,7 @@ impl Severity {
 /// A finding about the first text; the next lower number is about the next text.
 pub(crate) const FIRST_TEXT: i32 = -2;
 
-/// Flags of a job.
+/// Flags of a job that Java runs.
 pub(crate) struct JobFlags;
 
 impl JobFlags {
@@ -185,17 +185,17 @@ impl Act {
 pub(crate) enum Ask {
     /// The script requests nothing.
     Nothing = 0,
-    /// Leave the innermost loop.
+    /// The script requests to leave the innermost loop.
     BreakLoop = 1,
-    /// Start the next iteration of the innermost loop.
+    /// The script requests the next iteration of the innermost loop.
     NextOfLoop = 2,
-    /// Start the next iteration of the thread.
+    /// The script requests the next iteration of the thread.
     NextOfThread = 3,
-    /// End the user.
+    /// The script requests the end of the user.
     StopUser = 4,
-    /// End the test.
+    /// The script requests the end of the test.
     StopTest = 5,
-    /// End the test at once.
+    /// The script requests the end of the test at once.
     StopTestNow = 6,
 }
 

@@ -210,7 +210,7 @@ impl Inside<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child<'a> {
     pub(crate) is_controller: bool,
-    /// Number of the sampler or of the controller.
+    /// Number of the child in the plan: of the sampler or of the controller.
     pub(crate) id: u32,
     pub(crate) name: &'a str,
 }

@@ -15,7 +15,7 @@ const MAX_WRITTEN: usize = 4000;
 const MAX_PROGRAM: usize = 1 << 20;
 
 impl Backtrack {
-    /// Compiles a pattern; returns `None` if the program is too large.
+    /// Compiles a pattern to a backtracking program; `None` if it is too large.
     pub(in crate::regexp) fn new(pattern: &Pattern) -> Option<Self> {
         let mut made = Self {
             ops: Vec::new(),
@@ -205,7 +205,7 @@ fn size(node: &Node) -> usize {
     }
 }
 
-/// Returns how often a repetition is unrolled.
+/// Returns the number of copies to which a repetition is unrolled.
 fn copies(min: u32, max: Option<u32>) -> usize {
     max.unwrap_or(min.max(1)) as usize
 }

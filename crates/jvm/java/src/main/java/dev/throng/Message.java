@@ -110,7 +110,7 @@ public final class Message {
     /** A finding about the first text; the next lower number is about the next text. */
     static final int FIRST_TEXT = -2;
 
-    /** Flags of a job. */
+    /** Flags of a job that Java runs. */
     public static final class JobFlags {
         /** The job is the first of an iteration. */
         public static final int FIRST = 1;
@@ -155,17 +155,17 @@ public final class Message {
     public static final class Ask {
         /** The script requests nothing. */
         public static final int NOTHING = 0;
-        /** Leave the innermost loop. */
+        /** The script requests to leave the innermost loop. */
         public static final int BREAK_LOOP = 1;
-        /** Start the next iteration of the innermost loop. */
+        /** The script requests the next iteration of the innermost loop. */
         public static final int NEXT_OF_LOOP = 2;
-        /** Start the next iteration of the thread. */
+        /** The script requests the next iteration of the thread. */
         public static final int NEXT_OF_THREAD = 3;
-        /** End the user. */
+        /** The script requests the end of the user. */
         public static final int STOP_USER = 4;
-        /** End the test. */
+        /** The script requests the end of the test. */
         public static final int STOP_TEST = 5;
-        /** End the test at once. */
+        /** The script requests the end of the test at once. */
         public static final int STOP_TEST_NOW = 6;
 
         private Ask() {

@@ -301,7 +301,7 @@ final class Records {
     /** A child of a Java-backed controller. */
     static final class Child {
         boolean isController;
-        /** Number of the sampler or of the controller. */
+        /** Number of the child in the plan: of the sampler or of the controller. */
         int id;
         String name;
 
