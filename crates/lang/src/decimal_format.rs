@@ -65,7 +65,7 @@ impl DecimalFormat {
         if rest.peek().is_none() {
             return Some(format);
         }
-        // Digits after the semicolon are ignored.
+        // In a pattern, digits after the semicolon are ignored.
         let ignored = |rest: &mut Peekable<Chars<'_>>| {
             while rest.next_if(|c| is_of_number(*c)).is_some() {}
             Some(())

@@ -16,7 +16,7 @@ impl Checker<'_> {
     pub(super) fn builtin(&self, name: &str) -> Option<Object> {
         let place = self.place;
         let element = place.role != Role::Function;
-        // The result before a sample would be that of the previous sample, which is not kept.
+        // An element that runs before a sample would read the previous sample's result, which is not kept.
         let has_result = matches!(place.role, Role::After | Role::Assertion | Role::Listener);
         Some(match name {
             "vars" => Object::Vars,

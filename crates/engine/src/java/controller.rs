@@ -28,7 +28,7 @@ const MOST_UNTOLD: usize = 1000;
 struct Open {
     controller: ControllerId,
     said: Option<Said>,
-    /// Number of controllers with evaluated texts when the call began.
+    /// Number of controllers whose texts were evaluated when the call began.
     known: usize,
 }
 

@@ -55,7 +55,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
     }
     let encoding =
         Encoding::for_label_no_replacement(name.as_bytes()).or_else(|| numbered(name))?;
-    // For UTF-16, `encoding_rs` would encode as UTF-8, so it has variants of its own.
+    // The encoders of `encoding_rs` for UTF-16 write UTF-8, so UTF-16 has its own variants here.
     Some(if encoding == UTF_16BE {
         Utf16Be
     } else if encoding == UTF_16LE {

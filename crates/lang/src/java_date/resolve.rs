@@ -1,4 +1,4 @@
-//! Combines fields to a date and a time; the remaining fields must agree with them.
+//! Combines parsed fields to a date and a time; the remaining fields must agree with them.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};

@@ -69,7 +69,7 @@ impl Week {
             .ok()
     }
 
-    /// Converts a weekday with Monday as 1 to a weekday by these rules, from 1.
+    /// Converts a weekday counted from Monday to a weekday counted from the first day of the week; both from 1.
     pub(super) fn day_of(self, weekday: i64) -> i64 {
         if self.first_is_sunday { weekday % 7 + 1 } else { weekday }
     }

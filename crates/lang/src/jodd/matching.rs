@@ -26,7 +26,7 @@ pub(super) fn select(document: &Document, root: NodeId, selectors: &Selectors) -
 fn go(document: &Document, nodes: &[NodeId], step: &Step) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
-    // Nodes whose descendants or later siblings were all visited.
+    // Nodes whose descendants, or whose later siblings, the search has visited already.
     let mut done = HashSet::new();
     let mut add = |id: NodeId| {
         if !known.contains(&id) && accepts(document, step, id) {

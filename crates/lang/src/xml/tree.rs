@@ -346,7 +346,7 @@ impl Builder {
         let last = self.open.last().and_then(|(_, last)| *last).map(|last| last as usize);
         let span = self.keep(text);
         match last.filter(|last| self.tree.nodes[*last].kind == Kind::Text) {
-            // Nothing was stored after the last text, so it can be extended.
+            // The tree has stored nothing after the last text, so that text can be extended.
             Some(last) => self.tree.nodes[last].value.end = span.end,
             None => {
                 self.add(Kind::Text, Span::NONE, span, 0);

@@ -95,7 +95,7 @@ impl Reads {
     pub(crate) const BODY: u8 = 8;
     /// JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample.
     pub(crate) const PREVIOUS: u8 = 16;
-    /// Nothing of these: the element runs natively, and Java may lack its class.
+    /// The element reads nothing: it runs natively, and Java may lack its class.
     pub(crate) const NATIVE: u8 = 32;
 }
 

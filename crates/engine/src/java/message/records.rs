@@ -158,7 +158,7 @@ impl Element<'_> {
     }
 }
 
-/// A sampler of which Java has an object.
+/// A sampler that also exists as an object in Java.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     pub(crate) sampler: u32,

@@ -89,7 +89,7 @@ public final class Message {
         public static final int BODY = 8;
         /** JMeter's previous result (prev); while a transaction's sample is processed, prev is another sample. */
         public static final int PREVIOUS = 16;
-        /** Nothing of these: the element runs natively, and Java may lack its class. */
+        /** The element reads nothing: it runs natively, and Java may lack its class. */
         public static final int NATIVE = 32;
 
         private Reads() {

@@ -218,7 +218,7 @@ final class Records {
         }
     }
 
-    /** A sampler of which Java has an object. */
+    /** A sampler that also exists as an object in Java. */
     static final class Owner {
         int sampler;
         int element;
