@@ -239,7 +239,8 @@ const RFC_822: [Offset; 5] = {
     [plain, plain, plain, plain, (true, Part::Always, Part::IfAny)]
 };
 
-/// Joins numbers without a separator: all but the first have a fixed width, for which the first must leave digits.
+/// Handles adjacent numbers without a separator: all but the first have a fixed width, and the first must leave digits
+/// for them.
 fn join_numbers(items: &mut [Item]) {
     let mut first: Option<usize> = None;
     for at in 0..items.len() {

@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
     fn call(&mut self, receiver: Value<'a>, step: &mut Step<'_>) -> Read<'a> {
         let name = self.word();
         if name.is_empty() || !self.take("(") {
-            // Without parentheses it is a property of an object, or a name with points.
+            // A word after a dot without parentheses (a property, or a name with points) is not supported.
             return Err(Fault::Unreadable);
         }
         let mut values = Vec::new();

@@ -63,7 +63,7 @@ pub(super) fn fits(tree: &Tree, step: &Step, uris: &[String], id: NodeId) -> boo
         {
             false
         }
-        // For such a path, Xalan does not find a text that consists of CDATA sections only.
+        // If the path consists of this step only, Xalan does not find a text that has only CDATA sections.
         Test::Text if step.whole_name && step.axis == Axis::Descendant => tree.has_plain_text(id),
         Test::Text => tree.is_text(id),
         Test::Comment => kind == Kind::Comment,

@@ -124,7 +124,7 @@ impl Backtrack {
             self.ops.push(Op::Never);
             let register = self.mark();
             self.write(node)?;
-            // An empty iteration is the last one.
+            // After an empty iteration, the loop ends.
             splits.push(self.ops.len());
             self.ops.push(Op::IfEmpty(register, 0));
         }
