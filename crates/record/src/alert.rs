@@ -1,27 +1,28 @@
-//! Alerts of an Alertmanager that fired while the run went on, each a [`Fact`] of that host.
+//! Alerts of an Alertmanager that fired during the run. Each alert is stored as a [`Fact`] of the Alertmanager's host.
 
 use std::sync::Arc;
 
 use crate::Fact;
 
-/// The beginning of the names of facts that are alerts; behind it is what tells them apart.
+/// Prefix of the names of facts that hold alerts. A key that identifies the alert follows the prefix.
 const NAME: &str = "alert ";
 
-/// An alert, from its begin to its end.
+/// An alert with its begin and its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alert {
     pub name: String,
-    /// `name=value`, separated by commas, without the name of the alert.
+    /// Labels as `name=value`, separated by commas, without the name of the alert.
     pub labels: String,
     pub summary: String,
-    /// Epoch ms of the begin as the Alertmanager says it, which may be before the run.
+    /// Begin of the alert as the Alertmanager reports it, epoch ms. It may be before the run.
     pub from_ms: i64,
-    /// Epoch ms; `None`: it fired when the run ended.
+    /// End of the alert, epoch ms; `None` if the alert still fired when the run ended.
     pub until_ms: Option<i64>,
 }
 
 impl Alert {
-    /// The alert as a fact of a host; `key` tells it from others. Texts are without control characters.
+    /// Builds a fact from the alert. `key` distinguishes the alert from others of the host. The texts must not contain
+    /// control characters.
     pub fn fact(&self, host: &str, key: &str) -> Fact {
         let until = self.until_ms.map_or_else(String::new, |ms| ms.to_string());
         let Self { name, labels, summary, from_ms, .. } = self;
@@ -29,7 +30,7 @@ impl Alert {
         Fact { host: host.into(), name: format!("{NAME}{key}").into(), value: Arc::from(value) }
     }
 
-    /// The alert that a fact is, if it is one.
+    /// Parses the alert from a fact; `None` if the fact is not an alert.
     pub fn of(fact: &Fact) -> Option<Self> {
         fact.name.strip_prefix(NAME)?;
         let mut parts = fact.value.splitn(5, '\t');

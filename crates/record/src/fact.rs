@@ -1,34 +1,34 @@
-//! Settings in force of watched hosts, as their exporters tell them.
+//! Settings in force of watched hosts, as their exporters report them.
 //!
-//! Unlike a [`Series`](crate::Series) a fact is known once for a run. Settings of a Java machine are the first; other
-//! kinds of hosts may have others, and readers pass over names that they do not know.
+//! Unlike a [`Series`](crate::Series), a fact has one value for a run. All names so far are settings of Java machines.
+//! Other kinds of hosts may get their own names; readers ignore unknown names.
 
 use std::sync::Arc;
 
 /// A setting of a watched host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The name that the user gave to the host.
+    /// The host name that the user chose.
     pub host: Arc<str>,
-    /// One of the names here.
+    /// Name of the setting: one of the constants of this type.
     pub name: Arc<str>,
     pub value: Arc<str>,
 }
 
-/// Facts of a record; what comes beyond is not kept.
+/// Largest number of facts in a record. Further facts are dropped.
 const MOST: usize = 1000;
 
 impl Fact {
-    /// Bytes that the heap of a Java machine may take.
+    /// Name of the setting for the maximum heap size of a Java machine, in bytes.
     pub const HEAP_MAX: &str = "heap_max";
-    /// Collectors of a Java machine, separated by commas.
+    /// Name of the setting for the garbage collectors of a Java machine, separated by commas.
     pub const COLLECTORS: &str = "collectors";
-    /// Version of the Java machine.
+    /// Name of the setting for the version of the Java machine.
     pub const JAVA: &str = "java";
-    /// Options of the Java machine, secrets masked.
+    /// Name of the setting for the command-line options of the Java machine, with secrets masked.
     pub const ARGUMENTS: &str = "arguments";
 
-    /// Adds a fact to a list in which each name stands once for a host; true if the list has changed.
+    /// Adds a fact to a list in which each name occurs once per host. Returns true if the list has changed.
     pub fn put(self, facts: &mut Vec<Self>) -> bool {
         match facts.iter().position(|one| one.host == self.host && one.name == self.name) {
             Some(place) if facts[place].value == self.value => return false,

@@ -1,8 +1,8 @@
-//! Labels that differ in numbers and ids only are one.
+//! Folding of labels: labels that differ only in numbers and ids become one label.
 
-/// The label with every number, UUID and hexadecimal id as `#`.
+/// Returns the label with `#` in place of every number, UUID and hexadecimal id.
 ///
-/// An id is a word of at least eight hexadecimal digits of which one is a decimal digit.
+/// A hexadecimal id is a word of at least eight hexadecimal digits with at least one decimal digit.
 pub fn pattern(label: &str) -> String {
     let mut out = String::with_capacity(label.len());
     let mut rest = label;
@@ -41,7 +41,7 @@ fn is_id(word: &str) -> bool {
         && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// The text behind a UUID at its beginning, if there is one.
+/// Returns the text after the UUID at the beginning of `text`; `None` without a UUID there.
 fn behind_uuid(text: &str) -> Option<&str> {
     let mut rest = text;
     for (at, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Samples kept whole, as evidence: bounded in number and size, secrets masked.
+//! Samples that are kept in full as evidence. Their number and size are bounded, and secrets are masked.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ pub use stats::kept::Why;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     pub why: Why,
-    /// Numbers in the record's lists.
+    /// Number of the label in the record's list; `cause` is a number in the list of causes.
     pub label: u32,
     pub cause: Option<u32>,
     pub outcome: Outcome,
-    /// Epoch ms.
+    /// Start of the sample, epoch ms.
     pub start_ms: i64,
-    /// Nanoseconds.
+    /// Service time of the sample, ns.
     pub elapsed: u64,
     pub phases: Phases,
     pub code: Arc<str>,
     pub message: Arc<str>,
     pub address: Arc<str>,
-    /// Whether the connection was there before.
+    /// True if the sample reused an open connection.
     pub reused: bool,
     pub sent: u64,
     pub received: u64,
-    /// The number of its trace, by which a tracing system finds it; 0 is none.
+    /// Trace id of the sample, for the search in a tracing system; 0 without a trace.
     pub trace: u128,
-    /// Excerpts: head and the first part of the body.
+    /// Excerpt of the request: the head and the beginning of the body. `response` is an excerpt of the same form.
     pub request: Arc<str>,
     pub response: Arc<str>,
 }

@@ -1,22 +1,23 @@
-//! The record of a run: what it measured each second, mergeable, and what it was.
+//! The record of a run: what the run measured in each second, in mergeable form, and the facts of the run.
 //!
 //! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the folder
-//! of a run, also of one that was killed, or from a result file of JMeter; the second has no phases and no generator,
-//! which [`Record::has`] says, so that an answer can name what it lacks.
+//! of a run, also of a killed run, or from a result file of JMeter. A record from a result file has no figures of
+//! phases and of the generator. [`Record::has`] lists the available figures, so that an answer can name what is
+//! missing.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `frame` | what was run, by what, under which load |
-//! | `second`, `labels` | a second: parts by label, phases, generator, targets |
+//! | `frame` | the facts of a run: program, plan, machine, load, end |
+//! | `second`, `labels` | the figures of one second: by label, by phase, of the generator, of the targets |
 //! | `fact`, `alert` | settings in force of watched hosts; alerts that fired |
-//! | `kept` | samples kept whole: errors, the slowest, a few at random |
-//! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
-//! | `coarse`, `sum`, `compact` | seconds of a long run, joined into intervals; their sums; a file made shorter so |
-//! | `file`, `read` | the form of the file; reading it |
-//! | `jtl` | a record from a result file |
-//! | `now` | the second that has just ended, for those who follow a running test |
-//! | `wordings` | failures by their words, of all systems and languages |
-//! | `mask` | secrets in what is kept, made unreadable |
+//! | `kept` | samples kept in full: errors, the slowest, a few chosen at random |
+//! | `recording`, `gather`, `fold` | writing the snapshots of a run as seconds; folding labels that differ only in ids |
+//! | `coarse`, `sum`, `compact` | joining the seconds of a long run into intervals; sums of parts; compacting a file |
+//! | `file`, `read` | the file format; reading a file |
+//! | `jtl` | building a record from a result file |
+//! | `now` | the latest complete second, for the followers of a running test |
+//! | `wordings` | outcomes of failures from message texts of all operating systems and languages |
+//! | `mask` | masking of secrets in stored data |
 mod alert;
 pub mod coarse;
 pub mod compact;
@@ -54,60 +55,64 @@ use std::sync::Arc;
 use stats::Outcome;
 use stats::grouped::things;
 
-/// A whole run. Numbers of labels, causes, classes and series are indices into the lists here.
+/// The record of a whole run. Numbers of labels, causes, classes and series are indices into the lists of this struct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     pub frame: Frame,
     pub labels: Vec<Label>,
     pub causes: Vec<CauseName>,
     pub classes: Vec<ClassName>,
-    /// Classes with the labels of the samples in them, each pair once. Empty where that is not known.
+    /// Pairs of class number and label number: the label had samples in the class. Each pair occurs once; the list is
+    /// empty if the pairs are unknown.
     pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
-    /// Settings in force of watched hosts, each name once for a host.
+    /// Settings in force of watched hosts. Each setting name occurs once per host.
     pub facts: Vec<Fact>,
-    /// In order of time, without gaps: a second in which nothing happened is there and empty. Of a run of more than some
-    /// hours they are intervals of one length, each with [`Second::coarse`].
+    /// The seconds in chronological order, without gaps: a second without samples is an empty entry. In a run of more
+    /// than some hours the entries are intervals of equal length, each with [`Second::coarse`].
     pub seconds: Vec<Second>,
-    /// Changes and moments, in order of time.
+    /// Load changes and events of the run, in chronological order.
     pub marks: Vec<Mark>,
     pub kept: Vec<Kept>,
     pub has: Has,
-    /// Parts that are missing because the file was cut short or damaged.
+    /// Problems of the file: parts that are missing because the file is truncated or damaged, and how odd rows were
+    /// read.
     pub flaws: Vec<Flaw>,
 }
 
 impl Record {
-    /// Whether the record says which samples failed. A result file without the column `success` does not: its counts of
-    /// errors are 0 and mean nothing.
+    /// Returns true if the record says which samples failed. A result file without the column `success` does not: its
+    /// error counts are 0 and mean nothing.
     pub fn knows_errors(&self) -> bool {
         !self.flaws.contains(&Flaw::NoSuccess)
     }
 }
 
-/// A part of a file that could not be read.
+/// A problem of a file: a part that could not be read, or that was read in an unusual way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The last frame or row is not whole: the program was killed while it wrote.
+    /// The last frame or row is incomplete: the program was killed while it wrote.
     TornEnd { bytes: u64 },
-    /// Bytes that are not what was written, and the length of the run's time that was in them; 0 where that is not known, or
-    /// no time was.
+    /// Damaged bytes in a number of `places`. `missing_ms` is the time of the run that the damaged bytes covered; 0 if
+    /// that time is unknown or nothing is missing.
     Damaged { bytes: u64, places: u64, missing_ms: i64 },
-    /// The frame that says when and of what plan the run was is damaged: its start is that of the first second.
+    /// The frame with the start and the plan of the run is damaged. The start of the first readable second is used as
+    /// the start of the run.
     NoStart,
-    /// Entries that are not what a record has.
+    /// Entries of a record with invalid content.
     OddEntries { entries: u64 },
-    /// Rows of a result file that have no time, or are of another form.
+    /// Rows of a result file without a valid time, or with another format.
     Rows { rows: u64, first_line: u64, why: Option<RowFault> },
-    /// The result file has rows without the column `success`: its errors are unknown.
+    /// The result file has rows without the column `success`, so that their errors are unknown.
     NoSuccess,
-    /// Pauses between runs that were appended to one result file: no part of its length.
+    /// Pauses between runs that were appended to one result file. Pauses do not count for the length of the run.
     Pauses { pauses: u64, longest_ms: i64 },
-    /// The compressed file could not be unpacked to its end.
+    /// The compressed file could not be decompressed to its end.
     DamagedArchive,
-    /// The time stamps are seconds and not milliseconds; they were read as such.
+    /// The time stamps of the result file are seconds instead of milliseconds, and were read as seconds.
     InSeconds,
-    /// The result file has transactions of so many labels without their requests; they count as requests.
+    /// The result file has transactions of this number of labels without rows for their requests. These transactions
+    /// count as requests.
     Transactions { labels: u64 },
 }
 
@@ -166,16 +171,16 @@ impl std::fmt::Display for Flaw {
     }
 }
 
-/// A label. Requests and transactions of the same name are two.
+/// A label of samples. A request and a transaction of the same name are two labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub name: Arc<str>,
     pub transaction: bool,
-    /// Labels that differ in digits or ids only, counted as this one; 0 where nothing was folded.
+    /// Number of labels that differ only in digits or ids and are counted under this label; 0 if none.
     pub folded: u32,
 }
 
-/// An error's cause.
+/// The cause of an error: outcome, response code and message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CauseName {
     pub outcome: Outcome,
@@ -184,26 +189,26 @@ pub struct CauseName {
     pub first_label: Arc<str>,
 }
 
-/// A property by which exchanges are told apart: the address they went to, or the value of one response header.
+/// The property that divides exchanges into classes: the peer address, or the value of one response header.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClassName {
     Address(Arc<str>),
     Header { name: Arc<str>, value: Arc<str> },
 }
 
-/// A figure of a target host that was watched.
+/// A metric of a watched host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The name that the user gave to the host.
+    /// The host name that the user chose.
     pub host: Arc<str>,
-    /// One of the common names (`cpu`, `memory`, `gc_pause`, `connections` …) or the exporter's own.
+    /// A common metric name (`cpu`, `memory`, `gc_pause`, `connections` …) or the exporter's own name.
     pub metric: Arc<str>,
     pub unit: Unit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A share, 0 to 1.
+    /// A fraction from 0 to 1.
     Share,
     Bytes,
     Seconds,
@@ -211,26 +216,26 @@ pub enum Unit {
     Count,
 }
 
-/// Parts of the data that are there.
+/// The figures that a record contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Has {
-    /// Waited here, DNS, TLS, send, receive, lag; a result file has connect and wait alone.
+    /// Times of phases: wait in this process, DNS, TLS, send, receive, lag. A result file has only connect and wait.
     pub phases: bool,
-    /// Completions in slots of 100 ms.
+    /// Numbers of completed samples in slots of 100 ms.
     pub slots: bool,
-    /// Times from the intended start.
+    /// Response times, measured from the intended start.
     pub response: bool,
-    /// Connections: opened, reused, closed, their times; TLS.
+    /// Figures of connections: opened, reused, closed, connect times, TLS handshakes.
     pub connections: bool,
-    /// Addresses, and a header if one was chosen.
+    /// Figures by peer address, and by the value of the response header that the user chose.
     pub classes: bool,
-    /// The generator and its machine.
+    /// Figures of the generator process and its machine.
     pub generator: bool,
-    /// The users that were active.
+    /// Numbers of active users.
     pub users: bool,
-    /// The load that was asked for.
+    /// The requested load.
     pub load: bool,
-    /// Hosts that were watched.
+    /// Metrics of watched hosts.
     pub targets: bool,
     pub kept: bool,
 }

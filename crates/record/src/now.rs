@@ -1,9 +1,8 @@
-//! The second of a running test that has just ended, as everybody gets it who follows the test: the terminal, a live
-//! page, exporters.
+//! The latest complete second of a running test, as all its followers get it: the terminal, a live page, exporters.
 //!
 //! There is one source: `cli` gathers the snapshots of all cores and processes, and calls every [`Follower`] once for
-//! each second of the run, in order. A figure that a follower needs and [`Now`] does not have is added here, not taken
-//! from elsewhere, so that all who look at a running test see the same.
+//! each second of the run, in order. If a follower needs a figure that [`Now`] lacks, add the figure to `Now` instead
+//! of taking it from elsewhere. So all followers see the same figures.
 
 use stats::Snapshot;
 use stats::snapshot_file;
@@ -11,82 +10,82 @@ use stats::totals::Totals;
 
 use crate::{CauseName, ClassName, Frame, Label, Mark, Second, Series};
 
-/// One who is told of each second of a running test.
+/// A receiver of every second of a running test.
 ///
-/// The call comes on the thread that gathers the snapshots: it must take a few milliseconds at most, and must not wait
-/// for a disk, a network or a lock that is held for long. A slow follower copies what it needs and hands it to a thread
-/// of its own.
+/// The call runs on the thread that gathers the snapshots. It must take a few milliseconds at most, and must not wait
+/// for a disk, a network or a lock that is held for long. A slow follower copies the data it needs and passes it to a
+/// thread of its own.
 pub trait Follower: Send {
     fn second(&mut self, now: &Now<'_>);
 }
 
-/// The second that has just ended, and the run so far.
+/// The latest complete second, and the totals of the run so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// Plan, load asked for, length asked for, processors. `frame.ending` is not known yet.
+    /// Plan, requested load, requested length and processors. `frame.ending` is not known yet.
     pub frame: &'a Frame,
-    /// The second as the record of the run has it: all of it, with histograms. Labels that differ in ids only are one
-    /// from [`crate::MOST_LABELS`] on.
+    /// The second as the record of the run stores it, complete with histograms. Above [`crate::MOST_LABELS`] labels,
+    /// labels that differ only in ids are folded into one.
     pub second: &'a Second,
-    /// Names of the numbers in `second`.
+    /// Names of the label numbers in `second`.
     pub labels: &'a [Label],
     pub causes: &'a [CauseName],
     pub classes: &'a [ClassName],
     pub series: &'a [Series],
-    /// The same second as `seconds.jsonl` has it: percentiles, CPU, memory, connections, marks.
+    /// The same second as written to `seconds.jsonl`: percentiles, CPU, memory, connections, marks.
     pub line: &'a snapshot_file::Second,
-    /// The same second with every label by its own name, however many there are.
+    /// The same second with all labels under their own names, however many there are.
     pub snapshot: &'a Snapshot,
-    /// The run up to the end of this second, by label; errors by cause; counters.
+    /// Totals of the run up to the end of this second, by label; errors by cause; counters.
     pub totals: &'a Totals,
-    /// Criteria by now, in the order in which they were given: `--fail`, then `--abort-if`.
+    /// Current state of the criteria in the order of the command line: `--fail`, then `--abort-if`.
     pub criteria: &'a [Lamp],
     pub state: State,
-    /// Changes and moments since the second before.
+    /// Load changes and events since the previous second.
     pub marks: &'a [Mark],
-    /// Users that are asked for by now, where their number can be changed.
+    /// Currently requested number of users, if the number can be changed during the run.
     pub users: Option<u64>,
 }
 
-/// The test as its user left it.
+/// The state of a test that its user can pause or stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     #[default]
     Running,
     Paused,
-    /// It was asked to end: samples in flight finish.
+    /// The stop was requested; samples in flight finish.
     Stopping,
 }
 
-/// A criterion of a running test.
+/// The current state of a criterion during the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lamp {
-    /// As the user wrote it, in its normal form.
+    /// The criterion as the user wrote it, in its normal form.
     pub criterion: String,
-    /// Its value by now with its unit, or `no samples`.
+    /// Current value of the criterion with its unit, or `no samples`.
     pub value: String,
-    /// Whether its condition holds by now; `None` until its window is full, or without a sample.
+    /// True if the condition of the criterion holds now; `None` until its window is full, or without a sample.
     pub holds: Option<bool>,
-    /// `--abort-if`: the run ends when the condition holds. Without it (`--fail`) the condition must hold.
+    /// True for `--abort-if`: the run ends when the condition holds. False for `--fail`: the condition must hold.
     pub ends: bool,
-    /// A window of it has failed: the run misses it, whatever comes.
+    /// True if a window of the criterion has failed, so that the run misses the criterion whatever follows.
     pub lost: bool,
 }
 
 impl Lamp {
-    /// Whether it is as its user wants it; `None` where that is not known yet.
+    /// Returns true if the criterion is in the state that the user wants; `None` if that is not known yet.
     pub fn is_good(&self) -> Option<bool> {
         if self.lost { Some(false) } else { self.holds.map(|holds| holds != self.ends) }
     }
 }
 
 impl Now<'_> {
-    /// Milliseconds from the start of the run to the end of this second.
+    /// Returns the milliseconds from the start of the run to the end of this second.
     pub fn elapsed_ms(&self) -> i64 {
         (self.second.at_ms - self.frame.start_ms).max(0)
     }
 
-    /// Milliseconds that remain of the length asked for; `None` where the run has no such length.
+    /// Returns the milliseconds that remain of the requested length; `None` if the run has no requested length.
     pub fn remaining_ms(&self) -> Option<i64> {
         self.frame.load.length_ms.map(|length| (length - self.elapsed_ms()).max(0))
     }

@@ -1,5 +1,5 @@
-//! One second of a run, or of a long run an interval of many. Every part merges: over cores, processes, machines and
-//! time.
+//! One second of a run, or one interval of many seconds in a long run. Every part can be merged across cores,
+//! processes, machines and time.
 
 use stats::close::Close;
 use stats::hist::Bins;
@@ -12,97 +12,102 @@ use crate::Label;
 use crate::coarse::Coarse;
 use crate::labels::Labels;
 
-/// Slots of a second, of 100 ms each.
+/// Number of slots in a second; a slot is 100 ms.
 pub use stats::snapshot::SLOTS;
 
 pub use stats::Phases;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
-    /// Its end, epoch ms, and its length.
+    /// End of the second in epoch ms; `ms` is its length in milliseconds.
     pub at_ms: i64,
     pub ms: u32,
-    /// Users active at its end; started in the run so far.
+    /// Number of users that are active at the end of the second; `started` counts the users started since the begin of
+    /// the run.
     pub users: u64,
     pub started: u64,
-    /// Starts that a rate asked for in this second, and of those the ones that were not made.
+    /// Number of starts that a rate demanded in this second; `missed` counts the starts among them that did not happen.
     pub due: u64,
     pub missed: u64,
-    /// Requests, without transactions.
+    /// All requests of the second, without transactions.
     pub all: Part,
     pub labels: Labels,
     pub counters: Counters,
-    /// Errors by number of the cause.
+    /// Pairs of cause number and number of errors.
     pub causes: Vec<(u32, u64)>,
-    /// Times of TCP connects that succeeded, µs.
+    /// Durations of successful TCP connects, µs.
     pub connect: Bins,
-    /// Times of TLS handshakes, µs.
+    /// Durations of TLS handshakes, µs.
     pub tls: Bins,
-    /// Waits for room in a pool, µs.
+    /// Times that requests waited for a free connection of a pool, µs.
     pub room: Bins,
-    /// Time of requests spent in this process, µs.
+    /// Time that requests spent in the generator process, µs.
     pub lag: Bins,
-    /// Connections of sessions that ended, by cause and code, with the silence before.
+    /// Session connections that ended, by cause and close code, with the idle time before the end.
     pub closes: Vec<Close>,
     pub classes: Vec<(u32, Class)>,
     pub generator: Generator,
-    /// The generator's machine as a whole.
+    /// Figures of the whole machine that the generator runs on.
     pub machine: Option<Machine>,
-    /// Figures of hosts that were watched, by number of the series.
+    /// Metrics of watched hosts: pairs of series number and value.
     pub watched: Vec<(u32, f64)>,
-    /// Requests of these that were in flight, or were to start, while the generator stood still.
+    /// Requests that were in flight, or meant to start, while the generator was stalled.
     pub stalled: Stalled,
-    /// Extremes of the seconds of which this is the sum; `None`: it is one second, as it was measured.
+    /// Extremes of the single seconds that were joined into this interval; `None` for a single measured second.
     pub coarse: Option<Box<Coarse>>,
-    /// Answers that assertions checked, by number of the label, ascending; labels without any are not there.
+    /// Pairs of label number and results of assertions, in ascending order. Labels without checked responses are
+    /// absent.
     pub checks: Vec<(u32, Checked)>,
-    /// Numbers in answers, by place of the series ([`crate::Frame::series`]), ascending: those with a value.
+    /// Numbers extracted from responses, by index of the series ([`crate::Frame::series`]), in ascending order. Series
+    /// without a value are absent.
     pub numbers: Vec<(u32, Number)>,
 }
 
-/// A set of samples.
+/// The figures of a set of samples.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     pub count: u64,
     pub errors: u64,
-    /// Cut by the end of the run: in nothing else here.
+    /// Number of samples cut by the end of the run. No other figure of this struct counts them.
     pub cut: u64,
-    /// Bytes.
+    /// Bytes sent; `received` is in bytes, too.
     pub sent: u64,
     pub received: u64,
-    /// Sum and most of elapsed, ns.
+    /// Sum of the service times, ns; `longest` is the largest of them, ns.
     pub elapsed: u64,
     pub longest: u64,
-    /// Elapsed of all, µs.
+    /// Service times (JMeter's `elapsed`) of all samples, µs.
     pub service: Bins,
-    /// From the intended start, µs. Empty where that is not known: [`response`](Self::response) then gives `service`.
+    /// Response times from the intended start, µs. Empty if they are unknown: [`response`](Self::response) then returns
+    /// `service`.
     pub response: Bins,
-    /// Elapsed of those that failed, µs.
+    /// Service times of the failed samples, µs.
     pub failed: Bins,
     pub phases: Phases,
-    /// Samples by the slot of 100 ms in which they ended.
+    /// Number of samples by the slot of 100 ms in which they ended.
     pub slots: [u32; SLOTS],
 }
 
-/// Answers of a label that assertions checked. All of it adds up.
+/// Results of assertions on the responses of one label. All fields can be summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Answers on which at least one assertion ran, and of them those for which one did not hold.
+    /// Number of responses on which at least one assertion ran; `unexpected` counts those with an assertion that did
+    /// not hold.
     pub checked: u64,
     pub unexpected: u64,
-    /// Failed samples less those that failed by transport or status: those that failed by what was in their answers. Below 0
-    /// where assertions ignore the status.
+    /// Number of failed samples minus the samples that failed by transport or status, so the failures due to response
+    /// content. Negative if assertions ignore the status.
     pub by_content: i64,
 }
 
 impl Checked {
-    /// The entry of samples of which so many failed.
+    /// Builds the entry of a set of samples with this number of `errors`.
     pub fn of(checks: &Checks, errors: u64) -> Self {
         let Checks { checked, unexpected, failed } = *checks;
         Self { checked, unexpected, by_content: errors.wrapping_sub(failed) as i64 }
     }
 
-    /// The counts of samples of which so many failed.
+    /// Returns the counts of a set of samples with this number of `errors`.
     pub fn checks(&self, errors: u64) -> Checks {
         let Self { checked, unexpected, by_content } = *self;
         let failed = i64::try_from(errors).unwrap_or(i64::MAX).saturating_sub(by_content);
@@ -116,7 +121,7 @@ impl Checked {
     }
 }
 
-/// Puts checks in the order of their labels; those of one label are one.
+/// Sorts the results of assertions by label number and merges entries of the same label.
 pub(crate) fn settle(checks: &mut Vec<(u32, Checked)>) {
     checks.sort_by_key(|one| one.0);
     checks.dedup_by(|next, one| {
@@ -128,57 +133,60 @@ pub(crate) fn settle(checks: &mut Vec<(u32, Checked)>) {
     });
 }
 
-/// Exchanges of one class.
+/// Figures of the exchanges of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Class {
     pub count: u64,
     pub errors: u64,
-    /// Connections opened to it (addresses only).
+    /// Number of connections opened to the address; only for classes that are addresses.
     pub opened: u64,
-    /// TCP segments that had to be sent again, and of those the ones that open connections (addresses only).
+    /// Number of retransmitted TCP segments; `syn_retransmitted` counts the SYN segments among them. Only for classes
+    /// that are addresses.
     pub retransmitted: u64,
     pub syn_retransmitted: u64,
-    /// Elapsed, µs.
+    /// Service times of the exchanges, µs.
     pub service: Bins,
 }
 
-/// The generator in a second: all its processes together.
+/// Figures of the generator in one second, summed over all its processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generator {
-    /// Seconds of CPU.
+    /// CPU time used by the generator, seconds.
     pub cpu_s: f64,
-    /// Bytes resident.
+    /// Resident memory of the generator, bytes.
     pub memory: u64,
-    /// Threads that run users; worker processes, 0 where all is one process.
+    /// Number of threads that run users. `workers` is the number of worker processes, 0 for a run in one process.
     pub threads: u32,
     pub workers: u32,
-    /// Time that its threads were ready to run and were not let, seconds; and what the host took from the machine, share.
+    /// Time that the generator's threads were runnable but did not run, seconds. `stolen` is the fraction of CPU time
+    /// that the host withheld from the machine.
     pub run_queue_s: f64,
     pub stolen: f64,
-    /// Processors that the CPU quota of its control groups allows, 0 without one; periods of the scheduler, and those of
-    /// them in which the quota stopped it.
+    /// Number of processors that the CPU quota of the control groups allows, 0 without a quota. `quota_periods` counts
+    /// the scheduler periods; `quota_stopped` counts the periods in which the quota throttled the generator.
     pub quota: f64,
     pub quota_periods: u64,
     pub quota_stopped: u64,
-    /// Longest time in which no core ran although it had to, ns: a stopped process, a frozen machine.
+    /// Longest time in which no core ran although work was due, ns: a stopped process or a frozen machine.
     pub stall: u64,
-    /// Connects that were tried again.
+    /// Number of connection attempts that were retries.
     pub connect_retries: u64,
-    /// Ports that can still be had for the run's destinations, and those in TIME_WAIT.
+    /// Number of local ports still available for the run's destinations. `time_wait` is the number of sockets in
+    /// TIME_WAIT.
     pub ports_left: Option<u64>,
     pub time_wait: u64,
-    /// Rows that wait for the writer, and time in which rows were being written, seconds.
+    /// Number of result rows that wait for the writer thread. `write_s` is the time spent writing rows, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// The Java machine, where there is one: heap in use and at most, bytes; collections that stop its threads, and the
-    /// time in them, seconds.
+    /// Heap of the Java machine in bytes, used and maximum; `None` without a Java machine. `collections` counts the
+    /// stop-the-world collections; `collection_s` is their total time in seconds.
     pub heap: Option<(u64, u64)>,
     pub collections: u64,
     pub collection_s: f64,
 }
 
 impl Second {
-    /// Gives back the memory that it can do without: one of many that are kept.
+    /// Frees unused memory of a second. A reader keeps many seconds.
     pub(crate) fn shrink(&mut self) {
         self.all.shrink();
         self.labels.pack();
@@ -195,7 +203,7 @@ impl Second {
         self.checks.shrink_to_fit();
     }
 
-    /// The checked answers of a label, or of all requests.
+    /// Returns the results of assertions for a label, or for all requests if `label` is `None`.
     pub fn checks_of(&self, label: Option<u32>, labels: &[Label]) -> Checks {
         let is_request = |number: u32| {
             labels.get(number as usize).is_none_or(|label: &Label| !label.transaction)
@@ -211,7 +219,7 @@ impl Second {
     }
 }
 
-/// Parts are equal whether or not one has response times of its own that are those of the service.
+/// Two parts are equal if their response times are equal, whether stored or taken from the service times.
 impl PartialEq for Part {
     fn eq(&self, other: &Self) -> bool {
         let numbers = |part: &Self| {
@@ -230,7 +238,7 @@ impl PartialEq for Part {
 impl Eq for Part {}
 
 impl Part {
-    /// The part that a recorder's label has measured.
+    /// Builds a part from the figures of one label of a recorder.
     pub fn of(delta: &LabelDelta) -> Self {
         let tally = &delta.tally;
         Self {
@@ -249,7 +257,7 @@ impl Part {
         }
     }
 
-    /// Adds another set. Commutative and associative; the empty set changes nothing.
+    /// Adds another set of samples. The operation is commutative and associative; the empty set is neutral.
     pub fn merge(&mut self, other: &Self) {
         self.add_numbers(other);
         if !self.response.is_empty() || !other.response.is_empty() {
@@ -262,7 +270,7 @@ impl Part {
         self.failed.merge(&other.failed);
     }
 
-    /// Adds all of another set but its histograms.
+    /// Adds all figures of another set except its histograms.
     pub(crate) fn add_numbers(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.errors = self.errors.wrapping_add(other.errors);
@@ -277,22 +285,23 @@ impl Part {
         }
     }
 
-    /// Times from the intended start, µs; from the actual one where no other is known, or all are the same. A copy for each
-    /// label and second would be a third of a record in memory.
+    /// Returns the response times from the intended start, µs. Returns the service times if the response times are
+    /// unknown or equal to them. A copy for each label and second would be a third of the memory of a record.
     pub fn response(&self) -> &Bins {
         if self.response.is_empty() { &self.service } else { &self.response }
     }
 
-    /// Gives back memory that nothing uses.
+    /// Frees unused memory.
     pub(crate) fn shrink(&mut self) {
         self.service.shrink();
         self.response.shrink();
         self.failed.shrink();
     }
 
-    /// The generator's part of the response time of these samples, and that time, both ns. Late starts and the overhead of a
-    /// request are within its response time; that of a sample which was only noticed late, as one of Java, lies behind it.
-    /// Where the overhead is larger than the response time, the time is the sum of both.
+    /// Returns the generator's share of the response time of these samples, and that response time, both in ns. Late
+    /// starts and the overhead of a request are within its response time. The overhead of a sample whose end was only
+    /// noticed late, such as a Java sample, comes after its response time. If the overhead exceeds the response time,
+    /// the returned time is the sum of both.
     pub fn overhead(&self) -> (u64, u64) {
         let lag = self.phases.lag;
         let response = self.elapsed.saturating_add(self.phases.late);
@@ -305,7 +314,7 @@ impl Part {
 }
 
 impl Class {
-    /// Adds another set of exchanges of the same class.
+    /// Adds the figures of another set of exchanges of the same class.
     pub fn merge(&mut self, other: &Self) {
         self.count = self.count.wrapping_add(other.count);
         self.errors = self.errors.wrapping_add(other.errors);

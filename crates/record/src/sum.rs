@@ -1,5 +1,5 @@
-//! The sum of many parts, whose histograms are added bin by bin: to merge each with a list that grows would cost the length
-//! of the list for each part. It is emptied by a take and used again.
+//! The sum of many parts. Histograms are added bin by bin, because merging each one into a growing list would cost the
+//! length of the list per part. After [`Sum::take`] the sum is empty and can be reused.
 
 use stats::hist::Adder;
 
@@ -7,17 +7,17 @@ use crate::second::Part;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
-    /// Without histograms.
+    /// All figures of the sum except its histograms.
     pub(crate) numbers: Part,
     service: Adder,
-    /// As that of the service until a part has response times of its own.
+    /// Response times; `None` as long as they equal the service times of all added parts.
     response: Option<Adder>,
     failed: Adder,
-    /// Room for the next sum's response times.
+    /// Unused buffer for the response times of the next sum.
     spare: Adder,
 }
 
-/// The histograms of a sum, for those who add to them.
+/// Mutable references to the histograms of a sum.
 pub(crate) struct Times<'s> {
     pub(crate) service: &'s mut Adder,
     pub(crate) response: Option<&'s mut Adder>,
@@ -35,7 +35,8 @@ impl Sum {
         times.failed.add(&part.failed);
     }
 
-    /// The histograms to which those of a part are to be added; `has_response`: it has response times of its own.
+    /// Returns the histograms of the sum, to add those of a part. `has_response` is true if the part has its own
+    /// response times.
     pub(crate) fn times(&mut self, has_response: bool) -> Times<'_> {
         if has_response && self.response.is_none() {
             let mut response = std::mem::take(&mut self.spare);
@@ -46,7 +47,7 @@ impl Sum {
         Times { service, response: response.as_mut(), failed }
     }
 
-    /// The sum. Nothing is left.
+    /// Returns the sum and resets it to empty.
     pub(crate) fn take(&mut self) -> Part {
         let mut part = std::mem::take(&mut self.numbers);
         part.service = self.service.take();
