@@ -1,9 +1,10 @@
-//! The file of a record: its frames, and what is in them.
+//! The file format of a record: frames that contain entries.
 //!
-//! A file is the eight bytes `throngR1` and frames behind each other. A frame is three numbers of four bytes, the lowest
-//! first (length of its content, length once inflated, checksum: CRC-32 of the content), and the content: raw deflate. It has
-//! entries; an entry is its kind (a byte), its length and its body. Kinds that are not known are passed over, and so is what
-//! stands behind the fields of a body that are known. `docs/record.md` describes the entries.
+//! A file consists of the eight bytes `throngR1` and a sequence of frames. A frame begins with three little-endian
+//! numbers of four bytes each: length of the content, length of the decompressed content, checksum (CRC-32 of the
+//! content). The content follows, compressed as raw deflate. The decompressed content is a list of entries. An entry is
+//! its kind (one byte), its length and its body. Readers skip entries of unknown kinds, and unknown fields at the end
+//! of a body. `docs/record.md` describes the entries.
 
 pub(crate) mod bytes;
 pub(crate) mod columns;
@@ -16,14 +17,15 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-/// The first bytes of a file. The last one is the version: it changes when an older program could not read the file.
+/// The first bytes of a file. The last byte is the format version. It changes only if older programs cannot read the
+/// new format.
 pub(crate) const MAGIC: &[u8; 8] = b"throngR1";
 
-/// Longest content of a frame once inflated, bytes: a second with the most that can be in it has less than a tenth.
+/// Longest decompressed content of a frame in bytes. The largest possible second has less than a tenth of it.
 const MOST: u32 = 64 << 20;
 const HEAD: usize = 12;
 
-/// Appends a frame.
+/// Appends a frame with these entries to the file.
 pub(crate) fn push_frame(out: &mut Vec<u8>, entries: &[u8]) {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
     // Writing to memory does not fail.
@@ -40,25 +42,25 @@ fn checksum(content: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// The result of looking for a frame.
+/// The result of a search for the next frame.
 pub(crate) enum Found {
-    /// Its entries.
+    /// The decompressed entries of a valid frame.
     Frame(Vec<u8>),
-    /// Bytes that are no frame; the next ones may be, too.
+    /// Number of bytes that are not a frame. The bytes after them may be damaged, too.
     Damaged(u64),
-    /// The beginning of a frame; so many bytes are the last ones of the file.
+    /// Number of bytes at the end of the file that begin an incomplete frame.
     Torn(u64),
 }
 
-/// Bytes without a frame that are looked through before they are given back: memory has a bound.
+/// Largest number of damaged bytes that are searched for a frame before they are returned. This bounds the memory.
 const MOST_DAMAGED: usize = 1 << 20;
-/// Bytes of a frame that show whether it is deflated data.
+/// Number of bytes of a frame's content that are inflated first, to check that they are deflated data.
 const SAMPLE: usize = 4096;
 
-/// The frames of a file. Where bytes are damaged, it goes on with the next whole frame, wherever that begins.
+/// A reader of the frames of a file. After damaged bytes, it resumes with the next valid frame at any position.
 pub(crate) struct Frames<R> {
     from: R,
-    /// Bytes that were read; those before `end` have been given back, from `begin` on at the last time.
+    /// Bytes read from the file. Those before `end` have been returned; the last result is `begin..end`.
     bytes: Vec<u8>,
     begin: usize,
     end: usize,
@@ -71,7 +73,7 @@ impl<R: Read> Frames<R> {
 
     /// Reads the next frame; `None` at the end of the file.
     pub(crate) fn next(&mut self) -> io::Result<Option<Found>> {
-        // Of a sound file, that is all of them.
+        // In an undamaged file, all bytes of the buffer have been returned by now.
         if self.end > self.bytes.len() / 2 {
             self.bytes.drain(..self.end);
             self.end = 0;
@@ -90,7 +92,7 @@ impl<R: Read> Frames<R> {
         };
         let mut skipped = 1;
         while self.has(skipped + HEAD)? {
-            // What may be torn has been read to its end already.
+            // Bytes that may be a torn frame have been read to the end of the file already, so that no bound is needed.
             if !is_torn && skipped == MOST_DAMAGED || self.frame(skipped)?.is_some() {
                 return Ok(Some(self.found(skipped, Found::Damaged(skipped as u64))));
             }
@@ -101,12 +103,12 @@ impl<R: Read> Frames<R> {
         Ok(Some(self.found(rest, what(rest as u64))))
     }
 
-    /// The bytes of what was found last.
+    /// Returns the bytes of the last result.
     pub(crate) fn last(&self) -> &[u8] {
         &self.bytes[self.begin..self.end]
     }
 
-    /// Copies all that has not been given back.
+    /// Copies all bytes that have not been returned yet.
     pub(crate) fn copy_rest(&mut self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.bytes[self.end..])?;
         (self.bytes, self.begin, self.end) = (Vec::new(), 0, 0);
@@ -118,12 +120,12 @@ impl<R: Read> Frames<R> {
         found
     }
 
-    /// Bytes that were read and not given back.
+    /// Returns the number of bytes that were read but not returned.
     fn rest(&self) -> usize {
         self.bytes.len() - self.begin
     }
 
-    /// Reads until so many bytes are there. `false`: the file has fewer.
+    /// Reads until `bytes` unreturned bytes are available. Returns false if the file has fewer.
     fn has(&mut self, bytes: usize) -> io::Result<bool> {
         let missing = bytes.saturating_sub(self.rest());
         if missing > 0 {
@@ -132,7 +134,8 @@ impl<R: Read> Frames<R> {
         Ok(self.rest() >= bytes)
     }
 
-    /// The frame that begins there: its length and entries.
+    /// Reads the frame that begins after `skipped` bytes: its length and its entries. Returns `None` if no valid frame
+    /// begins there.
     fn frame(&mut self, skipped: usize) -> io::Result<Option<(usize, Vec<u8>)>> {
         let Some([length, inflated, sum]) = head(&self.bytes[self.begin + skipped..]) else {
             return Ok(None);
@@ -141,7 +144,7 @@ impl<R: Read> Frames<R> {
         if !is_plausible(length, inflated) {
             return Ok(None);
         }
-        // A look at its beginning spares reading millions of bytes for a length that is none.
+        // Inflating the beginning first avoids reading millions of bytes for an invalid length.
         let sample = length.min(SAMPLE);
         if !self.has(skipped + HEAD + sample)?
             || skipped > 0 && inflate(self.content(skipped, sample), inflated).is_none()
@@ -162,22 +165,22 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// The three numbers at the beginning of a frame.
+/// Reads the three numbers at the beginning of a frame.
 fn head(bytes: &[u8]) -> Option<[u32; 3]> {
     let (numbers, _) = bytes.get(..HEAD)?.as_chunks::<4>();
     Some([0, 1, 2].map(|at| u32::from_le_bytes(numbers[at])))
 }
 
-/// Bytes that deflate makes of one at most.
+/// Largest compression ratio of deflate.
 const MOST_OF_BYTE: usize = 1032;
 
-/// Whether a frame can have these lengths: it is not empty, and deflate adds hardly anything to what it cannot make shorter.
+/// Returns true if a frame can have these lengths: it is not empty, and deflate hardly lengthens incompressible data.
 fn is_plausible(length: usize, inflated: u32) -> bool {
     let most = inflated as usize + inflated as usize / 1000 + 64;
     (1..=MOST).contains(&inflated) && length <= most && inflated as usize <= MOST_OF_BYTE * length
 }
 
-/// Inflates as much as there is of a frame's content. `None`: it is damaged.
+/// Inflates as much of a frame's content as is present. Returns `None` if the content is damaged.
 fn inflate(content: &[u8], inflated: u32) -> Option<Vec<u8>> {
     let mut entries = Vec::with_capacity((inflated as usize).min(MOST_OF_BYTE * content.len()));
     let mut from = DeflateDecoder::new(content).take(u64::from(inflated) + 1);

@@ -1,4 +1,4 @@
-//! Reads the file of a record.
+//! Reader for the file of a record.
 
 use std::collections::HashSet;
 use std::io::{BufReader, Read};
@@ -20,23 +20,23 @@ use crate::second::settle;
 use crate::sum::Sum;
 use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 
-/// The file's name in the folder of a run.
+/// Name of the record's file in the folder of a run.
 pub const FILE: &str = "record";
 
-/// Highest number of a name; a record has fewer.
+/// Exclusive upper limit for the number of a label, cause, class or series.
 pub(crate) const MOST_NUMBER: u32 = 1 << 20;
 
-/// The reason why there is no record.
+/// The reason why a record could not be read.
 #[derive(Debug)]
 pub enum ReadError {
     Io(PathBuf, io::Error),
-    /// The folder has no record.
+    /// The folder contains no record.
     NoRun(PathBuf),
-    /// The record is empty: the run ended before its first second was over.
+    /// The record is empty: the run ended before its first second was complete.
     NoSecond(PathBuf),
-    /// The file is of another kind, or of a version that this program does not know.
+    /// The file is not a record, or has a version that this program does not support.
     NotARecord(PathBuf),
-    /// The file is one of results, and has no rows with times.
+    /// The file is a result file without any row that has a time.
     NoRows(PathBuf, String),
 }
 
@@ -66,21 +66,21 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Whether a path is that of a run's record by its name.
+/// Returns true if the file name of the path is that of a run's record.
 fn is_record(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == FILE)
 }
 
-/// Content of a path.
+/// The opened content of a path.
 #[derive(Debug)]
 pub enum Given {
-    /// A run.
+    /// The record of a run.
     Run(Box<Record>),
-    /// A file of another kind, from its beginning: rows, if it is a result file.
+    /// A file of another kind, positioned at its beginning: the rows of a result file, or any other data.
     Rows(Source),
 }
 
-/// Opens the folder of a run, a record or a result file, once: it may be a pipe.
+/// Opens the folder of a run, a record or a result file. The file is opened only once, because it may be a pipe.
 pub fn given(path: &Path) -> Result<Given, ReadError> {
     let is_folder = path.is_dir();
     let file = if is_folder { path.join(FILE) } else { path.to_owned() };
@@ -102,7 +102,7 @@ pub fn given(path: &Path) -> Result<Given, ReadError> {
 }
 
 impl Record {
-    /// Reads the record of a run: its folder, or the file in it.
+    /// Reads the record of a run from the run's folder or from the file itself.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         match given(path)? {
             Given::Run(record) => Ok(*record),
@@ -111,14 +111,15 @@ impl Record {
         }
     }
 
-    /// Reads the bytes of a file; `None`: it is none of a record. What is damaged is left out, and [`Record::flaws`] says it.
+    /// Reads a record from the bytes of its file. Returns `None` if the bytes are not a record. Damaged parts are left
+    /// out and listed in [`Record::flaws`].
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut frames = bytes.strip_prefix(MAGIC)?;
         // Reading from memory does not fail.
         Self::of_frames(&mut frames).ok()
     }
 
-    /// Reads the bytes of a file; seconds and intervals have the lengths that they have there.
+    /// Reads a record from the bytes of its file without joining seconds: seconds and intervals keep their lengths.
     pub fn as_written(bytes: &[u8]) -> Option<Self> {
         let mut frames = bytes.strip_prefix(MAGIC)?;
         let reading = Reading { as_written: true, ..Reading::default() };
@@ -147,7 +148,7 @@ impl Reading {
 }
 
 impl Record {
-    /// Reads the inside of one frame.
+    /// Reads the decompressed entries of one frame.
     #[doc(hidden)]
     pub fn of_entries(entries: &[u8]) -> Self {
         let mut reading = Reading::default();
@@ -156,27 +157,27 @@ impl Record {
     }
 }
 
-/// A record that is being read.
+/// State of reading a record.
 #[derive(Default)]
 struct Reading {
     record: Record,
     seconds: Seconds,
-    /// Seconds keep the lengths that they have in the file.
+    /// True to keep the lengths of seconds as they are in the file.
     as_written: bool,
     columns: Columns,
     sum: Sum,
-    /// Labels that count as others.
+    /// Pairs of labels: the number of a folded label, and of the label that it is counted under.
     folded: Vec<(u32, u32)>,
-    /// The frame of the run was there.
+    /// True if the entry with the facts of the run was read.
     framed: bool,
     damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
-    /// Samples with their ranks.
+    /// Kept samples with their ranks.
     kept: Vec<(Kept, u64)>,
 }
 
-/// Bytes of a file that could not be read, and the time of the run that was in them.
+/// Bytes of a file that could not be read, and the time of the run that they covered.
 #[derive(Default)]
 struct Damage {
     bytes: u64,
@@ -184,7 +185,7 @@ struct Damage {
     missing_ms: i64,
     /// End of the last second that was read, epoch ms.
     last_ms: Option<i64>,
-    /// Bytes are missing since then.
+    /// True if bytes were damaged after that second.
     is_open: bool,
 }
 
@@ -195,7 +196,7 @@ impl Damage {
         self.is_open = true;
     }
 
-    /// The record goes on with what began and ended at these times.
+    /// Notes that reading continues with data from `begin_ms` to `end_ms`. Time that is missing before it is counted.
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {
@@ -314,8 +315,9 @@ impl Reading {
     }
 }
 
-/// Of the samples that were kept as the run went on, the one that stayed the slowest of its label and minute, and those
-/// with the smallest random numbers. A sample that was the slowest of a minute's beginning may be an ordinary one.
+/// Selects from the samples that were kept during the run: all errors, the slowest of each label and minute, and the
+/// random samples with the smallest ranks. A sample that was the slowest at the beginning of a minute may not be the
+/// slowest of the whole minute.
 fn chosen(mut all: Vec<(Kept, u64)>) -> Vec<Kept> {
     all.sort_by_key(|one| one.1);
     let mut random = 0;
@@ -360,13 +362,13 @@ fn put<T>(list: &mut Vec<T>, number: u32, value: T, none: impl Fn() -> T) {
     }
     let at = number as usize;
     if at >= list.len() {
-        // Numbers are given out one after the other; a damaged frame may have had the ones between.
+        // Numbers are assigned in ascending order; a damaged frame may have contained the missing ones.
         list.resize_with(at + 1, none);
     }
     list[at] = value;
 }
 
-/// Every number that is used has a name, be it an empty one: a damaged frame may have had it.
+/// Adds an empty name for every used number without a name, because a damaged frame may have contained the name.
 fn refer(record: &mut Record) {
     let bound = |list: &mut Vec<u32>| list.retain(|number| *number < MOST_NUMBER);
     let mut most = [0usize; 4];
@@ -412,7 +414,7 @@ fn refer(record: &mut Record) {
     }
 }
 
-/// Labels that count as others go, and so do their numbers.
+/// Folds labels into others, and renumbers the remaining labels.
 pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     if folded.is_empty() {
         return;
@@ -446,7 +448,7 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     record.served.iter_mut().for_each(|pair| pair.1 = number(pair.1));
 }
 
-/// Labels of a second ascend; those with the same number are one.
+/// Sorts the labels of a second by number, and merges labels with the same number.
 pub(crate) fn in_order(labels: &mut Labels) {
     let mut before = None;
     if !labels.numbers().all(|number| before.replace(number) < Some(number)) {
@@ -454,7 +456,7 @@ pub(crate) fn in_order(labels: &mut Labels) {
     }
 }
 
-/// Gives a second's labels other numbers; those that get the same one are one.
+/// Renumbers the labels of a second, and merges labels that get the same number.
 fn merge_labels(labels: &mut Labels, number: impl Fn(u32) -> u32) {
     let old = std::mem::take(labels).into_list();
     let mut new: Vec<_> = old.into_iter().map(|(old, part)| (number(old), part)).collect();
@@ -471,7 +473,7 @@ fn merge_labels(labels: &mut Labels, number: impl Fn(u32) -> u32) {
 }
 
 impl Has {
-    /// The parts of the data that a run's own record has.
+    /// Returns the figures that the record of a run contains.
     pub fn of_run(record: &Record) -> Has {
         Has {
             phases: true,

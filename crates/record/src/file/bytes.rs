@@ -1,11 +1,11 @@
-//! Numbers and texts as bytes: 7 bits to a byte, the lowest first, as LEB128 has it.
+//! Encoding of numbers and texts. Numbers are LEB128: 7 bits per byte, the lowest first.
 //!
-//! Reading never fails: what is not there is 0 or empty, so that a field which a newer program appends is 0 in an older
-//! file, and an older program passes over what it does not know. Whether something was odd, [`In::is_odd`] says.
+//! Reading never fails: absent data is read as 0 or empty. So a field that a newer program appends is 0 in an older
+//! file, and an older program ignores fields that it does not know. [`In::is_odd`] reports malformed data.
 
 use stats::hist::{Adder, Bins};
 
-/// Bytes being written.
+/// A buffer that fields are written to.
 #[derive(Debug, Default)]
 pub(crate) struct Out(pub(crate) Vec<u8>);
 
@@ -18,12 +18,12 @@ impl Out {
         self.0.push(n as u8);
     }
 
-    /// A number that may be below zero: small ones of either sign are short.
+    /// Writes a signed number in zigzag form, so that small numbers of either sign are short.
     pub(crate) fn signed(&mut self, n: i64) {
         self.number(((n << 1) ^ (n >> 63)) as u64);
     }
 
-    /// A share, a time in seconds …: eight bytes.
+    /// Writes a floating-point number as eight bytes.
     pub(crate) fn float(&mut self, n: f64) {
         self.0.extend_from_slice(&n.to_le_bytes());
     }
@@ -37,7 +37,7 @@ impl Out {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// A list: its length, and each of its parts.
+    /// Writes a list: its length, then each element.
     pub(crate) fn list<T>(&mut self, list: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.number(list.len() as u64);
         for one in list {
@@ -45,7 +45,8 @@ impl Out {
         }
     }
 
-    /// A histogram: for each bin the distance from the one before, doubled, and one more if a count other than 1 follows.
+    /// Writes a histogram. Each bin is its distance from the previous bin, doubled, plus one if a count other than 1
+    /// follows.
     pub(crate) fn bins(&mut self, bins: &Bins) {
         if let Some(packed) = bins.packed() {
             return self.0.extend_from_slice(packed);
@@ -62,10 +63,10 @@ impl Out {
     }
 }
 
-/// Parts of a list that room is made for before they are read.
+/// Largest number of list elements for which memory is reserved before they are read.
 const MOST_ROOM: u64 = 64;
 
-/// Bytes being read.
+/// A reader of encoded fields.
 #[derive(Clone, Debug)]
 pub(crate) struct In<'a> {
     rest: &'a [u8],
@@ -81,12 +82,12 @@ impl<'a> In<'a> {
         self.rest.is_empty()
     }
 
-    /// Bytes that are left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn len(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether something that was read was no number, no text or no histogram.
+    /// Returns true if a number, text or histogram read so far was malformed.
     pub(crate) fn is_odd(&self) -> bool {
         self.odd
     }
@@ -136,7 +137,7 @@ impl<'a> In<'a> {
         self.byte() != 0
     }
 
-    /// So many bytes, or none if there are not so many.
+    /// Reads `length` bytes; returns an empty slice if fewer remain.
     pub(crate) fn some(&mut self, length: u64) -> &'a [u8] {
         match usize::try_from(length).ok().and_then(|length| self.rest.split_at_checked(length)) {
             Some((some, rest)) => {
@@ -156,10 +157,10 @@ impl<'a> In<'a> {
         String::from_utf8_lossy(self.some(length)).into_owned()
     }
 
-    /// A list; each of its parts has at least one byte.
+    /// Reads a list. Each element occupies at least one byte.
     pub(crate) fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let length = self.number();
-        // A part takes a byte at least; a damaged length is none to make room for.
+        // An element occupies at least one byte; memory is not reserved for a damaged length.
         let room = length.min(self.rest.len() as u64).min(MOST_ROOM) as usize;
         let mut list = Vec::with_capacity(room);
         for _ in 0..length {
@@ -172,14 +173,14 @@ impl<'a> In<'a> {
         list
     }
 
-    /// Passes over a histogram.
+    /// Skips a histogram.
     pub(crate) fn pass_bins(&mut self) {
         if !self.rest.is_empty() {
             self.odd |= Bins::pass_packed(&mut self.rest).is_none();
         }
     }
 
-    /// Adds a histogram that has been checked to sums.
+    /// Adds a histogram, which has been validated before, to several sums.
     pub(crate) fn add_bins<'s>(&mut self, sums: impl IntoIterator<Item = &'s mut Adder>) {
         let begin = self.rest;
         for sum in sums.into_iter().filter(|_| !begin.is_empty()) {
@@ -188,7 +189,7 @@ impl<'a> In<'a> {
         }
     }
 
-    /// The bytes from here up to where the other one is.
+    /// Returns the bytes from the current position to the position of `end`.
     pub(crate) fn up_to(&self, end: &Self) -> &'a [u8] {
         &self.rest[..self.rest.len() - end.rest.len()]
     }
@@ -197,7 +198,7 @@ impl<'a> In<'a> {
         if self.rest.is_empty() {
             return Bins::default();
         }
-        // The form is that of the file.
+        // The packed form of histograms is that of the file.
         let bins = Bins::take_packed(&mut self.rest);
         self.odd |= bins.is_none();
         bins.unwrap_or_default()
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(signed.map(|_| from.signed()), signed);
         assert_eq!((from.float(), &*from.text()), (-0.25, "a — b"));
         assert!(from.is_empty() && !from.is_odd());
-        // Nothing is left: a field that is not there is 0.
+        // No bytes are left: an absent field is 0.
         assert_eq!((from.number(), &*from.text(), from.is_odd()), (0, "", false));
     }
 
@@ -238,7 +239,7 @@ mod tests {
         let mut out = Out::default();
         out.bins(&bins);
         assert_eq!(In::new(&out.0).bins(), bins);
-        // Twice the same bin; a bin that is none; more than there is.
+        // The same bin twice; an invalid bin; more bins than bytes.
         for bytes in [&[2, 10, 0][..], &[1, 0xfe, 0xff, 0xff, 0x7f], &[9, 10]] {
             let mut from = In::new(bytes);
             from.bins();

@@ -1,7 +1,7 @@
-//! Figures that a file names once, at its beginning, and then gives by their place: those of the generator, of its
-//! machine, and the counters. A program that does not know one passes over it.
+//! Figures that a file names once at its beginning and then identifies by position: figures of the generator, figures
+//! of its machine, and counters. A program ignores figures that it does not know.
 //!
-//! Shares, loads and seconds are whole millionths.
+//! Fractions, loads and seconds are written as whole millionths.
 
 use stats::machine::Machine;
 use stats::{Counter, Counters};
@@ -9,7 +9,7 @@ use stats::{Counter, Counters};
 use super::bytes::{In, Out};
 use crate::second::Generator;
 
-/// A kind of number that a figure can be.
+/// A numeric type of a figure, with its conversion to a whole number.
 trait Figure {
     fn to_whole(&self) -> u64;
     fn of_whole(whole: u64) -> Self;
@@ -45,7 +45,7 @@ impl Figure for f64 {
     }
 }
 
-/// Nothing is 0, something one more.
+/// `None` is written as 0, and a value as the value plus one.
 impl Figure for Option<u64> {
     fn to_whole(&self) -> u64 {
         self.map_or(0, |n| n.saturating_add(1))
@@ -123,7 +123,7 @@ figures!(MACHINE, of_machine, set_machine, Machine {
     "memory_available" = memory_available,
 });
 
-/// The names of a file's figures.
+/// The names of the figures of a file, by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
     counters: Vec<String>,
@@ -131,11 +131,11 @@ pub(crate) struct Columns {
     machine: Vec<String>,
 }
 
-/// Heap in use and at most: two figures that are there together.
+/// Names of the two heap figures, used and maximum. A file has both or neither.
 const HEAP: [&str; 2] = ["heap_used", "heap_most"];
 
 impl Columns {
-    /// Those that this program knows.
+    /// Returns the names of all figures that this program supports.
     pub(crate) fn known() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
@@ -205,7 +205,7 @@ impl Columns {
     }
 }
 
-/// Values that are not 0, each with its distance from the one before.
+/// Writes the values that are not 0, each after the distance of its position from the previous one.
 fn write(values: &[u64], out: &mut Out) {
     let there = || values.iter().enumerate().filter(|value| *value.1 != 0);
     out.number(there().count() as u64);

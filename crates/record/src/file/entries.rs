@@ -1,7 +1,7 @@
 //! The entries of a frame: names, seconds, marks, kept samples.
 //!
-//! A name is given a number before it is used, and may be given it again: a file goes on after a frame that could not be
-//! written.
+//! A name gets its number before the number is used. The same definition may be written several times, because a
+//! recording rewrites all names after a frame that could not be written.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::frame::{Change, Ending, Frame, Load, Mark};
 use crate::kept::{Kept, Why};
 use crate::{CauseName, ClassName, Fact, Label, Series, Unit};
 
-/// The kind of an entry; 0 is none.
+/// The kind of an entry. The value 0 is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// The facts of the run.
     Frame = 1,
-    /// Names of figures.
+    /// The names of figures, by position.
     Columns = 2,
     Label = 3,
     Cause = 4,
@@ -27,11 +27,11 @@ pub(crate) enum Kind {
     Second = 7,
     Mark = 8,
     Kept = 9,
-    /// The run is over.
+    /// The end of the run.
     Ending = 10,
-    /// A label counts as another from now on, and in all seconds before.
+    /// Folding of a label into another, which applies to all seconds of the file.
     Folded = 11,
-    /// Samples of a label were in a class of exchanges.
+    /// A class of exchanges that had samples of a label.
     Served = 12,
     /// A setting in force of a watched host.
     Fact = 13,
@@ -60,7 +60,7 @@ pub(crate) fn push(out: &mut Out, kind: Kind, body: impl FnOnce(&mut Out)) {
     out.0.extend_from_slice(&inside.0);
 }
 
-/// The next entry: its kind's byte and its body.
+/// Reads the next entry: the byte of its kind, and its body.
 pub(crate) fn next<'a>(from: &mut In<'a>) -> Option<(u8, In<'a>)> {
     if from.is_empty() {
         return None;
@@ -123,7 +123,7 @@ pub(crate) fn read_frame(from: &mut In<'_>) -> Frame {
     frame.target_is_here = from.truth();
     frame.ports = from.number();
     frame.settings = from.list(|from| (from.text(), from.text()));
-    // Files of before end here.
+    // Files of older versions end before this field.
     frame.load.schedule = from.list(|from| (from.signed(), from.float(), from.float()));
     frame
 }
@@ -227,7 +227,7 @@ pub(crate) fn write_mark(mark: &Mark, out: &mut Out) {
     out.text(text);
 }
 
-/// A mark of a kind that is not known is a note.
+/// Reads a mark. A mark of unknown kind becomes a note.
 pub(crate) fn read_mark(from: &mut In<'_>) -> Mark {
     let at_ms = from.signed();
     let (kind, number, text) = (from.number(), from.float(), from.text());
@@ -258,7 +258,8 @@ pub(crate) fn write_ending((length_ms, ran_ms): (i64, i64), ending: &Ending, out
     out.signed(ran_ms);
 }
 
-/// The length, the ending, and the time in which users ran, ms: 0 in older records, which do not have it.
+/// Reads the end of a run: its length in ms, the ending, and the time in which users ran in ms. That time is 0 in older
+/// records.
 pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     let length_ms = from.signed();
     let (kind, text) = (from.number(), from.text());
@@ -273,7 +274,7 @@ pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     (length_ms, ending, ran_ms)
 }
 
-/// Appends a sample and, of those at random, the number by which chance chose it.
+/// Writes a kept sample with its rank: for a randomly chosen sample the random number that selected it.
 pub(crate) fn write_kept(kept: &Kept, rank: u64, out: &mut Out) {
     out.number(match kept.why {
         Why::Error => 0,
@@ -299,7 +300,7 @@ pub(crate) fn write_kept(kept: &Kept, rank: u64, out: &mut Out) {
     }
 }
 
-/// A sample and its rank.
+/// Reads a kept sample and its rank.
 pub(crate) fn read_kept(from: &mut In<'_>) -> (Kept, u64) {
     let why = match from.number() {
         0 => Why::Error,
@@ -327,7 +328,7 @@ pub(crate) fn read_kept(from: &mut In<'_>) -> (Kept, u64) {
         trace: 0,
     };
     let rank = from.number();
-    // Samples without a trace, and files of before, end here.
+    // Samples without a trace, and samples of older files, end before this field.
     if !from.is_empty() {
         kept.trace = u128::from(from.number()) << 64 | u128::from(from.number());
     }
@@ -338,7 +339,7 @@ fn shared(from: &mut In<'_>) -> Arc<str> {
     from.text().into()
 }
 
-/// The outcome of that name; one that is not known is another.
+/// Returns the outcome with this name; an unknown name becomes [`Outcome::Other`].
 pub(crate) fn outcome(name: &str) -> Outcome {
     use Outcome::{
         Assertion, Closed, CutByEnd, Dns, File, FilesExhausted, Ok, Other, PortsExhausted,

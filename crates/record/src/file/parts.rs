@@ -1,4 +1,4 @@
-//! Seconds and what they are made of, as bytes.
+//! Encoding of seconds and of their parts.
 
 use stats::close::Close;
 use stats::hist::{Bins, layout};
@@ -11,13 +11,14 @@ use crate::labels::Packing;
 use crate::second::{Checked, Class, Part, SLOTS, Second};
 use crate::sum::{Sum, Times};
 
-/// Bins of a histogram of all requests, at most; with more of them, neighbours are counted as one.
+/// Largest number of bins in a histogram of all requests. Neighbouring bins of a larger histogram are merged.
 const MOST_OF_ALL: usize = 1024;
-/// Bins of the histograms of all labels of a second, together, at most; but each may have [`LEAST`].
+/// Largest number of bins in the histograms of all labels of a second together. A single histogram may always have
+/// [`LEAST`] bins.
 const MOST_OF_LABELS: usize = 4096;
 const LEAST: usize = 32;
 
-/// Parts that are not written, because they follow from others.
+/// Flags for data that is not written because it follows from other data.
 mod flag {
     pub(super) const RESPONSE_IS_SERVICE: u64 = 1;
     pub(super) const FAILED_IS_NONE: u64 = 2;
@@ -56,7 +57,7 @@ pub(crate) fn write_part(part: &Part, most: usize, out: &mut Out) {
     }
 }
 
-/// The flags of a part, and its numbers before the histograms.
+/// Reads the flags of a part and its numbers before the histograms.
 fn read_numbers(from: &mut In<'_>) -> (u64, Part) {
     let flags = from.number();
     let part = Part {
@@ -72,7 +73,7 @@ fn read_numbers(from: &mut In<'_>) -> (u64, Part) {
     (flags, part)
 }
 
-/// The numbers behind the histograms.
+/// Reads the numbers after the histograms.
 fn read_rest(flags: u64, from: &mut In<'_>, part: &mut Part) {
     if flags & flag::NO_PHASES == 0 {
         part.phases = Phases::from_array([(); 9].map(|()| from.number().saturating_mul(1000)));
@@ -98,7 +99,7 @@ pub(crate) fn read_part(from: &mut In<'_>) -> Part {
     part
 }
 
-/// Passes over a part. Its bytes have the form of a packed label, unless they are odd.
+/// Skips a part and returns its bytes. They have the form of a packed label unless they are malformed.
 fn pass_part<'b>(from: &mut In<'b>) -> &'b [u8] {
     let begin = from.clone();
     let (flags, mut part) = read_numbers(from);
@@ -131,24 +132,24 @@ pub(crate) fn add_part(mut from: In<'_>, sum: &mut Sum) {
     sum.numbers.add_numbers(&part);
 }
 
-/// Samples and errors of a part.
+/// Reads the numbers of samples and errors of a part.
 pub(crate) fn read_counts(from: &mut In<'_>) -> (u64, u64) {
     let _flags = from.number();
     (from.number(), from.number())
 }
 
-/// Writes a histogram with so many bins at most.
+/// Writes a histogram with at most `most` bins.
 fn write_bins(bins: &Bins, most: usize, out: &mut Out) {
     out.bins(fewer(bins, most).as_ref().unwrap_or(bins));
 }
 
-/// The histogram with so many bins at most: neighbours, 2, 4, 8 … of them, are counted in the middle one. `None`: it has no
-/// more.
+/// Returns a copy of the histogram with at most `most` bins: groups of 2, 4, 8 … neighbours are counted in their middle
+/// bin. Returns `None` if the histogram is small enough already.
 pub(crate) fn fewer(bins: &Bins, most: usize) -> Option<Bins> {
     if bins.len() <= most {
         return None;
     }
-    // Neighbours are apart as long as the highest bit in which they differ is not shifted away.
+    // Two neighbouring bins remain distinct until the highest bit in which they differ is shifted away.
     let (mut apart, mut before) = ([0_usize; 33], None);
     for (bin, _) in bins.iter() {
         let bits =
@@ -172,8 +173,8 @@ pub(crate) fn fewer(bins: &Bins, most: usize) -> Option<Bins> {
     Bins::try_from(fewer).ok()
 }
 
-/// Whether the sum of all samples is written: where no histogram is shared or shortened, it follows from the labels. That of an
-/// interval follows from its only label.
+/// Returns true if the sum of all samples must be written. It is omitted where it follows from the labels: in a second
+/// without shortened histograms, and in an interval with one label.
 fn has_sum(second: &Second, most: usize) -> bool {
     let mut labels = second.labels.iter();
     if second.coarse.is_some() {
@@ -299,7 +300,7 @@ fn read_coarse(from: &mut In<'_>) -> Coarse {
     Coarse { step_ms, rates: has_rates.then_some((least, most)), errors, cpu, watched }
 }
 
-/// The causes of ends of connections, by their numbers in a file.
+/// Causes of connection ends, by their numbers in a file.
 const CAUSES: [CloseCause; 14] = [
     CloseCause::PeerFrame,
     CloseCause::PeerFin,
@@ -323,7 +324,8 @@ fn read_close(from: &mut In<'_>) -> Option<Close> {
     Some(Close { cause, code: u16::try_from(code).unwrap_or(u16::MAX), idle_ms })
 }
 
-/// `transactions`: whether a label is one, by its number. `sum` is empty before and after.
+/// Reads a second. `transaction` returns true for the number of a label that is a transaction. `sum` must be empty, and
+/// is empty afterwards.
 pub(crate) fn read_second(
     from: &mut In<'_>,
     columns: &Columns,
@@ -364,7 +366,7 @@ pub(crate) fn read_second(
     second.closes = from.list(read_close).into_iter().flatten().collect();
     (second.stalled.count, second.stalled.sum) = (from.number(), from.number());
     second.stalled.response = from.bins();
-    // Fields that files of before do not have.
+    // Files of older versions end before these fields.
     second.coarse = from.truth().then(|| Box::new(read_coarse(from)));
     second.checks = from.list(read_checks);
     second.numbers = from.list(read_number);
