@@ -1,9 +1,10 @@
-//! Seconds of a long run become coarser with age: many are merged into one interval of 10 s, 1 min, 10 min or 1 h.
+//! Merging old seconds of a long run into one interval of 10 s, 1 min, 10 min or 1 h.
 //!
-//! Counts, sums, errors and histograms of all requests are added exactly; extremes are kept in [`Coarse`]. Gauges take
-//! their highest value, or the lowest where little is bad (ports left, memory left); shares are weighted by time. The
-//! histograms of labels share [`MOST_OF_LABELS`] bins, so that an interval has a bound however many labels there are.
-//! Tenths of seconds are dropped: those of different seconds do not add up.
+//! Counts, sums, errors and histograms of all requests are added exactly; extremes are stored in [`Coarse`]. An
+//! interval stores the highest value of a gauge, or the lowest if low values are bad (ports left, memory left).
+//! Fractions are averaged with weights by time. The histograms of labels share [`MOST_OF_LABELS`] bins, which bounds
+//! the size of an interval for any number of labels. Slots of 100 ms are dropped, because slots of different seconds do
+//! not add up.
 
 use stats::hist::Bins;
 use stats::machine::Machine;
@@ -14,7 +15,7 @@ use crate::labels::Labels;
 use crate::second::{Generator, Part, SLOTS, Second, settle};
 use crate::sum::Sum;
 
-/// Lengths of intervals, ms, and the age from which seconds are merged into them, ms.
+/// Pairs of an interval length in ms and the age in ms at which seconds are merged into intervals of that length.
 pub const LEVELS: [(u32, i64); 4] = [
     (10_000, 2 * HOUR_MS),
     (60_000, 12 * HOUR_MS),
@@ -22,40 +23,42 @@ pub const LEVELS: [(u32, i64); 4] = [
     (3_600_000, 30 * 24 * HOUR_MS),
 ];
 const HOUR_MS: i64 = 3_600_000;
-/// Bins of the histograms of all labels of an interval together, at most; but each may have [`LEAST`].
+/// Largest number of bins in the histograms of all labels of an interval together. A single histogram may always have
+/// [`LEAST`] bins.
 const MOST_OF_LABELS: usize = 8192;
 const LEAST: usize = 64;
-/// A shorter piece of a second has no rate of its own, ms.
+/// Shortest piece of a second whose request rate is used, ms.
 const WHOLE_MS: u32 = 900;
-/// A second ends up to this time later than it should, ms.
+/// Largest delay of the end of a second, ms.
 const LATE_MS: i64 = 500;
 
-/// Facts of an interval that no sum has.
+/// Figures of an interval that cannot be computed from sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coarse {
-    /// Length of the intervals of which this is one, ms.
+    /// Length of the intervals at this level, ms.
     pub step_ms: u32,
-    /// Least and most requests per second of its single seconds; `None` where it has pieces of seconds only.
+    /// Lowest and highest number of requests per second among its full seconds; `None` if the interval has only pieces
+    /// of seconds.
     pub rates: Option<(f64, f64)>,
-    /// Most errors per second, and most seconds of CPU per second.
+    /// Highest number of errors per second. `cpu` is the highest CPU usage in seconds per second.
     pub errors: f64,
     pub cpu: f64,
     pub watched: Vec<Range>,
 }
 
-/// A watched figure in an interval; `Second::watched` has its mean.
+/// Range of a watched metric in an interval. `Second::watched` has the mean of the metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
     /// Number of the series.
     pub series: u32,
     pub least: f64,
     pub most: f64,
-    /// Time for which it was known, ms.
+    /// Time for which the metric has values, ms.
     pub ms: u64,
 }
 
 impl Coarse {
-    /// The extremes of a second.
+    /// Returns the extremes of a second.
     fn of(second: &Second) -> Self {
         if let Some(coarse) = &second.coarse {
             return (**coarse).clone();
@@ -99,7 +102,8 @@ impl Coarse {
 }
 
 impl Second {
-    /// Least and most requests per second of the single seconds in it; `None` for a piece of a second.
+    /// Returns the lowest and the highest number of requests per second among the single seconds; `None` for a piece of
+    /// a second.
     pub fn rates(&self) -> Option<(f64, f64)> {
         match &self.coarse {
             Some(coarse) => coarse.rates,
@@ -107,7 +111,7 @@ impl Second {
         }
     }
 
-    /// Adds a later second, without its samples and histograms. Both become one interval.
+    /// Joins a later second into this one, except its samples and histograms. The result is an interval.
     fn join(&mut self, other: &Self) {
         let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
         self.join_watched(other, &coarse);
@@ -150,7 +154,7 @@ impl Second {
         settle(&mut self.checks);
     }
 
-    /// Watched figures: their means, weighted by the time for which they were known.
+    /// Joins the watched metrics: their means, weighted by the time for which they have values.
     fn join_watched(&mut self, other: &Self, coarse: &Coarse) {
         let known = |ranges: &[Range], series: u32, or: u32| {
             ranges
@@ -170,7 +174,7 @@ impl Second {
         }
     }
 
-    /// Makes an interval of a second, or of what was joined.
+    /// Turns a second, or joined seconds, into an interval.
     fn finish(&mut self, step_ms: u32) {
         let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
         coarse.step_ms = coarse.step_ms.max(step_ms);
@@ -193,7 +197,7 @@ impl Second {
 }
 
 impl Part {
-    /// Drops tenths of seconds, and joins neighbouring bins of its histograms until each has so many at most.
+    /// Drops the slots of 100 ms, and merges neighbouring bins until each histogram has at most `most` bins.
     fn shorten(&mut self, most: usize) {
         self.slots = [0; SLOTS];
         for bins in [&mut self.service, &mut self.response, &mut self.failed] {
@@ -266,13 +270,14 @@ fn join_machine(mine: &mut Machine, other: &Machine, mine_ms: f64, other_ms: f64
     }
 }
 
-/// The mean of two values with their weights.
+/// Returns the weighted mean of two pairs of value and weight.
 fn weighted(a: (f64, f64), b: (f64, f64)) -> f64 {
     let weights = a.1 + b.1;
     if weights > 0.0 { (a.0 * a.1 + b.0 * b.1) / weights } else { a.0 }
 }
 
-/// The step, ms, that a second of that age has in a record; 0: it stays as it is. `tight`: ages are halved so many times.
+/// Returns the length in ms of the interval that a second belongs to; 0 for a second that is too young to be joined.
+/// `tight` is the number of times that all ages are halved.
 pub(crate) fn step_of(at_ms: i64, start_ms: i64, now_ms: i64, tight: u32) -> u32 {
     let is_old = |(step, age): &&(u32, i64)| {
         let end_ms = start_ms + (bucket(at_ms, start_ms, *step) + 1) * i64::from(*step);
@@ -281,18 +286,18 @@ pub(crate) fn step_of(at_ms: i64, start_ms: i64, now_ms: i64, tight: u32) -> u32
     LEVELS.iter().rev().find(is_old).map_or(0, |level| level.0)
 }
 
-/// Number of the interval in which a second ends.
+/// Returns the number of the interval in which a second ends.
 fn bucket(at_ms: i64, start_ms: i64, step_ms: u32) -> i64 {
     (at_ms - start_ms - LATE_MS).div_euclid(i64::from(step_ms.max(1)))
 }
 
-/// Joins seconds that come in order of time into intervals.
+/// Joins seconds, given in chronological order, into intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Joiner {
     start_ms: i64,
-    /// Step and number of the interval that is open.
+    /// Length and number of the interval that is being built.
     key: (u32, i64),
-    /// Its seconds.
+    /// The seconds of that interval.
     open: Vec<Second>,
     sum: Sum,
 }
@@ -302,8 +307,8 @@ impl Joiner {
         Self { start_ms, ..Self::default() }
     }
 
-    /// Adds a second, to be in an interval of that length. Returns the interval before, if this one is in another. An
-    /// interval that is longer stays as it is.
+    /// Adds a second to an interval of length `step_ms`. Returns the previous interval if this second begins a new one.
+    /// A second that is a longer interval already keeps its length.
     pub(crate) fn add(&mut self, second: Second, step_ms: u32) -> Option<Second> {
         let own = second.coarse.as_ref().map_or(0, |coarse| coarse.step_ms);
         let step_ms = step_ms.max(own);
@@ -314,12 +319,12 @@ impl Joiner {
         before
     }
 
-    /// The last interval.
+    /// Returns the last interval.
     pub(crate) fn end(&mut self) -> Option<Second> {
         let open = std::mem::take(&mut self.open);
         let is_single = open.len() == 1;
         let mut second = joined(open, &mut self.sum)?;
-        // A single one that is an interval already stays as it is.
+        // A single entry that is an interval of this length already stays unchanged.
         let is_done = |coarse: &Coarse| is_single && coarse.step_ms >= self.key.0;
         if !second.coarse.as_deref().is_some_and(is_done) {
             second.finish(self.key.0);
@@ -328,7 +333,7 @@ impl Joiner {
     }
 }
 
-/// Joins seconds in order of time. Histograms are summed bin by bin.
+/// Joins seconds in chronological order. Histograms are summed bin by bin.
 fn joined(mut seconds: Vec<Second>, sum: &mut Sum) -> Option<Second> {
     if seconds.len() <= 1 {
         return seconds.pop();
@@ -353,7 +358,7 @@ fn joined(mut seconds: Vec<Second>, sum: &mut Sum) -> Option<Second> {
     Some(joined)
 }
 
-/// Histograms of a second beside those of its samples.
+/// The histograms of a second other than those of its samples.
 const HISTOGRAMS: [fn(&mut Second) -> &mut Bins; 4] = [
     |second| &mut second.connect,
     |second| &mut second.tls,
@@ -366,7 +371,8 @@ fn sum_of<'p>(parts: impl Iterator<Item = &'p Part>, sum: &mut Sum) -> Part {
     sum.take()
 }
 
-/// The sums of the labels of seconds, which are packed: one label after the other, so that one sum is there at a time.
+/// Returns the sums of the labels of packed seconds. Labels are summed one after the other, so that only one sum is in
+/// memory.
 fn labels_of(seconds: &[Second], sum: &mut Sum) -> Vec<(u32, Part)> {
     let mut parts: Vec<_> = seconds.iter().flat_map(|second| second.labels.packed()).collect();
     parts.sort_by_key(|part| part.0);
@@ -379,7 +385,7 @@ fn labels_of(seconds: &[Second], sum: &mut Sum) -> Vec<(u32, Part)> {
     parts.chunk_by(|a, b| a.0 == b.0).map(of_label).collect()
 }
 
-/// Intervals of that length, made of seconds in order of time.
+/// Returns intervals of this length, built from seconds in chronological order.
 pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Second> {
     let mut joiner = Joiner::new(start_ms);
     let mut found = Vec::new();
@@ -392,7 +398,7 @@ pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Sec
 }
 
 impl crate::Record {
-    /// The same record with intervals of that length.
+    /// Returns the record with its seconds joined into intervals of this length.
     #[must_use]
     pub fn joined(mut self, step_ms: u32) -> Self {
         self.seconds = even(self.seconds, self.frame.start_ms, step_ms);
@@ -400,23 +406,25 @@ impl crate::Record {
         self
     }
 
-    /// Length of the intervals of a long run, ms; `None`: its seconds are as they were measured.
+    /// Returns the length of the intervals of a long run in ms; `None` if all seconds are as measured.
     pub fn step_ms(&self) -> Option<u32> {
         self.seconds.iter().filter_map(|second| second.coarse.as_ref()).map(|one| one.step_ms).max()
     }
 }
 
-/// Seconds that an answer reads at most: of a longer run it gets intervals of one length.
+/// Largest number of seconds in a record that is read. The seconds of a longer run are joined into intervals of equal
+/// length.
 pub const MOST_SECONDS: usize = 10_800;
 
-/// The seconds of a record that is being read, of one length: as they come until there are [`MOST_SECONDS`] of them or
-/// one is an interval, then the shortest intervals that suffice. So memory has a bound however long the run was.
+/// The seconds of a record that is being read. They are kept as written until more than [`MOST_SECONDS`] are read or
+/// one is an interval. Then they are joined into the shortest intervals that fit. So memory is bounded for a run of any
+/// length.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     pub(crate) list: Vec<Second>,
-    /// Length of the intervals, ms; 0: seconds are as they were measured.
+    /// Length of the intervals, ms; 0 as long as seconds are kept as measured.
     step_ms: u32,
-    /// Seconds in the list from which on they are joined.
+    /// Number of seconds in the list above which they are joined.
     full: usize,
 }
 
@@ -447,7 +455,7 @@ impl Seconds {
         }
     }
 
-    /// All of them, in order of time.
+    /// Returns all seconds or intervals in chronological order.
     pub(crate) fn end(mut self, start_ms: i64) -> Vec<Second> {
         if self.step_ms > 0 {
             self.join(start_ms);

@@ -1,8 +1,8 @@
-//! Makes the file of a record shorter: old seconds become intervals ([`crate::coarse`]), all else stays.
+//! Compacting the file of a record: old seconds become intervals ([`crate::coarse`]); everything else stays.
 //!
-//! The file is read and written frame by frame; memory holds one interval and the slow samples kept in it. Seconds that
-//! are still young, and all behind them, are copied as they are. Of slow samples in intervals of a minute and more, the
-//! slowest of each label is kept, [`KEPT`] bytes of them. Marks, errors' samples and names are kept all.
+//! The file is read and written frame by frame; memory holds one interval and the slow samples kept in it. From the
+//! first second that is too young on, the file is copied unchanged. In intervals of a minute and more, only the slowest
+//! sample of each label is kept, up to [`KEPT`] bytes per interval. All marks, failed samples and names are kept.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -18,14 +18,14 @@ use crate::kept::Kept;
 use crate::second::Second;
 use crate::sum::Sum;
 
-/// Bytes of slow samples that are kept in an interval, before compression.
+/// Limit for slow samples in an interval, in bytes before compression.
 const KEPT: usize = 64 << 10;
-/// Intervals from this length on keep so much only, ms.
+/// Length of intervals from which on the limit applies, ms.
 const KEPT_FROM_MS: u32 = 60_000;
-/// Bytes of entries that make a frame, before compression.
+/// Size of the entries that fill a frame, in bytes before compression.
 const FRAME: usize = 64 << 10;
 
-/// Ages at which seconds become coarser: each of [`crate::coarse::LEVELS`], halved `tight` times.
+/// Ages at which seconds are joined: those of [`crate::coarse::LEVELS`], halved `tight` times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ages {
     /// End of the newest second, epoch ms.
@@ -33,7 +33,8 @@ pub struct Ages {
     pub tight: u32,
 }
 
-/// Copies the file of a record, with seconds that are coarser the older they are. `from` ends behind a whole frame.
+/// Copies the file of a record, and joins seconds into longer intervals the older they are. `from` must end after a
+/// whole frame.
 pub fn compact(from: &mut impl Read, to: &mut impl Write, ages: Ages) -> io::Result<()> {
     let mut magic = Vec::new();
     from.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
@@ -66,27 +67,27 @@ pub fn compact(from: &mut impl Read, to: &mut impl Write, ages: Ages) -> io::Res
     compaction.write(to, 0)
 }
 
-/// A file that is being made shorter.
+/// State of compacting a file.
 #[derive(Default)]
 struct Compaction {
     ages: Ages,
     start_ms: i64,
     columns: Columns,
-    /// The entry of the columns that the rest of the file has.
+    /// The entry with the names of figures that the uncompacted rest of the file uses.
     columns_entry: Vec<u8>,
-    /// Whether a label is a transaction, and the label that it counts as, by number.
+    /// True for each label that is a transaction, by label number.
     transactions: Vec<bool>,
     joiner: Joiner,
     sum: Sum,
-    /// Whether a second has come.
+    /// True after the first second.
     begun: bool,
-    /// Slow samples in it.
+    /// Slow samples of the current interval, with their encoded entries.
     slow: Vec<(Kept, Vec<u8>)>,
     out: Out,
 }
 
 impl Compaction {
-    /// Whether the frame has a second that stays as it is.
+    /// Returns true if the frame contains a second that is too young to be joined.
     fn is_young(&self, entries: &[u8]) -> bool {
         let mut from = In::new(entries);
         let mut start_ms = self.start_ms;
@@ -157,7 +158,7 @@ impl Compaction {
         self.begun = true;
     }
 
-    /// Writes an interval, and what is kept of its samples.
+    /// Writes an interval and the slow samples that it keeps.
     fn push(&mut self, second: Option<Second>) {
         let Some(second) = second else { return };
         entries::push(&mut self.out, Kind::Second, |out| parts::write_second(&second, out));
@@ -191,7 +192,7 @@ impl Compaction {
         self.out.0.append(&mut self.columns_entry);
     }
 
-    /// Writes a frame, if there are so many bytes for it.
+    /// Writes a frame if more than `least` bytes of entries are pending.
     fn write(&mut self, to: &mut impl Write, least: usize) -> io::Result<()> {
         if self.out.0.len() <= least {
             return Ok(());

@@ -26,8 +26,8 @@ const SERIES: &str = "-Jthrong.series";
 
 /// Name of the setting of a run whose users loop forever: a main thread group has neither a loop count nor a duration.
 pub const ENDLESS: &str = "endless";
-/// Name of the setting that holds the number of users whose starts or number a rate controls. It exists only if the plan
-/// has other users as well.
+/// Name of the setting that holds the number of users whose starts or number a rate controls. It exists only if the
+/// plan has other users as well.
 pub const RATE_USERS: &str = "rate_users";
 
 /// Facts about a run that do not change while it runs, and its ending.
@@ -35,7 +35,8 @@ pub const RATE_USERS: &str = "rate_users";
 pub struct Frame {
     /// Version of the program that made the record; empty for a record from a result file.
     pub version: String,
-    /// Name of the plan. `plan_hash` is a hash of its text with all included files.
+    /// Path of the plan, as given on the command line. `plan_hash` is a hash of the plan's text with all included
+    /// files.
     pub plan: String,
     pub plan_hash: u64,
     /// Start of the run, epoch ms.
@@ -45,7 +46,8 @@ pub struct Frame {
     /// Time from the start of the first request to the end of the last request, ms. Rates are relative to it. 0 if
     /// unknown.
     pub ran_ms: i64,
-    /// Number of processors of the machine; its memory in bytes; number of threads that run users.
+    /// Number of processors of the machine. `memory` is its memory in bytes, `threads` the number of threads that run
+    /// users.
     pub processors: u32,
     pub memory: u64,
     pub threads: u32,

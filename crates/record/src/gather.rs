@@ -1,7 +1,8 @@
-//! From the snapshots of a run to seconds with numbers for labels, causes and classes.
+//! Conversion of a run's snapshots to seconds with numbers for labels, causes and classes.
 //!
-//! A run may have any number of labels; a record has [`MOST_LABELS`] at most. When there are more, those that differ in
-//! numbers and ids only become one, in the seconds before, too; what is left has no place and counts under one name.
+//! A run may have any number of labels; a record has at most [`MOST_LABELS`]. If there are more, labels that differ
+//! only in numbers and ids are folded into one, also in earlier seconds. Labels that still do not fit count under one
+//! common name.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,33 +17,34 @@ use crate::mask;
 use crate::second::{Checked, Part, Second, settle};
 use crate::{CauseName, Label};
 
-/// Labels of a record.
+/// Largest number of labels in a record.
 pub const MOST_LABELS: usize = 500;
-/// Causes of a record.
+/// Largest number of causes in a record.
 const MOST_CAUSES: usize = 300;
-/// Names whose numbers are kept; of further ones it is only known which pattern they have.
+/// Largest number of label names whose numbers are stored. A further name is looked up by its pattern each time.
 const MOST_NAMES: usize = 50_000;
 
-/// Gives out numbers.
+/// Assigns numbers to labels and causes.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) labels: Vec<Label>,
     pub(crate) causes: Vec<CauseName>,
-    /// By label and whether it is a transaction: the number it has, or had before it was folded.
+    /// Numbers of the names of requests (index 0) and transactions (index 1). A folded label keeps its original number
+    /// here.
     numbers: [HashMap<Arc<str>, u32>; 2],
-    /// Labels that count as others: number, and the other's.
+    /// Pairs of a folded label's number and the number of the label that it is counted under.
     pub(crate) folded: Vec<(u32, u32)>,
-    /// Where each label counts.
+    /// The number that each label is counted under, by label number.
     into: Vec<u32>,
-    /// Labels that are their own.
+    /// Number of labels that are not folded into another.
     own: usize,
     cause_numbers: HashMap<(Outcome, Arc<str>, Arc<str>), u32>,
-    /// Labels whose definition has changed since it was last written, beside the new ones.
+    /// Numbers of labels whose definition has changed since it was last written. New labels are not in this list.
     pub(crate) grown: Vec<u32>,
 }
 
 impl Names {
-    /// The number of a label that is given as text.
+    /// Returns the number of a label given as text.
     pub(crate) fn number(&mut self, name: &str, transaction: bool) -> u32 {
         let known = self.known(name, transaction);
         known.unwrap_or_else(|| self.label(&name.into(), transaction))
@@ -57,12 +59,12 @@ impl Names {
         self.numbers.iter().map(HashMap::len).sum::<usize>() >= MOST_NAMES
     }
 
-    /// The number of a label.
+    /// Returns the number of a label.
     pub(crate) fn label(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         if let Some(number) = self.known(name, transaction) {
             return number;
         }
-        // Downloads are labelled with their URLs.
+        // Labels of embedded resources are their URLs.
         if let Cow::Owned(masked) = mask::urls(name)
             && *masked != **name
         {
@@ -78,7 +80,7 @@ impl Names {
         if self.own < MOST_LABELS {
             return self.add(name, transaction);
         }
-        // No group of labels is left that differ in numbers only; or this one is of a group that was folded.
+        // No group of labels that differ only in numbers is left to fold, or this label belongs to a folded group.
         let pattern = pattern(name);
         let other: Arc<str> = OTHER_LABELS.into();
         let known = self.known(&pattern, transaction).or_else(|| self.known(&other, transaction));
@@ -87,7 +89,7 @@ impl Names {
         number
     }
 
-    /// A new label of its own.
+    /// Adds a new label with a number of its own.
     fn add(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         let group = pattern(name);
         if *group != **name
@@ -105,7 +107,7 @@ impl Names {
         number
     }
 
-    /// A further label counts as one that is there.
+    /// Counts a further label name under an existing label.
     fn join(&mut self, name: &Arc<str>, transaction: bool, number: u32) {
         if self.is_full() {
             return;
@@ -118,7 +120,7 @@ impl Names {
         }
     }
 
-    /// Makes one of all labels that differ in numbers only: the largest groups first, until there is room.
+    /// Folds labels that differ only in numbers and ids, the largest groups first, until there is room for new labels.
     fn fold(&mut self) {
         let mut groups: HashMap<(String, bool), Vec<u32>> = HashMap::new();
         for (number, label) in (0u32..).zip(&self.labels) {
@@ -182,7 +184,7 @@ impl Names {
         number
     }
 
-    /// The number of a cause, which a sample of that label is the first to have if it is new.
+    /// Returns the number of a cause. If the cause is new, the label becomes its first label.
     pub(crate) fn cause_of(
         &mut self,
         outcome: Outcome,
@@ -196,13 +198,13 @@ impl Names {
         self.cause(&stats::cause::Cause { outcome, code, message, count, first_label, first_ms })
     }
 
-    /// The number of a cause that has been counted, or of those for which there was no room.
+    /// Returns the number of a cause that has been counted before; `None` if it has no number of its own.
     pub(crate) fn known_cause(&self, outcome: Outcome, code: &str, message: &str) -> Option<u32> {
         let key = (outcome, code.into(), message.into());
         self.cause_numbers.get(&key).copied()
     }
 
-    /// The measured part of a second.
+    /// Builds a second from the figures of a snapshot.
     pub(crate) fn second(&mut self, snapshot: &Snapshot) -> Second {
         let mut second = Second {
             at_ms: snapshot.at_ms,
@@ -264,7 +266,7 @@ impl Names {
         second
     }
 
-    /// The sentence on folded labels, once there are some.
+    /// Returns the warning about folded labels; `None` if no label is folded.
     pub(crate) fn words(&self) -> Option<String> {
         let folded: u64 = self.labels.iter().map(|label| u64::from(label.folded)).sum();
         let biggest = self.labels.iter().max_by_key(|label| label.folded)?;

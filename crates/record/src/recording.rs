@@ -1,7 +1,7 @@
-//! The record of a run that goes on: from its snapshots to the bytes of its file, a frame a second.
+//! Writing the record of a running test: snapshots become the bytes of the file, one frame per second.
 //!
-//! A frame is complete in itself: after a kill everything up to the last second can be read. Names are written in the
-//! frame in which they are used first; after a frame that could not be written, all of them are written again.
+//! Each frame is complete in itself: after a kill everything up to the last second can be read. Names are written in
+//! the frame that uses them first. After a frame that could not be written, all names are written once more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::second::{Class, Generator, Second};
 use crate::shelf::Shelf;
 use crate::{CauseName, ClassName, Fact, Label, Series, mask};
 
-/// Classes of a record, and series; what comes beyond is not kept.
+/// Largest number of classes in a record. `MOST_SERIES` is the largest number of series. Further ones are dropped.
 const MOST_CLASSES: usize = 500;
 const MOST_SERIES: usize = 2000;
 
@@ -34,23 +34,23 @@ pub struct Recording {
     series: Vec<Series>,
     facts: Vec<Fact>,
     class_numbers: HashMap<ClassName, u32>,
-    /// Numbers of classes and of labels that were in them, in the order in which they met.
+    /// Pairs of class number and label number, in the order in which a label first had samples in the class.
     served: Vec<(u32, u32)>,
     series_numbers: HashMap<(Arc<str>, Arc<str>), u32>,
-    /// Names of each list that have been written.
+    /// Counts of the names, per list, that have been written.
     written: Written,
-    /// End of the second before, epoch ms.
+    /// End of the previous second, epoch ms.
     before_ms: i64,
     start_ms: i64,
     frame: Frame,
     /// The second that was added last.
     last: Second,
-    /// Entries since the last frame.
+    /// Entries added since the last frame.
     open: Out,
-    /// Whether the beginning of the file is written.
+    /// True if the beginning of the file has been written.
     begun: bool,
     told: bool,
-    /// Samples kept of each cause; room for the others.
+    /// Number of failed samples offered of each cause, to keep the first few.
     kept_of: HashMap<(Outcome, String, String), u32>,
     shelf: Shelf,
 }
@@ -74,26 +74,27 @@ struct Written {
     series: usize,
     folded: usize,
     served: usize,
-    /// The facts of watched hosts.
+    /// True if the facts of watched hosts have been written.
     facts: bool,
-    /// The facts of the run.
+    /// True if the facts of the run have been written.
     frame: bool,
 }
 
-/// The facts of a second beside its samples.
+/// The figures of a second other than those of its samples.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
-    /// Users active at its end; started in the run so far.
+    /// Number of users that are active at the end of the second; `started` counts the users started since the begin of
+    /// the run.
     pub users: u64,
     pub started: u64,
-    /// Starts that a rate asked for, and those of them that were not made.
+    /// Number of starts that a rate demanded; `missed` counts the starts among them that did not happen.
     pub due: u64,
     pub missed: u64,
     pub generator: Generator,
     pub machine: Option<Machine>,
-    /// Exchanges by their class.
+    /// Figures of exchanges by class.
     pub classes: Vec<(ClassName, Class)>,
-    /// Figures of hosts that are watched.
+    /// Metrics of watched hosts.
     pub watched: Vec<(Series, f64)>,
 }
 
@@ -103,17 +104,17 @@ impl Recording {
         Self { before_ms: start_ms, start_ms, frame, ..Self::default() }
     }
 
-    /// The facts of the run, as far as they are known by now: they may change while it is being started.
+    /// Sets the facts of the run as known so far. They may change while the run is being started.
     pub fn set_frame(&mut self, frame: Frame) {
         (self.frame, self.written.frame) = (frame, false);
     }
 
-    /// The length asked for, ms, where it is known only while the run goes on.
+    /// Sets the requested length in ms, if it becomes known only during the run.
     pub fn set_length(&mut self, length_ms: i64) {
         (self.frame.load.length_ms, self.written.frame) = (Some(length_ms), false);
     }
 
-    /// Requests go to this very machine.
+    /// Notes that requests go to this machine.
     pub fn set_target_is_here(&mut self) {
         if !self.frame.target_is_here {
             (self.frame.target_is_here, self.written.frame) = (true, false);
@@ -160,17 +161,17 @@ impl Recording {
         self.last = second;
     }
 
-    /// The second that was added last; empty before the first.
+    /// Returns the second that was added last; an empty second before the first.
     pub fn last(&self) -> &Second {
         &self.last
     }
 
-    /// The facts of the run.
+    /// Returns the facts of the run.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// Names of the numbers in its seconds.
+    /// Returns the names of the label numbers in the seconds.
     pub fn labels(&self) -> &[Label] {
         &self.names.labels
     }
@@ -187,22 +188,22 @@ impl Recording {
         &self.series
     }
 
-    /// Settings in force of watched hosts.
+    /// Returns the settings in force of watched hosts.
     pub fn facts(&self) -> &[Fact] {
         &self.facts
     }
 
-    /// Adds a setting in force of a watched host. It is written with the next second.
+    /// Adds a setting in force of a watched host. The setting is written with the next second.
     pub fn fact(&mut self, fact: Fact) {
         self.written.facts &= !fact.put(&mut self.facts);
     }
 
-    /// Adds a moment of the run.
+    /// Adds an event of the run.
     pub fn mark(&mut self, mark: &Mark) {
         entries::push(&mut self.open, Kind::Mark, |out| entries::write_mark(mark, out));
     }
 
-    /// The run is over.
+    /// Adds the end of the run, and writes the samples that still wait.
     pub fn end(&mut self, (at_ms, ran_ms): (i64, i64), ending: &Ending) {
         self.write_waiting(i64::MAX);
         let length_ms = at_ms - self.start_ms;
@@ -211,7 +212,7 @@ impl Recording {
         });
     }
 
-    /// The bytes of all that was added since the last call, to be appended to the file; empty if nothing was.
+    /// Returns the bytes of all additions since the last call, for appending to the file. Empty without additions.
     pub fn take(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if self.open.0.is_empty() {
@@ -232,13 +233,13 @@ impl Recording {
         bytes
     }
 
-    /// The bytes that were taken last could not be written. `nothing`: the file is still empty.
+    /// Notes that the bytes returned last could not be written. `nothing` is true if the file is still empty.
     pub fn lost(&mut self, nothing: bool) {
         self.written = Written::default();
         self.begun &= !nothing;
     }
 
-    /// A sentence on labels that were folded, once.
+    /// Returns the warning about folded labels, once.
     pub fn warning(&mut self) -> Option<String> {
         if self.told {
             return None;
@@ -248,7 +249,7 @@ impl Recording {
         words
     }
 
-    /// Whether exchanges with that address have been counted.
+    /// Returns true if exchanges with this address have been counted.
     pub fn knows(&self, address: &str) -> bool {
         self.class_numbers.contains_key(&ClassName::Address(address.into()))
     }
@@ -265,7 +266,7 @@ impl Recording {
         })
     }
 
-    /// Notes the labels that were in a class for the first time on a core.
+    /// Notes the labels that had samples in a class for the first time on a core.
     fn serve(&mut self, class: u32, labels: &[Arc<str>]) {
         for label in labels {
             let pair = (class, self.names.label(label, false));
@@ -288,7 +289,7 @@ impl Recording {
         })
     }
 
-    /// Writes the names that are not written yet, or have changed.
+    /// Writes the names that are new or have changed.
     fn write_names(&mut self) {
         let Self { names, written, open, .. } = self;
         let new = (0u32..).zip(&names.labels).skip(written.labels);
@@ -333,7 +334,7 @@ impl Recording {
         };
     }
 
-    /// Adds a sample that a core has kept, unless there are enough of its kind.
+    /// Adds a sample that a core has kept, unless enough samples of its kind are stored.
     fn add_example(&mut self, example: &Example) {
         if example.why == Why::Error {
             let key = (example.outcome, example.code.clone(), example.message.clone());
@@ -349,7 +350,7 @@ impl Recording {
         }
     }
 
-    /// Writes the slow samples that have waited for the end of their minute, as far as there is room.
+    /// Writes the slow samples that have waited for the end of their minute, as far as space permits.
     fn write_waiting(&mut self, now_ms: i64) {
         let (waited, mut room) = self.shelf.ended(now_ms);
         for example in &waited {
@@ -360,7 +361,7 @@ impl Recording {
         }
     }
 
-    /// The bytes that it takes.
+    /// Writes a kept sample with secrets masked. Returns its length in bytes before compression.
     fn write_example(&mut self, example: &Example) -> usize {
         let shared = |text: &str| Arc::<str>::from(text);
         let kept = Kept {
@@ -386,7 +387,7 @@ impl Recording {
         self.open.0.len() - before
     }
 
-    /// Adds a sample that is kept whole; its numbers are given out here.
+    /// Adds a sample that is kept in full, and assigns numbers to its label and cause.
     pub fn keep(&mut self, kept: Kept, label: &Arc<str>) {
         self.push_kept(kept, label, 0);
     }

@@ -1,9 +1,10 @@
-//! The room for samples that are kept for being slow or by chance, so that a long run has them from its last hour, too.
+//! Space limits for slow and randomly chosen samples, so that a long run keeps samples from its last hour, too.
 //!
-//! A sample that is slower than those before it in its minute is written at once, until [`MOST_SLOW`] bytes are full.
-//! From then on each label's slowest waits here for the end of its minute, and a minute may write [`A_MINUTE`] bytes:
-//! the slowest of all first, then of the labels whose last one is the longest ago. A kill loses those that wait. Samples
-//! by chance have room of their own. Memory is bounded by [`MOST_WAITING`] samples, the file by its bytes and minutes.
+//! A sample that is slower than the earlier ones of its minute is written at once until [`MOST_SLOW`] bytes are used.
+//! After that, the slowest sample of each label waits for the end of its minute. Each minute may write [`A_MINUTE`]
+//! bytes: the slowest sample of all first, then samples of the labels that were written least recently. If the process
+//! is killed, waiting samples are lost. Random samples have a limit of their own. At most [`MOST_WAITING`] samples wait
+//! in memory.
 #[cfg(test)]
 mod tests;
 
@@ -13,27 +14,28 @@ use std::sync::Arc;
 
 use stats::kept::{Example, Why};
 
-/// Bytes before they are compressed: slow samples that are written at once, those of each minute beyond that, and
-/// samples by chance.
+/// Limit for slow samples that are written at once, in bytes before compression. `A_MINUTE` is the limit for each
+/// minute after that, `MOST_RANDOM` the limit for random samples.
 const MOST_SLOW: usize = 16 << 20;
 const A_MINUTE: usize = 64 << 10;
 const MOST_RANDOM: usize = 4 << 20;
-/// Labels and minutes whose slowest waits for the end of its minute.
+/// Largest number of pairs of label and minute whose slowest sample waits for the end of the minute.
 const MOST_WAITING: usize = 1000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     slow_bytes: usize,
     random_bytes: usize,
-    /// The minute that goes on, since 1970.
+    /// The current minute, counted from 1970.
     minute: i64,
-    /// The slowest of each label and minute: a second may end in one minute and have samples of the minute before.
+    /// The slowest sample of each minute and label. Two minutes can be waiting, because a second may end in one minute
+    /// and contain samples of the previous minute.
     waiting: HashMap<(i64, Arc<str>), Example>,
-    /// The last minute of each label that was written after waiting.
+    /// The last minute of each label whose slowest sample was written after waiting.
     last: HashMap<Arc<str>, i64>,
 }
 
-/// The room of one minute.
+/// The number of bytes that a minute may still write.
 #[derive(Debug)]
 pub(crate) struct Minute(usize);
 
@@ -42,7 +44,7 @@ fn minute_of(example: &Example) -> i64 {
 }
 
 impl Shelf {
-    /// Whether the sample is to be written now. A slow one waits where there is no room.
+    /// Returns true if the sample is to be written now. A slow sample waits if the space is used up.
     pub(crate) fn admits(&mut self, example: &Example) -> bool {
         match example.why {
             Why::Error => true,
@@ -55,7 +57,7 @@ impl Shelf {
         }
     }
 
-    /// A sample that was admitted took so many bytes.
+    /// Counts the bytes of a sample that was admitted and written.
     pub(crate) fn took(&mut self, why: Why, bytes: usize) {
         match why {
             Why::Error => {}
@@ -75,8 +77,8 @@ impl Shelf {
         }
     }
 
-    /// The samples that have waited for the end of their minute, if it is over at that time (epoch ms): the more
-    /// urgent, the earlier. `Minute` says for how many of them there is room.
+    /// Returns the samples that have waited for the end of their minute, if that minute is over at `now_ms` (epoch ms),
+    /// most urgent first. The `Minute` holds the space for them.
     pub(crate) fn ended(&mut self, now_ms: i64) -> (Vec<Example>, Minute) {
         let minute = now_ms.div_euclid(60_000);
         if minute == self.minute {
@@ -92,9 +94,9 @@ impl Shelf {
         (all, Minute(A_MINUTE))
     }
 
-    /// Counts a sample of those that waited, and its bytes. `false`: the room of its minute is full.
+    /// Counts a waiting sample that was written, and its bytes. Returns false if the space of the minute is used up.
     pub(crate) fn wrote(&mut self, example: &Example, bytes: usize, room: &mut Minute) -> bool {
-        // Labels without bound would fill the memory: forgetting them changes only whose turn is next.
+        // Clearing the list bounds memory for any number of labels. It only affects which label is written next.
         if self.last.len() > MOST_WAITING {
             self.last.clear();
         }

@@ -26,8 +26,8 @@ fn slow(label: &str, end_ms: i64, elapsed_ms: u64) -> Example {
     }
 }
 
-/// Each minute of a run has, of 50 labels, a slow sample in its first ten seconds, a slower one in each of the next
-/// four; the slowest of the whole minute is of a label that changes.
+/// In each minute of the run, each of 50 labels has five samples, each slower than the one before. The slowest sample
+/// of the minute belongs to a different label each time.
 #[test]
 fn each_minute_of_a_long_run_keeps_its_slowest_within_the_bound() {
     const MINUTES: i64 = 90;
@@ -56,7 +56,7 @@ fn each_minute_of_a_long_run_keeps_its_slowest_within_the_bound() {
     let record = Record::of_bytes(&file).expect("a record");
     let bytes: usize =
         record.kept.iter().map(|kept| kept.request.len() + kept.response.len()).sum();
-    // Without a bound the reader would keep three of each label and minute: 55 MB.
+    // Without a bound, three samples of each label and minute would be kept: 55 MB.
     assert!(bytes < MOST_SLOW + MINUTES as usize * (A_MINUTE + 8192), "{bytes} bytes");
     for minute in 0..MINUTES {
         let of_it = |ms: i64| (ms - START).div_euclid(60_000) == minute;
@@ -69,13 +69,13 @@ fn each_minute_of_a_long_run_keeps_its_slowest_within_the_bound() {
             format!("label-{}", word(minute % 50))
         );
     }
-    // In the last ten minutes every label has its turn.
+    // In the last ten minutes every label has a sample.
     let late = record.kept.iter().filter(|kept| kept.start_ms >= START + (MINUTES - 10) * 60_000);
     let labels: std::collections::HashSet<u32> = late.map(|kept| kept.label).collect();
     assert_eq!(labels.len(), 50);
 }
 
-/// A name without digits: labels that differ in numbers only might be folded.
+/// Returns a name without digits, because labels that differ only in numbers might be folded.
 fn word(n: i64) -> String {
     ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
         .iter()
