@@ -1,8 +1,9 @@
-//! Time and memory of reading a record or a result file: `cargo run --release -p throng-record --example timing FILE`. With
-//! `--make FILE SECONDS LABELS PER_SECOND [MARKS]` it first makes the record of such a run, with so many marks in each second,
-//! made shorter as a run's is: a copy every half hour. It prints the length of the file and the memory by the hour then.
+//! Measures time and memory of reading a record or a result file: `cargo run --release -p throng-record --example
+//! timing FILE`. With `--make FILE SECONDS LABELS PER_SECOND [MARKS]` it first writes the record of such a run, with
+//! `MARKS` marks in each second, and compacts it every half hour from 2.5 h on, as a run does. Then it prints the
+//! length of the file and the memory after 1, 2, 4, 8 … hours.
 
-// An example prints.
+// Printing is allowed in an example.
 #![allow(clippy::print_stdout)]
 
 use std::fs::File;
@@ -16,7 +17,7 @@ use stats::{Recorder, Sample, Snapshot};
 
 const START: i64 = 1_700_000_000_000;
 
-/// Writes the record of a run with so many seconds, labels, and samples a second.
+/// Writes the record of a run with this number of seconds, labels, samples per second and marks per second.
 fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     let mut recorder = Recorder::new();
@@ -27,7 +28,7 @@ fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Resul
     for second in 0..seconds as i64 {
         for n in 0..per_s {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Times whose logarithm is spread: 5 to 40 ms.
+            // Service times whose logarithm is evenly spread over 5 to 40 ms.
             let elapsed = (5.0 * 8_f64.powf((state >> 33) as f64 / 2_f64.powi(31)) * 1e6) as u64;
             let start_ms = START + second * 1000 + (n * 900 / per_s) as i64;
             let label = ids[(n % labels) as usize];
@@ -56,7 +57,7 @@ fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Resul
 
 const HOUR: i64 = 3600;
 
-/// The facts beside the samples, which differ from second to second as those of a run do.
+/// Returns the figures beside the samples, which vary from second to second as in a run.
 fn around(second: i64) -> Around {
     let machine = stats::machine::Machine {
         segments_out: 1000 + second as u64 * 7919 % 500,
@@ -74,7 +75,7 @@ fn around(second: i64) -> Around {
     Around { users: 50, started: 50, generator, machine: Some(machine), ..Around::default() }
 }
 
-/// Makes the file shorter; the file that has taken its place.
+/// Compacts the file. Returns the file that replaced it.
 fn shorter(path: &str, now_ms: i64) -> std::io::Result<File> {
     let copy = format!("{path}.part");
     let mut to = std::io::BufWriter::new(File::create(&copy)?);

@@ -1,11 +1,11 @@
-//! A record from a result file, as far as its rows allow: of JMeter or of Throng, CSV or XML.
+//! Building a record from a result file of JMeter or Throng, CSV or XML.
 //!
-//! The file is read once, row by row; memory follows the seconds that have rows, and the labels, not the rows and not the
-//! dates. A row counts in the second in which its sample ended. Seconds are counted from the start of the first row's
-//! sample, as a run counts them: the wall clock's fraction of a second is in no figure. Rows come as samples end: a second
-//! is closed and packed some seconds later, and takes rows that come late nevertheless. Rows of redirects and embedded
-//! resources are no requests, as in XML and in a run: the sampler's row has them. Transactions whose samples are not in
-//! the file count as requests.
+//! The file is read once, row by row. Memory grows with the number of labels and of seconds that have rows, not with
+//! the number of rows or the range of dates. A row counts in the second in which its sample ended. As in a run, seconds
+//! are counted from the start of the first row's sample, not from full seconds of the wall clock. A second is closed
+//! and packed when rows some seconds later arrive; rows that come later are still added. Rows of redirects and embedded
+//! resources are not requests, as in XML and in a run: the row of their sampler includes them. Transactions without
+//! rows for their requests count as requests.
 
 mod groups;
 mod inside;
@@ -33,33 +33,34 @@ use crate::read::{Given, ReadError, fold, given, in_order};
 use crate::second::{Checked, Part, SLOTS, Second, settle};
 use crate::{Flaw, Has, Record, wordings};
 
-/// Times that a test can have, ms since 1970: from 1990 to 2100. Rows beyond are left out, unless all are: a sample that
-/// never started has time 0.
+/// Plausible times of a test, ms since 1970: from 1990 to 2100. Rows outside are left out, unless all rows are: a
+/// sample that never started has time 0.
 const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
-/// Times that are read at all: those of a file whose clock began with it, or ran ahead, until 2255.
+/// Accepted times of a row, ms since 1970. The range allows for a clock that started at 0 or ran ahead, until 2255.
 const READ: Range<i64> = 0..9_000_000_000_000;
-/// Samples kept of each cause, and of all of them.
+/// Largest number of failed samples kept for each cause. `KEPT` is the limit for all kept samples.
 const KEPT_OF_A_CAUSE: usize = 5;
 const KEPT: usize = 20_000;
 /// Longest text of a kept sample, bytes.
 const EXCERPT: usize = 500;
-/// Seconds after which no more rows of a second are expected.
+/// Number of seconds after which no more rows of a second are expected.
 const SETTLED: i64 = 5;
-/// Seconds that may have been closed too early, each time: in a file whose rows are in no order none is closed any more.
+/// Number of seconds closed too early after which no second is closed any more, because the file's rows are in no
+/// order.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
-/// The message of a transaction begins so.
+/// Prefix of the response message of a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
-/// Rows after which time stamps without fractions of a second are no coincidence.
+/// Number of rows from which on time stamps without fractions of a second are not a coincidence.
 const LEAST_ROWS: u64 = 10;
-/// Length of the last second, at least, ms.
+/// Shortest length of the last second, ms.
 const LEAST_MS: i64 = 100;
-/// A shorter piece of a second at the begin is counted with the next second, ms.
+/// Shortest first second, ms. A shorter piece is joined to the next second.
 const PIECE_MS: i64 = 500;
 
 impl Record {
-    /// Reads a folder of a run, a record or a result file, whichever it is; `-` is standard input. The columns are those
-    /// that a result file without a heading has, and say the format of its time stamps.
+    /// Reads the folder of a run, a record or a result file; `-` is standard input. `columns` are the columns of a
+    /// result file without a heading, and the format of its time stamps.
     pub fn open(path: &Path, columns: &Columns) -> Result<Self, ReadError> {
         match given(path)? {
             Given::Run(record) => Ok(*record),
@@ -67,7 +68,7 @@ impl Record {
         }
     }
 
-    /// Reads a result file. The path is for errors.
+    /// Reads a result file. `path` is for error messages.
     fn of_source(path: &Path, mut source: Source, columns: &Columns) -> Result<Self, ReadError> {
         use stats::jtl::read::ReadError as Refused;
         let no_rows = |why: String| ReadError::NoRows(path.to_owned(), why);
@@ -107,7 +108,7 @@ impl Record {
         Self::of_rows_with(from, &Columns::default())
     }
 
-    /// Reads the rows of a result file with these columns, as far as its heading does not name them.
+    /// Reads the rows of a result file. `columns` apply where the heading of the file does not name them.
     pub fn of_rows_with(
         from: impl Read,
         columns: &Columns,
@@ -121,23 +122,23 @@ impl Record {
     }
 }
 
-/// Takes the rows of result files one by one, and gives their record.
+/// Collects the rows of result files one by one, and builds their record.
 #[derive(Debug, Default)]
 pub struct Rows {
     near: Gathered,
-    /// Rows whose times no test can have, their number and the line of the first.
+    /// Rows outside the plausible times. `left_out` is their number and the line of the first.
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
     left: Left,
-    /// Some row so far says whether its sample succeeded.
+    /// True if a row so far said whether its sample succeeded.
     says_success: bool,
 }
 
-/// The sums of rows.
+/// The sums of the rows in a range of times.
 #[derive(Debug, Default)]
 struct Gathered {
     names: Names,
-    /// Start of the first row's sample: seconds are counted from it.
+    /// Start of the first row's sample, from which seconds are counted.
     origin_ms: Option<i64>,
     seconds: BTreeMap<i64, Open>,
     closed: BTreeMap<i64, Closed>,
@@ -145,18 +146,18 @@ struct Gathered {
     /// Start of the first sample and end of the last.
     span_ms: Option<(i64, i64)>,
     rows: u64,
-    /// Some time stamp has a fraction of a second.
+    /// True if a time stamp has a fraction of a second.
     fractions: bool,
     users: bool,
     groups: groups::Groups,
     inside: inside::Inside,
-    /// Failed transactions without rows inside so far, by second, label and cause.
+    /// Errors of failed transactions that had no rows of their samples, by second, label and cause.
     failed: BTreeMap<(i64, u32, u32), u64>,
     kept: Vec<Kept>,
     of_causes: HashMap<u32, usize>,
-    /// The slowest of each label and minute: its place among those kept.
+    /// The slowest sample of each label and minute, as an index into `kept`.
     slowest: HashMap<(u32, i64), usize>,
-    /// Some row did not say whether its sample succeeded.
+    /// True if a row did not say whether its sample succeeded.
     errors_unknown: bool,
 }
 
@@ -168,7 +169,7 @@ struct Open {
     causes: HashMap<u32, u64>,
     users: u64,
     users_at_ms: i64,
-    /// Start of the first of its samples.
+    /// Earliest start of its samples.
     start_ms: i64,
 }
 
@@ -196,11 +197,11 @@ struct Closed {
     start_ms: i64,
 }
 
-/// A row, read.
+/// The fields of a parsed row.
 struct Row {
     start_ms: i64,
     end_ms: i64,
-    /// Nanoseconds.
+    /// Service time, ns.
     elapsed: u64,
     phases: Phases,
     samples: u64,
@@ -211,8 +212,8 @@ struct Row {
 }
 
 impl Row {
-    /// `empty_fails`: an empty field `success` is a failure, as in JMeter. In a file whose first rows have none, nobody
-    /// wrote there what failed.
+    /// Parses a row. With `empty_fails`, an empty field `success` means a failure, as in JMeter. Without it, the field
+    /// is empty in all rows so far, so that the file does not say which samples failed.
     fn of(fields: &Fields<'_>, start_ms: i64, empty_fails: bool) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
         let elapsed_ms = natural(Column::Elapsed).filter(|ms| *ms < LONGEST_MS as u64)?;
@@ -241,7 +242,8 @@ impl Row {
         })
     }
 
-    /// Adds the row to a part of the second that began so long before its end, ms.
+    /// Adds the row to the figures of a second. `in_second_ms` is the time from the begin of the second to the end of
+    /// the sample.
     fn add_to(&self, part: &mut Part, in_second_ms: i64) {
         let bin = layout::index_of(self.elapsed / self.samples.max(1) / 1000);
         part.count += self.samples;
@@ -259,7 +261,7 @@ impl Row {
 }
 
 impl Rows {
-    /// Adds the row of a sample that started at that time, ms since 1970; `None`: it has no time that can be.
+    /// Adds the row of a sample that started at `start_ms`, ms since 1970. Returns `None` if the row has no valid time.
     pub fn add(&mut self, fields: &Fields<'_>, start_ms: i64) -> Option<()> {
         let row = Row::of(fields, start_ms, self.says_success)?;
         self.says_success |= row.errors_known;
@@ -276,7 +278,7 @@ impl Rows {
         Some(())
     }
 
-    /// Counts rows that were not given.
+    /// Counts rows that the parser left out.
     pub fn leave_out(&mut self, left: &Left) {
         if self.left.odd == 0 {
             (self.left.first_line, self.left.why) = (left.first_line, left.why);
@@ -341,7 +343,7 @@ impl Gathered {
         self.fractions |= row.start_ms % 1000 != 0;
         let label = self.names.number(&name, transaction);
         if transaction {
-            // Without the time that its timers took, its end is not known.
+            // Without the time of its timers, the end of a transaction is unknown.
             let thread = thread.as_deref().filter(|_| fields.get(Column::IdleTime).is_some());
             self.inside.add_transaction(thread, label, &message, times);
         }
@@ -370,7 +372,7 @@ impl Gathered {
         }
     }
 
-    /// The second of that number.
+    /// Returns the open second with this number, and closes older seconds.
     fn open(&mut self, second: i64) -> &mut Open {
         if self.late < MOST_LATE && !self.seconds.contains_key(&second) {
             let still_open = self.seconds.split_off(&(second - SETTLED));
@@ -379,7 +381,7 @@ impl Gathered {
         self.seconds.entry(second).or_default()
     }
 
-    /// Closes all seconds but those.
+    /// Closes all seconds except `still_open`.
     fn close(&mut self, still_open: BTreeMap<i64, Open>) {
         for (number, open) in std::mem::replace(&mut self.seconds, still_open) {
             match self.closed.entry(number) {
@@ -410,7 +412,7 @@ impl Gathered {
         }
     }
 
-    /// Notes a failed transaction; its cause counts if the transactions of its label turn out to be the requests.
+    /// Notes a failed transaction. Its cause counts only if the transactions of its label turn out to be requests.
     fn fail_transaction(
         &mut self,
         fields: &Fields<'_>,
@@ -427,7 +429,7 @@ impl Gathered {
         *self.failed.entry((second, label, cause)).or_default() += row.errors;
     }
 
-    /// Makes requests of the transactions that stand for them. Returns how many labels these are.
+    /// Turns transactions without rows of their requests into requests. Returns the number of their labels.
     fn promote(&mut self) -> u64 {
         let alone = self.names.labels.iter().all(|label| label.transaction);
         let stands = self.inside.stand_alone(alone, &self.names.folded);
@@ -473,7 +475,7 @@ impl Gathered {
         let stand_alone = self.promote();
         let (start_ms, mut end_ms) = self.span_ms.unwrap_or_default();
         if !self.fractions && self.rows >= LEAST_ROWS {
-            // Time stamps of whole seconds: the last sample may have ended anywhere in its second.
+            // The time stamps are whole seconds, so that the last sample may have ended anywhere in its second.
             end_ms = end_ms.div_euclid(1000) * 1000 + 1000;
         }
         let origin_ms = self.origin_ms.unwrap_or_default();
@@ -494,7 +496,7 @@ impl Gathered {
             seconds,
             ..Record::default()
         };
-        // Before the first row nobody said how many users there are; it is what that row says.
+        // Seconds before the first row get the number of users of that row.
         let mut users = record.seconds.iter().find(|s| !s.labels.is_empty()).map_or(0, |s| s.users);
         for second in &mut record.seconds {
             let requests = second
@@ -505,7 +507,7 @@ impl Gathered {
                 second.all.merge(&part);
             }
             second.all.shrink();
-            // Without a row nobody said that users have ended.
+            // A second without rows gets the number of users of the second before.
             if second.labels.is_empty() {
                 second.users = users;
             }
@@ -530,8 +532,8 @@ impl Gathered {
     }
 }
 
-/// Makes the seconds begin with the first sample's start, and adds a short piece of a second there to the next one.
-/// The span is that of the samples, ms from the origin.
+/// Lets the first second begin with the first sample's start, and joins a short piece of a second there to the next
+/// one. `start_ms` and `end_ms` delimit the samples, ms from the origin.
 fn begin(closed: &mut BTreeMap<i64, Closed>, (start_ms, end_ms): (i64, i64)) {
     if closed.is_empty() {
         return;
@@ -550,7 +552,7 @@ fn begin(closed: &mut BTreeMap<i64, Closed>, (start_ms, end_ms): (i64, i64)) {
     }
 }
 
-/// Gives the first and the last second the lengths that they have: their samples took no more time.
+/// Sets the lengths of the first and the last second to the time that their samples took.
 fn fit(seconds: &mut [Second], start_ms: i64, end_ms: i64) {
     if let Some(first) = seconds.first_mut().filter(|first| first.ms <= 1000) {
         first.ms = (first.at_ms - start_ms).clamp(1, 2 * 1000) as u32;
@@ -577,7 +579,7 @@ impl From<Open> for Closed {
 }
 
 impl Closed {
-    /// Adds rows that came late.
+    /// Adds rows that came after the second was closed.
     fn add(&mut self, late: Self) {
         if late.users_at_ms >= self.users_at_ms {
             (self.users, self.users_at_ms) = (late.users, late.users_at_ms);
@@ -643,7 +645,7 @@ fn kept_of(
     }
 }
 
-/// The result of a row's assertions, as far as the file says it: CSV names those alone that did not hold.
+/// Returns the results of a row's assertions, as far as the file has them. CSV contains only the failed assertions.
 fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
     let failure = fields.get(Column::FailureMessage).unwrap_or_default();
     let (ran, is_bad) = fields.assertions().unwrap_or((false, !failure.is_empty()));
@@ -668,12 +670,12 @@ fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
     }
 }
 
-/// The kind of a failure, from the words that JMeter has for it.
+/// Determines the outcome of a failure from JMeter's texts.
 fn outcome(code: &str, message: &str, failure: &str) -> Outcome {
     if code.parse::<u16>().is_ok_and(|code| code >= 400) {
         return Outcome::Status;
     }
-    // The reason of an answer is the server's own.
+    // With an HTTP status code, the message is the server's own text.
     let is_answer = code.parse::<u16>().is_ok();
     if let Some(outcome) = wordings::outcome(code, message).filter(|_| !is_answer) {
         return outcome;

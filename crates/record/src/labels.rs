@@ -1,9 +1,9 @@
-//! The labels of a second, each with its samples.
+//! The labels of a second, each with the figures of its samples.
 //!
-//! A second that is being measured has them as a list. A record that was read has a second for every second of a run, and
-//! most of them are labels: there they are packed as the file has them, each behind its number and its length. That is a
-//! tenth of the memory and less, times are whole microseconds, and a part is made of the bytes whenever it is asked for.
-//! The number of samples and errors can be had without that.
+//! While a second is measured, its labels are a list. A record that was read has all seconds of a run, and labels take
+//! most of its memory. There they are packed as in the file: number, length and bytes of each label. That takes at most
+//! a tenth of the memory; times are whole microseconds, and a part is decoded on each access. The numbers of samples
+//! and errors are available without decoding a part.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::file::bytes::{In, Out};
 use crate::file::parts;
 use crate::second::Part;
 
-/// Labels by their number, ascending: those with samples.
+/// The labels with samples, in ascending order of their numbers.
 #[derive(Clone, Debug)]
 pub struct Labels(Form);
 
@@ -67,7 +67,7 @@ impl Labels {
         })
     }
 
-    /// The part of a label; `None`: it has no samples here.
+    /// Returns the figures of a label; `None` if the label has no samples in this second.
     pub fn get(&self, number: u32) -> Option<Cow<'_, Part>> {
         match &self.0 {
             Form::List(list) => {
@@ -75,7 +75,7 @@ impl Labels {
                 Some(Cow::Borrowed(&list[at].1))
             }
             Form::Packed(bytes) => {
-                // They ascend.
+                // Packed labels are in ascending order.
                 let found = Entries(In::new(bytes)).find(|entry| entry.0 >= number);
                 let (_, mut body) = found.filter(|entry| entry.0 == number)?;
                 Some(Cow::Owned(parts::read_part(&mut body)))
@@ -83,7 +83,7 @@ impl Labels {
         }
     }
 
-    /// Samples and errors by label.
+    /// Returns the numbers of samples and errors by label.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
         let (list, packed) = self.forms();
         let of_list = list.iter().map(|(number, part)| (*number, part.count, part.errors));
@@ -99,7 +99,7 @@ impl Labels {
         list.iter().map(|label| label.0).chain(packed.map(|entry| entry.0))
     }
 
-    /// Both forms; one of them has nothing in it.
+    /// Returns the labels in both forms. One of the two is empty.
     fn forms(&self) -> (&[(u32, Part)], Entries<'_>) {
         match &self.0 {
             Form::List(list) => (list, Entries(In::new(&[]))),
@@ -107,7 +107,7 @@ impl Labels {
         }
     }
 
-    /// A label behind all others.
+    /// Adds a label with a number higher than all others.
     pub fn push(&mut self, number: u32, part: Part) {
         let mut list = std::mem::take(self).into_list();
         list.push((number, part));
@@ -124,7 +124,7 @@ impl Labels {
         }
     }
 
-    /// Packs what is a list.
+    /// Packs the labels if they are a list.
     pub(crate) fn pack(&mut self) {
         let Form::List(list) = &self.0 else { return };
         let mut packing = Packing::default();
@@ -134,13 +134,13 @@ impl Labels {
         *self = packing.labels();
     }
 
-    /// The bytes of packed labels by their number; nothing of a list.
+    /// Returns the bytes of packed labels by label number. Returns nothing for a list.
     pub(crate) fn packed(&self) -> impl Iterator<Item = (u32, In<'_>)> {
         self.forms().1
     }
 }
 
-/// Labels that are being packed, in the order of their numbers.
+/// A buffer in which labels are packed in ascending order of their numbers.
 #[derive(Default)]
 pub(crate) struct Packing {
     out: Out,
@@ -156,7 +156,7 @@ impl Packing {
         self.part = bytes;
     }
 
-    /// Packs a part that was written.
+    /// Packs a label that is encoded already.
     pub(crate) fn push_bytes(&mut self, number: u32, part: &[u8]) {
         self.out.number(u64::from(number));
         self.out.number(part.len() as u64);
@@ -168,7 +168,7 @@ impl Packing {
     }
 }
 
-/// Labels with their parts.
+/// Iterator over label numbers and their figures.
 #[derive(Clone, Debug)]
 pub struct Iter<'a>(Each<'a>);
 
@@ -192,7 +192,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Numbers of labels, and the bytes of their parts.
+/// Iterator over the numbers of packed labels and the bytes of their figures.
 #[derive(Clone, Debug)]
 struct Entries<'a>(In<'a>);
 

@@ -1,13 +1,13 @@
-//! Secrets in requests, answers, URLs and properties, made unreadable: records, reports and logs are shown to people.
+//! Masking of secrets in requests, responses, URLs and properties, because records, reports and logs are shared.
 //!
-//! One list of names serves all of them. A value is masked whole; the name stays.
+//! All use one list of names. The whole value is masked; the name remains.
 
 use std::borrow::Cow;
 
-/// Stands for a secret.
+/// The text that replaces a secret.
 pub const MASK: &str = "***";
 
-/// Headers whose value is a secret.
+/// Names of headers whose value is a secret.
 const HEADERS: [&str; 10] = [
     "authorization",
     "proxy-authorization",
@@ -21,7 +21,7 @@ const HEADERS: [&str; 10] = [
     "x-csrf-token",
 ];
 
-/// Parts of names whose value is a secret, in headers, parameters, forms, JSON and properties.
+/// Substrings of names whose value is a secret: names of headers, parameters, form fields, JSON members and properties.
 const PARTS: [&str; 19] = [
     "password",
     "passwd",
@@ -48,11 +48,11 @@ const PARTS: [&str; 19] = [
 const WORDS: [&str; 10] =
     ["pass", "pw", "pin", "sid", "otp", "sig", "auth", "jws", "hmac", "session"];
 
-/// Endings of names whose value is a secret in URLs, forms and properties. In JSON and headers they name other things as
-/// well, such as the code of an error.
+/// Endings of names whose value is a secret in URLs, forms and properties. In JSON and headers, such names also have
+/// other meanings, such as the code of an error.
 const ENDINGS: [&str; 3] = ["pass", "pw", "key"];
 
-/// Last words that are secrets there.
+/// Last words of names whose value is a secret in URLs, forms and properties.
 const PARAMETERS: [&str; 3] = ["code", "assertion", "ticket"];
 
 fn is_secret(name: &str) -> bool {
@@ -60,7 +60,7 @@ fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| small.contains(part)) || WORDS.contains(&&*last_word(name))
 }
 
-/// Whether the value of that name is a secret in a URL, a form or a property.
+/// Returns true if the value of this name is a secret in a URL, a form or a property.
 pub fn is_secret_parameter(name: &str) -> bool {
     let name = decoded(name);
     let name = name.trim_end_matches([']', '[']);
@@ -70,7 +70,7 @@ pub fn is_secret_parameter(name: &str) -> bool {
         || PARAMETERS.contains(&&*last_word(name))
 }
 
-/// The last word of `api_key`, `X-Amz-Key`, `client.key` or `accessKey`, in small letters.
+/// Returns the last word of `api_key`, `X-Amz-Key`, `client.key` or `accessKey`, in lower case.
 fn last_word(name: &str) -> String {
     let word = name.rsplit(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or(name);
     let mixed = word.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -78,7 +78,7 @@ fn last_word(name: &str) -> String {
     word[from..].to_ascii_lowercase()
 }
 
-/// A name without its percent escapes of letters and signs.
+/// Decodes the percent escapes of ASCII characters in a name.
 fn decoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -99,14 +99,14 @@ fn decoded(name: &str) -> String {
     out + rest
 }
 
-/// A request or an answer: a head, an empty line, a body.
+/// Masks the secrets of a request or a response: head, empty line, body.
 pub fn text(text: &str) -> String {
     let end = ["\r\n\r\n", "\n\n"].iter().filter_map(|end| Some(text.find(end)? + end.len())).min();
     let (before, behind) = text.split_at(end.unwrap_or(text.len()));
     head(before) + &body(behind)
 }
 
-/// A URL or a form (`a=1&b=2`), with the values of secret parameters and the user's part masked.
+/// Masks the user information and the values of secret parameters in a URL or a form (`a=1&b=2`).
 pub fn url(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut rest = url;
@@ -138,7 +138,7 @@ pub fn url(url: &str) -> String {
     out
 }
 
-/// A text with the secrets of the URLs in it masked.
+/// Masks the secrets of all URLs in a text.
 pub fn urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") {
         return Cow::Borrowed(text);
@@ -160,11 +160,11 @@ pub fn urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A line of a plan, or words about one, with the secrets of its URLs and the values of secret properties masked.
+/// Masks a line of a plan, or a text about one: the secrets of its URLs and the values of secret properties.
 pub fn source(text: &str) -> String {
     let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
     let mut out = String::with_capacity(text.len());
-    // The name of the property that the line is in, and whether its value has begun.
+    // The previous word, the name of the current property, and true once its value has begun.
     let (mut last, mut name, mut is_value) = ("", "", false);
     for part in text.split_inclusive(is_end) {
         let word = part.trim_end_matches(is_end);
@@ -192,7 +192,7 @@ pub fn source(text: &str) -> String {
     out
 }
 
-/// A head (request or status line, header lines) with secret values masked.
+/// Masks the secret values in a head: request line or status line, and header lines.
 pub fn head(head: &str) -> String {
     let mut out = String::with_capacity(head.len());
     for (at, line) in head.split_inclusive('\n').enumerate() {
@@ -220,7 +220,7 @@ pub fn head(head: &str) -> String {
     out
 }
 
-/// A request line: the URL stands between the method and the version.
+/// Masks the URL of a request line, which is between the method and the version.
 fn first_line(line: &str) -> String {
     match (line.split_once(' '), line.rfind(" HTTP/")) {
         (Some((method, _)), Some(end)) if method.len() < end => {
@@ -233,20 +233,20 @@ fn first_line(line: &str) -> String {
     }
 }
 
-/// Headers whose value is a URL.
+/// Names of headers whose value is a URL.
 const LINKS: [&str; 4] = ["location", "referer", "content-location", "refresh"];
 
 fn is_named(name: &str, known: &str) -> bool {
     name.trim().eq_ignore_ascii_case(known)
 }
 
-/// Cookies whose whole value names a backend, and those that name it behind the last dot of a secret.
+/// Names of cookies whose whole value names a backend. In the cookies of `SESSIONS`, the part after the last dot does.
 const ROUTES: [&str; 5] = ["routeid", "serverid", "server_id", "route", "srv"];
 const SESSIONS: [&str; 2] = ["jsessionid", "sessionid"];
-/// Bytes of a backend's name: what is longer may be a secret.
+/// Longest name of a backend in bytes. A longer value may be a secret.
 const ROUTE: usize = 32;
 
-/// The backend that a `Set-Cookie` header names, without the session: `JSESSIONID=***.node1`.
+/// Returns the backend that a `Set-Cookie` header names, without the session id: `JSESSIONID=***.node1`.
 fn route(line: &str) -> Option<String> {
     let (header, cookie) = line.split_once(':')?;
     if !header.trim().eq_ignore_ascii_case("set-cookie") {
@@ -268,7 +268,7 @@ fn secret_header(name: &str) -> bool {
     HEADERS.iter().any(|header| is_named(name, header)) || is_secret(name.trim())
 }
 
-/// A body: forms and the values of JSON, XML and `name: value` whose names are those of secrets.
+/// Masks a body: form fields and the values of secret names in JSON, XML and `name: value`.
 pub fn body(body: &str) -> String {
     let bytes = body.as_bytes();
     let mut out = String::with_capacity(body.len());
@@ -300,7 +300,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// The place of the value behind a name: `"name": "value"`, `name=value`, `<name>value<`.
+/// Finds the range of the value after a name: `"name": "value"`, `name=value`, `<name>value<`.
 fn value_behind(bytes: &[u8], end: usize) -> Option<(usize, usize)> {
     let skip = |mut at: usize, what: &[u8]| {
         while bytes.get(at).is_some_and(|byte| what.contains(byte)) {
@@ -314,7 +314,7 @@ fn value_behind(bytes: &[u8], end: usize) -> Option<(usize, usize)> {
             let at = skip(at + 1, b" \t\\");
             let quote = bytes.get(at).copied().filter(|byte| matches!(byte, b'"' | b'\''));
             if matches!(bytes.get(at), Some(b'{' | b'[')) {
-                // The names within say which of it is a secret.
+                // The names inside of the object or array decide which of its values are secrets.
                 return None;
             }
             let from = at + usize::from(quote.is_some());

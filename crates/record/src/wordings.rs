@@ -1,29 +1,30 @@
-//! Kinds of failures by their words in result files: those of Linux, Windows and macOS, in the languages in which systems and
-//! Java machines write them.
+//! Outcomes of failures, found by the message texts of result files: texts of Linux, Windows and macOS, in the
+//! languages of systems and Java machines.
 //!
-//! The class of an exception decides first, where it says one thing in all languages. Otherwise its text does: Java's own
-//! words, and those of its table of Windows sockets, are always English; the system's are translated, and stand in
-//! `wordings.tsv`. Until JDK 12, Java on Unix adds an English word in brackets. Hosts, paths and URLs stand around such texts
-//! and may hold any word, so that whole texts are compared. Many texts are those of one system alone ([`System::of`]).
+//! The class of an exception decides first, if it has one meaning. Otherwise its text decides. Java's own texts, and
+//! those of its table of Windows sockets, are always English. Texts of the operating system are translated;
+//! `wordings.tsv` lists them. Until JDK 12, Java on Unix adds an English text in brackets. Hosts, paths and URLs around
+//! such texts may contain any word, so that whole texts are compared. Many texts occur on one system only
+//! ([`System::of`]).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use stats::{Outcome, Phase};
 
-/// The meaning of a text by itself. The class of the exception says what it is of a request.
+/// The meaning of a text by itself. Its outcome also depends on the class of the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// No local address or port could be had.
+    /// No local address or port was available.
     Ports,
-    /// An address is in use: on connecting, that of a local port.
+    /// The address is in use; when connecting, the address of a local port.
     InUse,
     Refused,
-    /// An open connection was broken by the peer or a host between.
+    /// The peer or a host on the way broke an open connection.
     Reset,
-    /// One that the generator's own system ended (10053 of Windows).
+    /// The generator's own system ended an open connection (error 10053 of Windows).
     Aborted,
-    /// TCP itself gave up.
+    /// TCP itself timed out.
     TimedOut,
     ConnectTimedOut,
     ReadTimedOut,
@@ -33,7 +34,7 @@ enum Kind {
     Denied,
 }
 
-/// The system that wrote a text.
+/// The operating system that wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     Linux,
@@ -43,7 +44,7 @@ pub enum System {
 
 const LANGUAGES: &str = include_str!("wordings.tsv");
 
-/// English words of Java, and of its table of Windows sockets.
+/// English texts of Java, and of its table of Windows sockets.
 const JAVA: &[(Kind, &str)] = &[
     (Kind::Ports, "no buffer space available (maximum connections reached?)"),
     (Kind::Ports, "cannot assign requested address"),
@@ -65,7 +66,7 @@ const JAVA: &[(Kind, &str)] = &[
     (Kind::Unreachable, "host is unreachable"),
     (Kind::Denied, "permission denied"),
 ];
-/// Words in brackets behind a translated text, until JDK 12 on Unix.
+/// English texts that Java appends in brackets to a translated text, on Unix until JDK 12.
 const BRACKETS: &[(Kind, &str)] = &[
     (Kind::Ports, "address not available"),
     (Kind::Refused, "connection refused"),
@@ -73,14 +74,14 @@ const BRACKETS: &[(Kind, &str)] = &[
     (Kind::Unreachable, "host unreachable"),
     (Kind::Files, "too many open files"),
 ];
-/// Calls behind a text of Java's table of Windows sockets.
+/// Names of calls that follow a text of Java's table of Windows sockets.
 const CALLS: &[&str] =
     &["connect", "getsockopt", "no further information", "recv failed", "socket write error"];
 
-/// The meaning of a text, and the only system that writes it, if there is one.
+/// The meaning of a text, and the system that wrote it if only one system uses the text.
 type Known = (Kind, Option<System>);
 
-/// No text of the table is longer, bytes.
+/// Upper limit for the length of the texts in the table, bytes.
 const LONGEST: usize = 410;
 
 /// Java's text for error 10053 of Windows.
@@ -125,14 +126,14 @@ fn kind_of(name: &str) -> Option<Kind> {
     })
 }
 
-/// A text in small letters, with one blank for each run of white space, and without its last full stop.
+/// Normalizes a text: lower case, one space for each run of white space, no full stop at the end.
 fn plain(text: &str) -> String {
     let text = text.replace('’', "'").to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").trim_end_matches(['.', '。', ' ']).to_owned()
 }
 
-/// A text without the address that Netty adds: TEXT: shop/10.0.0.1:80
+/// Removes the address that Netty appends: `TEXT: shop/10.0.0.1:80`.
 fn without_address(text: &str) -> &str {
     let is_port = |port: &str| port.parse::<u16>().is_ok();
     let is_address = |end: &str| {
@@ -141,11 +142,11 @@ fn without_address(text: &str) -> &str {
     text.rsplit_once(": ").filter(|(_, end)| is_address(end)).map_or(text, |(text, _)| text)
 }
 
-/// The meaning of a message: as a whole, or by the part that the system wrote.
+/// Returns the meaning of a message, found by the whole text or by the part that the system wrote.
 fn known(message: &str) -> Option<Known> {
     let message = message.strip_prefix("Non HTTP response message: ").unwrap_or(message);
     let text = plain(message);
-    // Connect to shop:80 [shop/10.0.0.1] failed: TEXT
+    // Form: `Connect to shop:80 [shop/10.0.0.1] failed: TEXT`
     let text = text.rsplit_once("failed: ").map_or(&*text, |(_, behind)| behind);
     let text = without_address(text);
     let known = |text: &str| TEXTS.get(text.trim_end_matches(['.', '。'])).copied();
@@ -153,7 +154,7 @@ fn known(message: &str) -> Option<Known> {
     let bracket = in_brackets.and_then(|(before, within)| {
         let word = BRACKETS.iter().find(|(_, word)| *word == within);
         let system = || known(before).and_then(|(_, system)| system);
-        // TEXT (connect failed), or PATH (TEXT)
+        // Form: `TEXT (connect failed)` or `PATH (TEXT)`
         word.map(|(kind, _)| (*kind, system())).or_else(|| known(before)).or_else(|| known(within))
     });
     let called = || {
@@ -162,7 +163,7 @@ fn known(message: &str) -> Option<Known> {
         let kind = if before == ABORT { Kind::Aborted } else { kind };
         Some((kind, Some(System::Windows)))
     };
-    // shop.example: TEXT
+    // Form: `shop.example: TEXT`
     let behind_name = || text.split_once(": ").and_then(|(_, text)| known(text));
     known(text).or(bracket).or_else(called).or_else(behind_name)
 }
@@ -172,37 +173,38 @@ fn kind(message: &str) -> Option<Kind> {
 }
 
 impl System {
-    /// The system that wrote this text; `None`: several do, or none is known.
+    /// Returns the system that wrote this text; `None` if several systems use the text, or it is unknown.
     pub fn of(message: &str) -> Option<Self> {
         known(message)?.1
     }
 }
 
-/// Whether the text is that of a connection which the generator's own system ended.
+/// Returns true if the text says that the generator's own system ended a connection.
 pub fn is_abort(message: &str) -> bool {
     kind(message) == Some(Kind::Aborted)
 }
 
-/// Whether an answer holds the words of a system without a free local port, in any language: those of the server behind it.
+/// Returns true if a response contains a system's text for a lack of free local ports, in any language. It comes from
+/// the server behind the responding one.
 pub fn names_ports(answer: &str) -> bool {
     let answer = plain(answer);
     let mut ports = TEXTS.iter().filter(|(_, (kind, _))| *kind == Kind::Ports);
     ports.any(|(text, _)| answer.contains(&**text))
 }
 
-/// Whether a client says that it closed its own connection: Java's words and those of its HTTP client.
+/// Returns true if the text says that the client closed its own connection: texts of Java and of its HTTP client.
 pub fn closed_here(message: &str) -> bool {
     const WORDS: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
     let message = message.to_lowercase();
     WORDS.iter().any(|words| message.contains(words))
 }
 
-/// The outcome that the class of an exception and its text tell, of a response code such as
-/// `Non HTTP response code: java.net.BindException`; `None`: they tell nothing.
+/// Determines the outcome from the class of an exception and its text. `code` is a response code such as `Non HTTP
+/// response code: java.net.BindException`. Returns `None` if they determine no outcome.
 pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     let class = code.strip_prefix("Non HTTP response code: ").unwrap_or(code);
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
-    // Netty's own classes of Java's exceptions.
+    // Netty has subclasses of Java's exceptions with this prefix.
     let class = class.strip_prefix("Annotated").unwrap_or(class);
     let kind = kind(message);
     let connecting = |kind: Option<Kind>| match kind {
@@ -214,7 +216,8 @@ pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     };
     Some(match class {
         "UnknownHostException" => Outcome::Dns,
-        // HTTP samplers bind no other port than their own. A source address that is not there fails at once.
+        // HTTP samplers bind no port other than the local port of a connection. Binding a source address that does not
+        // exist fails at once.
         "BindException" if kind != Some(Kind::Denied) => Outcome::PortsExhausted,
         "ConnectTimeoutException" if kind == Some(Kind::ReadTimedOut) => {
             Outcome::Timeout(Phase::Tls)
@@ -237,14 +240,14 @@ pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     })
 }
 
-/// The outcome that a text tells by itself.
+/// Returns the outcome that a text alone determines.
 fn by_text(kind: Kind) -> Option<Outcome> {
     Some(match kind {
         Kind::Ports => Outcome::PortsExhausted,
         Kind::Refused => Outcome::Refused,
         Kind::Reset | Kind::Aborted => Outcome::Reset,
         Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
-        // An open connection, whose peer gives no sign.
+        // An open connection whose peer does not respond.
         Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
         Kind::Unreachable => Outcome::Unreachable,
         Kind::Files => Outcome::FilesExhausted,
@@ -253,8 +256,8 @@ fn by_text(kind: Kind) -> Option<Outcome> {
     })
 }
 
-/// The outcome of the longest text of the table that stands by itself among other words. Names that are not known and what
-/// is denied have texts that other failures have, too ("System error").
+/// Returns the outcome of the longest text of the table that occurs as whole words within other words. Texts for
+/// unknown names and for denied access are skipped: other failures have the same texts ("System error").
 fn within(words: &str) -> Option<Outcome> {
     let is_edge = |at: &usize| {
         let (before, behind) = words.split_at(*at);
@@ -275,7 +278,7 @@ fn within(words: &str) -> Option<Outcome> {
     told.max_by_key(|(length, _)| *length).and_then(|(_, kind)| by_text(kind))
 }
 
-/// The outcome that words within a failure of another form tell: the messages of plug-ins and of other tools.
+/// Determines the outcome from texts within a failure of another form: messages of plug-ins and of other tools.
 pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
     let words = plain(&format!("{code} {message}"));
     let text = within(&words);
@@ -285,7 +288,7 @@ pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
     let first_of = |known: &[(&str, Outcome)]| {
         known.iter().find(|(part, _)| words.contains(part)).map(|(_, outcome)| *outcome)
     };
-    // Names of classes are the same in all languages, and so are the words of Apache's HTTP client.
+    // Names of classes are the same in all languages, and so are the texts of Apache's HTTP client.
     let class = first_of(&[
         ("unknownhostexception", Outcome::Dns),
         ("connecttimeoutexception", Outcome::Timeout(Phase::Connect)),
@@ -312,7 +315,7 @@ pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
 mod tests {
     use super::*;
 
-    /// Pairs of class and text with the outcome that they are.
+    /// Classes and texts of exceptions, with the outcome of each.
     const SEEN: &[(&str, &str, Outcome)] = &[
         ("java.net.BindException", "Address already in use: connect", Outcome::PortsExhausted),
         ("java.net.BindException", "Can't assign requested address", Outcome::PortsExhausted),
@@ -417,7 +420,7 @@ mod tests {
             ("pool: Too many open files.", Some(Outcome::FilesExhausted)),
             ("java.net.UnknownHostException: broker", Some(Outcome::Dns)),
             ("the call timed out", Some(Outcome::Timeout(Phase::Response))),
-            // A part of a word, and texts that other failures have.
+            // A part of a word, and a text that other failures share.
             ("目标主机关闭了连接", None),
             ("System error 17", None),
         ] {

@@ -1,4 +1,4 @@
-//! The file of a record: what goes in comes out, whole or cut anywhere.
+//! The file of a record: what is written is read, from a whole file or one cut anywhere.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use stats::{Check, Checks, Counter, Outcome, Phases, Recorder, Sample, Snapshot}
 
 const START: i64 = 1_700_000_000_000;
 
-/// A snapshot of so many labels with some samples, one failed.
+/// Returns a snapshot of `labels` labels with `samples` samples, every seventh failed.
 fn snapshot(second: i64, labels: u64, samples: u64) -> Snapshot {
     let mut recorder = Recorder::new();
     recorder.begin(START + second * 1000);
@@ -104,7 +104,7 @@ fn facts_of_hosts_are_written_again_when_they_change_or_a_frame_is_lost() {
     bytes.extend(recording.take());
     assert_eq!(Record::of_bytes(&bytes).expect("a record").facts, [fact("G1")]);
     assert_eq!(Record::of_bytes(&bytes[..length]).expect("a record").facts, [fact("Serial")]);
-    // A frame that could not be written.
+    // After a frame that could not be written, the facts are written with the next one.
     let mut recording = Recording::new(frame());
     recording.fact(fact("ZGC"));
     recording.second(&snapshot(0, 5, 60), around());
@@ -116,7 +116,7 @@ fn facts_of_hosts_are_written_again_when_they_change_or_a_frame_is_lost() {
     assert!(record.flaws.is_empty(), "{:?}", record.flaws);
 }
 
-/// A file of so many seconds, and where each of its frames ends.
+/// Returns a file of `seconds` seconds, and the end offset of each frame.
 fn written(seconds: i64) -> (Vec<u8>, Vec<usize>) {
     let mut recording = Recording::new(frame());
     let (mut bytes, mut ends) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ fn written(seconds: i64) -> (Vec<u8>, Vec<usize>) {
     (bytes, ends)
 }
 
-/// A sample that was kept for an error.
+/// Returns a sample that was kept as a failure.
 fn failed() -> Kept {
     Kept {
         why: Why::Error,
@@ -202,7 +202,7 @@ fn what_was_recorded_is_read() {
     assert_eq!(record.causes[0].message.as_ref(), "Internal");
     assert_eq!(record.series[second.watched[0].0 as usize].host.as_ref(), "db");
     assert_eq!((record.classes.len(), second.classes[0].1.count), (1, 2));
-    // Five labels, and a transaction of the name of one of them.
+    // Five labels, and a transaction with the name of one of them.
     assert_eq!((record.labels.len(), second.labels.len()), (6, 6));
     let taken = snapshot(1, 5, 60);
     for delta in &taken.labels {
@@ -230,7 +230,7 @@ fn a_file_that_is_cut_anywhere_is_read_up_to_its_last_whole_second() {
     }
 }
 
-/// The flaw of a file in which one place is damaged.
+/// Returns the flaw of a file that is damaged in one place.
 fn damaged(bytes: usize, missing_ms: i64) -> [Flaw; 1] {
     [Flaw::Damaged { bytes: bytes as u64, places: 1, missing_ms }]
 }
@@ -238,7 +238,7 @@ fn damaged(bytes: usize, missing_ms: i64) -> [Flaw; 1] {
 #[test]
 fn a_damaged_second_is_left_out_and_counted() {
     let (bytes, ends) = written(4);
-    // Also the lengths at its beginning: the next second is found nevertheless.
+    // Damage in the frame's head is included: the next second is found nevertheless.
     for at in ends[1]..ends[2] {
         let mut bytes = bytes.clone();
         bytes[at] ^= 0x10;
@@ -259,7 +259,7 @@ fn bytes_of_zero_or_of_chance_count_as_the_seconds_that_they_replaced() {
     let filler: Vec<u8> = chance.take(2_500_000).collect();
     for longer in [0, 2_000_000] {
         for filler in [&vec![0; filler.len()], &filler] {
-            // From within the third second up to within the fifth.
+            // The hole reaches from within the third second into the fifth.
             let mut bytes = bytes.clone();
             let hole = ends[1] + 5..ends[4] - 5;
             let length = hole.len() + longer;
@@ -281,13 +281,13 @@ fn damage_is_told_with_the_time_that_it_took() {
     let words = flaw.to_string();
     assert_eq!(Record::of_bytes(&bytes).expect("a record").flaws, [flaw]);
     assert!(words.ends_with("in 2 places could not be read and are left out: 3.0 s of the run; its rates are too low by that"), "{words}");
-    // A copy in which all seconds are intervals says the same.
+    // A copy in which all seconds were joined into intervals has the same flaw.
     let mut copy = Vec::new();
     let ages = record::compact::Ages { now_ms: START + 100 * 3_600_000, tight: 0 };
     record::compact::compact(&mut &bytes[..], &mut copy, ages).expect("a copy");
     let flaws = Record::of_bytes(&copy).expect("a record").flaws;
     assert_eq!(flaws, [Flaw::Damaged { bytes: length as u64, places: 2, missing_ms: 3000 }]);
-    // Behind the last second no time is known to be missing.
+    // After the last second, no time is known to be missing.
     let (mut bytes, _) = written(3);
     bytes.extend([0; 4096]);
     let record = Record::of_bytes(&bytes).expect("a record");
@@ -413,12 +413,12 @@ proptest! {
     }
 }
 
-/// A result file is told from a record by its first bytes: it may be larger than the memory.
+/// A result file is distinguished from a record by its first bytes, because it may be larger than memory.
 #[test]
 fn a_huge_file_that_is_no_record_is_not_read_whole() {
     let path = std::env::temp_dir().join(format!("throng-rows-{}.jtl", std::process::id()));
     let file = std::fs::File::create(&path).unwrap();
-    // A file of holes, which takes no room.
+    // A sparse file, which occupies no disk space.
     let is_huge = file.set_len(1 << 43).is_ok();
     let read = Record::read(&path);
     std::fs::remove_file(&path).unwrap();
@@ -446,7 +446,7 @@ fn response_times_of_their_own_are_merged_with_those_of_the_service() {
     assert_ne!(plain, Part { response: bins(&[(11, 2)]), ..plain.clone() });
 }
 
-/// A snapshot of samples with these labels at these ports.
+/// Returns a snapshot of samples with these labels and destination ports.
 fn served(pairs: &[(&str, u16)]) -> Snapshot {
     let mut recorder = Recorder::new();
     recorder.begin(START);
@@ -466,7 +466,7 @@ fn served(pairs: &[(&str, u16)]) -> Snapshot {
 fn labels_are_known_by_the_address_that_served_them() {
     let mut recording = Recording::new(frame());
     let pairs = [("a", 80), ("b", 80), ("a", 80), ("c", 81)];
-    // Two cores tell the same.
+    // Two cores report the same pairs.
     let mut both = served(&pairs);
     both.merge(&served(&pairs[..1]));
     recording.second(&both, Around::default());
@@ -484,8 +484,8 @@ fn labels_are_known_by_the_address_that_served_them() {
     assert_eq!(known, right);
 }
 
-/// A second of 10 answers of "checked", one of them not as expected and one a status that its assertion accepts, of 4
-/// refused requests and of 4 answers that nothing checks, one of which a script failed.
+/// Returns a second of 18 samples. Of 10 checked responses, one failed its assertion, and one has an error status that
+/// its assertion accepts. 4 requests were refused. 4 responses are unchecked, one of which a script failed.
 fn checked(second: i64) -> Snapshot {
     let mut recorder = Recorder::new();
     recorder.begin(START + second * 1000);

@@ -1,4 +1,4 @@
-//! Records from result files: what rows say, and no more.
+//! Records from result files contain what the rows say, and nothing else.
 
 #[path = "../../../tests/bars.rs"]
 mod bars;
@@ -31,7 +31,7 @@ fn rows_count_in_the_second_of_their_end() {
     assert_eq!(record.has, Has { slots: true, users: true, kept: true, ..Has::default() });
     let labels: Vec<_> = record.labels.iter().map(|l| (&*l.name, l.transaction)).collect();
     assert_eq!(labels, [("Login", false), ("Search, all", false), ("Whole", true)]);
-    // Seconds are counted from the first start; the last ends with the last sample.
+    // Seconds are counted from the first start; the last second ends with the last sample.
     let ends: Vec<_> = record.seconds.iter().map(|s| (s.at_ms % 10_000, s.ms)).collect();
     assert_eq!(ends, [(1100, 1000), (2100, 1000), (3007, 907)]);
     let counts: Vec<_> = record.seconds.iter().map(|s| (s.all.count, s.all.errors)).collect();
@@ -54,7 +54,7 @@ fn rows_count_in_the_second_of_their_end() {
 
 #[test]
 fn seconds_without_a_row_before_the_first_are_there() {
-    // Four seconds until the first sample ends, and one that began before it.
+    // The first sample to end takes four seconds, and another sample began before it.
     let text = "timeStamp,elapsed,label,success,allThreads\n\
         1700000000300,4000,a,true,2\n1700000000250,4200,a,true,2\n1700000004300,100,a,true,2\n";
     let record = of(text);
@@ -104,7 +104,7 @@ fn rows_that_are_none_are_counted() {
     let text =
         format!("{HEAD}a,b\n{ROWS}soon,200,Login,200,OK,g,text,true,,1,1,1,1,u,1,1,1\n9{ROWS}");
     let record = of(&text);
-    // The first line of the last part lies a million years ahead.
+    // The added digit 9 moves the first row of the last part thousands of years ahead.
     let why = Some(record::RowFault::Fields(2, 17));
     assert_eq!(record.flaws, [Flaw::Rows { rows: 3, first_line: 2, why }]);
     assert_eq!(record.seconds.iter().map(|s| s.all.count).sum::<u64>(), 7);
@@ -138,7 +138,7 @@ fn times_may_be_written_out_and_columns_may_be_few() {
 #[test]
 fn rows_may_come_in_any_order() {
     let row = |n: u64| {
-        // A label each; then rows of all labels over five minutes, some of which fail.
+        // One row per label, then rows of all labels over five minutes, some of them failed.
         let ms = 1_700_000_000_000 + if n < 4 { 0 } else { n * 20 };
         let (code, users) = (if n.is_multiple_of(7) { 500 } else { 200 }, 1 + n % 50);
         format!(
@@ -165,7 +165,7 @@ fn rows_may_come_in_any_order() {
         let other = read(&order);
         assert_eq!((&other.labels, &other.causes), (&in_order.labels, &in_order.causes));
         for (second, other) in in_order.seconds.iter().zip(&other.seconds) {
-            // Several rows may end in the same millisecond: which of their users were last is not known.
+            // If several rows end in the same millisecond, it is undefined whose number of users counts.
             let other = record::Second { users: second.users, ..other.clone() };
             assert_eq!(*second, other);
         }
@@ -173,7 +173,7 @@ fn rows_may_come_in_any_order() {
     }
 }
 
-/// So many rows, made as they are read.
+/// A reader of this many rows, which it builds as they are read.
 struct Endless {
     left: u64,
     row: Vec<u8>,
@@ -220,7 +220,7 @@ fn memory_follows_seconds_and_not_rows() {
 
 #[test]
 fn the_time_of_a_file_ends_with_its_last_row() {
-    // 40 a second for 10 s; the last one ends in the eleventh second.
+    // 40 samples per second for 10 s; the last one ends in the eleventh second.
     let rows = (0..401).map(|i| {
         format!("{},150,a,200,OK,t,text,true,,1,1,1,1,u,1,0,1\n", 1_700_000_000_000i64 + i * 25)
     });
@@ -229,7 +229,7 @@ fn the_time_of_a_file_ends_with_its_last_row() {
     assert_eq!((last.at_ms, last.ms), (1_700_000_010_150, 150));
     let length: u32 = record.seconds.iter().map(|second| second.ms).sum();
     assert_eq!(length, 10_150);
-    // A row that ends with a second is none of nothing.
+    // A row that ends exactly with a second gives that second a length above 0.
     let record = of(&format!("{HEAD}1700000000000,2000,a,200,OK,t,text,true,,1,1,1,1,u,1,0,1\n"));
     assert_eq!(record.seconds.last().map(|last| last.ms), Some(100));
 }
@@ -268,7 +268,7 @@ fn samples_inside_of_a_transaction_in_xml_are_its_requests() {
         .map(|(_, count, _)| count)
         .sum();
     assert_eq!(buys, 3);
-    // A transaction that was cut loses nothing but itself.
+    // A torn transaction loses nothing except itself.
     let cut = once.rfind("</sample>").expect("an end");
     let record = of(&format!("{head}{nested}{}", &once[..cut]));
     assert_eq!(counted(&record), (3, 1));
@@ -276,7 +276,7 @@ fn samples_inside_of_a_transaction_in_xml_are_its_requests() {
     let record = of(&format!("{head}{}{nested}</testResults>\n", &once[..cut]));
     assert_eq!(counted(&record), (3, 1));
     assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 1, .. }]), "{:?}", record.flaws);
-    // Without what is inside, the transactions are the requests.
+    // Without rows for their requests, the transactions are the requests.
     let record = of(&format!("{head}{}{}</testResults>\n", sample(100, ""), sample(300, "")));
     assert_eq!(
         (counted(&record), &*record.flaws),
@@ -297,7 +297,7 @@ fn transactions_whose_requests_are_not_in_the_file_are_requests() {
     assert_eq!(record.flaws, [Flaw::Transactions { labels: 1 }]);
     assert!(!record.labels[0].transaction);
     assert_eq!(record.seconds[0].causes, [(0, 1)]);
-    // Beside requests that are in none of them, and a transaction that has its own.
+    // The file also has requests outside of transactions, and a transaction with rows of its requests.
     let rest = row(300, 10, "plain", "OK", true)
         + &row(320, 20, "in", "OK", true)
         + &row(320, 30, "Whole", &bad, false);
@@ -306,7 +306,7 @@ fn transactions_whose_requests_are_not_in_the_file_are_requests() {
         (counted(&record), &*record.flaws),
         ((4, 1), &[Flaw::Transactions { labels: 1 }][..])
     );
-    // Where the requests of all are there, above or below.
+    // The rows of all requests are there, before or after the row of their transaction.
     let above = row(100, 50, "Buy", &bad, false) + &row(110, 40, "pay", "OK", false);
     let below = row(200, 40, "pay", "OK", true) + &row(200, 50, "Buy", &good, true);
     let record = of(&format!("{HEAD}{above}{below}"));
@@ -324,7 +324,7 @@ fn rows_of_redirects_are_counted_with_their_request() {
     let record = of(&format!("{HEAD}{redirect}{}", row(150, 9, "plain")));
     let labels: Vec<_> = record.labels.iter().map(|l| &*l.name).collect();
     assert_eq!((labels, counted(&record)), (vec!["go", "plain"], (2, 0)));
-    // Samplers of the plan that are called so follow each other.
+    // Samplers of the plan with such names follow each other in time, so that they are requests.
     let own = row(100, 40, "go") + &row(140, 10, "go-0") + &row(150, 30, "go-1");
     assert_eq!(counted(&of(&format!("{HEAD}{own}"))), (3, 0));
 }
@@ -351,7 +351,8 @@ fn a_success_that_is_neither_true_nor_false_is_no_row() {
     }
 }
 
-/// Counts of checked answers, those not as expected, and requests that failed by themselves.
+/// Returns the counts of checked responses, of those with a failed assertion, and of requests that failed by transport
+/// or status.
 fn checks(record: &Record) -> [u64; 3] {
     let mut sum = stats::Checks::default();
     for second in &record.seconds {
@@ -362,7 +363,7 @@ fn checks(record: &Record) -> [u64; 3] {
 
 #[test]
 fn csv_says_which_answers_were_not_as_expected_and_not_how_many_were_checked() {
-    // Of Login one fails by its assertion and one by a timeout; Search by its status.
+    // Of the samples of Login, one fails by its assertion and one by a timeout. Search fails by its status.
     assert_eq!(checks(&of(&format!("{HEAD}{ROWS}"))), [0, 1, 2]);
 }
 
@@ -383,12 +384,12 @@ fn xml_says_which_answers_were_checked() {
     let text = [
         sample(true, "200", &holds),
         sample(false, "200", &format!("{holds}{fails}")),
-        // Without a message, as JSON assertions have none.
+        // A failed assertion without a message, as JSON assertions report it.
         sample(false, "200", &assertion(false, true, "")),
         sample(false, "500", &holds),
         sample(false, "Non HTTP response code: java.net.ConnectException", &fails),
         sample(true, "200", ""),
-        // The assertion of an embedded resource is not the sample's.
+        // The assertion of an embedded resource does not count for the sample.
         sample(true, "200", &sample(true, "200", &holds)),
     ];
     let text = format!(

@@ -1,4 +1,4 @@
-//! Records of long runs: seconds that become coarser with age lose no count, no error, no extreme and no mark.
+//! Records of long runs: old seconds are joined without losing counts, errors, extremes or marks.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ use stats::hist::Hist;
 use stats::machine::Machine;
 use stats::{Counter, Outcome, Recorder, Sample, Snapshot};
 
-/// A second of a run: samples of each label, the failed of them, and the longest time, ms.
+/// The content of one second: number of samples by label, number of failed samples, longest service time in ms.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     samples: [u8; 3],
@@ -34,7 +34,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// The bytes of a record of such seconds, each `apart` seconds long.
+/// Returns the bytes of a record of these seconds, `apart` seconds apart.
 fn written(shapes: &[Shape], apart: i64) -> Vec<u8> {
     let mut recording = Recording::new(Frame { start_ms: 1000, ..Frame::default() });
     let (mut recorder, mut snapshot) = (Recorder::new(), Snapshot::new());
@@ -116,7 +116,7 @@ struct Whole {
     marks: Vec<Mark>,
 }
 
-/// Lists of bins are equal whatever way they were added.
+/// Normalizes histograms, so that they are equal regardless of the order of additions.
 fn settled(mut part: Part) -> Part {
     part.slots = Default::default();
     for bins in [&mut part.service, &mut part.response, &mut part.failed] {
@@ -183,7 +183,7 @@ proptest! {
         let expected = whole(&Record::as_written(&bytes).expect("a record"));
         let mut now_ms = 1000 + shapes.len() as i64 * apart * 1000;
         let mut shorter_bytes = bytes;
-        // As time goes on, intervals are joined again.
+        // Compacting the same file repeatedly joins intervals into longer ones.
         for _ in 0..3 {
             shorter_bytes = shorter(&shorter_bytes, now_ms, tight);
             let written = Record::as_written(&shorter_bytes).expect("a record");
@@ -197,7 +197,7 @@ proptest! {
             prop_assert_eq!(read.frame.ending, Ending::Completed);
             now_ms += 40 * 24 * 3_600_000;
         }
-        // Whole frames of a file that was cut anywhere can be read.
+        // The whole frames of a truncated file are readable.
         let cut = Record::of_bytes(&shorter_bytes[..shorter_bytes.len() * 2 / 3]);
         prop_assert!(cut.is_none_or(|cut| cut.flaws.len() <= 1));
     }
@@ -206,7 +206,7 @@ proptest! {
 #[test]
 fn seconds_become_coarser_by_their_age() {
     let shape = Shape { samples: [1; 3], failed: 0, longest_ms: 5, users: 1, note: false };
-    // A day of minutes.
+    // A day of seconds that are a minute apart.
     let bytes = written(&[shape; 1440], 60);
     let day = 24 * 3_600_000;
     let of = |bytes: &[u8]| Record::as_written(bytes).expect("a record").seconds;

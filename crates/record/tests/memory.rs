@@ -1,5 +1,5 @@
-//! Memory of a record that was read: it grows with seconds, not with samples. A test program of its own, because the memory
-//! is that of the process.
+//! Memory of a record that was read: it grows with the number of seconds, not of samples. The test is a program of its
+//! own, because it measures the memory of its process.
 
 #[path = "../../../tests/bars.rs"]
 mod bars;
@@ -13,7 +13,7 @@ const SECONDS: i64 = 100;
 const LABELS: u64 = 50;
 const PER_SECOND: u64 = 2000;
 
-/// A run whose times are spread over 5 to 40 ms, as `examples/timing.rs` makes it.
+/// Returns a record with service times spread over 5 to 40 ms, as `examples/timing.rs` makes it.
 fn written() -> Vec<u8> {
     let mut recorder = Recorder::new();
     let ids: Vec<_> = (0..LABELS).map(|n| recorder.intern(&format!("label {n}"))).collect();
@@ -41,7 +41,7 @@ fn written() -> Vec<u8> {
 #[test]
 fn a_record_read_three_times_is_the_same_record() {
     let bytes = written();
-    // What is allocated for the first time is none of a second's.
+    // The first read also pays for one-time allocations, which do not count.
     let first = Record::of_bytes(&bytes).expect("a record");
     let before = Usage::now().rss;
     let records: Vec<Record> =

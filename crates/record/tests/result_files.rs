@@ -1,4 +1,4 @@
-//! Result files as they come: packed, from pipes, damaged, with gaps, and what is refused.
+//! Result files in practice: compressed, from pipes, damaged, with gaps; and files that are refused.
 
 use std::io::Write;
 use std::path::Path;
@@ -69,14 +69,14 @@ fn a_gap_of_a_month_costs_a_second_at_most_and_is_no_part_of_the_rate() {
         let pause = record.flaws.iter().any(|flaw| matches!(flaw, Flaw::Pauses { pauses: 1, .. }));
         assert!(pause, "{:?}", record.flaws);
     }
-    // Half a minute is a part of the run, and so is a time in which a sample was in flight.
+    // A gap of half a minute belongs to the run, and so does any time in which a sample was in flight.
     let record = of(later(90_000).as_bytes());
     assert_eq!((record.flaws.len(), record.frame.length_ms), (0, 150_000));
     let held = later(3_600_000) + &format!("{},3600000,a,true\n", START + 50_000);
     let record = of(held.as_bytes());
     assert_eq!(record.flaws, []);
     assert!(record.seconds.len() < 300, "{}", record.seconds.len());
-    // The last second has 100 ms at least.
+    // The last second is at least 100 ms long.
     assert_eq!(record.seconds.iter().map(|second| i64::from(second.ms)).sum::<i64>(), 3_660_100);
 }
 
@@ -95,7 +95,7 @@ fn a_sample_that_never_started_costs_no_other_row() {
     let record = of(text.as_bytes());
     assert_eq!(count(&record), 100);
     assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 1, first_line: 2, .. }]));
-    // Times that all begin with 0 are those of the file.
+    // If all times start at 0, they are the times of the file.
     let record = of(format!("{HEAD}0,5,a,true\n1000,5,a,true\n").as_bytes());
     assert_eq!((count(&record), record.flaws.len()), (2, 0));
 }
@@ -110,7 +110,7 @@ fn time_stamps_have_the_format_of_the_property() {
     let text = HEAD.to_owned() + &rows.collect::<Vec<_>>().concat();
     let record =
         Record::of_rows_with(text.as_bytes(), &columns("dd.MM.yyyy HH:mm:ss")).expect("rows");
-    // A sample a second: their time stamps say no more.
+    // One sample per second: the time stamps have no finer resolution.
     assert_eq!((count(&record), record.frame.length_ms), (50, 50_000));
     assert_eq!(count(&of(text.as_bytes())), 0);
 }
@@ -120,7 +120,7 @@ fn a_row_has_a_bound_and_the_error_names_its_line() {
     let long = rows(3) + &",".repeat(17 << 20);
     let error = Record::of_rows(long.as_bytes()).expect_err("a long row").to_string();
     assert!(error.starts_with("line 5: "), "{error}");
-    // An open quote is the loss of its row alone.
+    // An open quote loses only its own row.
     let text = rows(3) + &format!("{START},100,\"a\n") + &rows(300_000);
     let record = of(text.as_bytes());
     assert_eq!(count(&record), 300_003);
@@ -167,7 +167,7 @@ fn an_empty_field_success_is_none_that_says_what_failed() {
     let errors =
         |record: &Record| record.seconds.iter().map(|second| second.all.errors).sum::<u64>();
     assert_eq!(errors(&record), 0);
-    // A row that was cut there is a failure, as in JMeter, and leaves the others what they are.
+    // A row that was cut at this field is a failure, as in JMeter. It does not affect the other rows.
     let cut = Record::of_rows(text.replacen(",\n", ",true\n", 1).as_bytes()).expect("rows");
     assert_eq!((cut.knows_errors(), errors(&cut)), (true, 1));
 }
@@ -216,14 +216,14 @@ fn times_that_no_clock_shows_are_no_rows() {
         let record = of(with(time, elapsed).as_bytes());
         assert_eq!((count(&record), record.frame.length_ms), (30, 3000), "{time} {elapsed}");
         assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::Rows { rows: 1, .. })));
-        // A file with nothing else has no row at all.
+        // If all rows have such times, the file has no valid row.
         let row = |at: i64| format!("{},{elapsed},b,true\n", time.saturating_sub(at));
         let all = HEAD.to_owned() + &(0..50).map(row).collect::<String>();
         if time.checked_add(elapsed).is_none_or(|end| !(0..9 * START).contains(&end)) {
             assert_eq!(count(&of(all.as_bytes())), 0, "{time} {elapsed}");
         }
     }
-    // A clock that began with the test is one.
+    // A clock that started at 0 with the test is valid.
     let row = |i: i64| format!("{},100,a,true\n", i * 100);
     let early = (0..30).map(row).collect::<String>();
     let record = of((HEAD.to_owned() + &early).as_bytes());

@@ -1,17 +1,17 @@
-//! Thread groups of result rows, by the names of their threads: "Buyers 1-12" is the twelfth thread of the first group,
-//! "Buyers". Another group brings another load, although the file counts as many threads as before.
+//! Thread groups of result rows, found in thread names: "Buyers 1-12" is the twelfth thread of the first group,
+//! "Buyers". The begin of another group changes the load, even if the file has the same number of threads as before.
 
 use crate::frame::{Change, Mark};
 
-/// Groups that are told apart.
+/// Largest number of groups.
 const MOST: usize = 64;
 
 /// The groups that have samples.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// Names with the start of the first sample, epoch ms.
+    /// Names of the groups with the start of their first sample, epoch ms.
     seen: Vec<(Box<str>, i64)>,
-    /// The place of the last row's group.
+    /// Index of the group of the last row.
     last: usize,
 }
 
@@ -32,7 +32,7 @@ impl Groups {
         *first_ms = start_ms.min(*first_ms);
     }
 
-    /// A mark where each group begins but the first.
+    /// Returns a mark at the begin of each group except the first.
     pub(super) fn marks(mut self) -> Vec<Mark> {
         self.seen.sort_by_key(|(_, first_ms)| *first_ms);
         let later = self.seen.into_iter().skip(1);
@@ -42,7 +42,7 @@ impl Groups {
     }
 }
 
-/// The name of a group, without its number.
+/// Returns the name of a group without its number.
 fn without_number(group: &str) -> String {
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     group

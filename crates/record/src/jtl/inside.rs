@@ -1,19 +1,19 @@
-//! Rows that are inside of other rows: what a sampler downloads for itself, and the samples of a transaction.
+//! Nested rows: embedded resources and redirects of a sampler, and the samples of a transaction.
 //!
-//! Samples of one thread do not overlap. A row that starts before the end of the row above it of the same thread is a
-//! part of that one: JMeter writes the redirects and embedded resources of `go` below it as `go-0`, `go-1` …, and counts
-//! them in `go`. A transaction that never has a row inside stands for requests that the file does not have.
+//! Samples of one thread do not overlap. A row that starts before the end of the previous row of its thread is a part
+//! of that row. JMeter writes the redirects and embedded resources of `go` below it as `go-0`, `go-1` …, and counts
+//! them in `go`. A transaction that never contains a row stands for requests that are not in the file.
 //!
-//! Memory is bounded: the last rows of the threads that were seen last.
+//! Memory is bounded: only the last rows of recently seen threads are stored.
 
 use std::collections::{HashMap, HashSet};
 
-/// Threads whose last rows are known, at least.
+/// Number of recently seen threads whose last rows are stored, at least.
 const THREADS: usize = 16_384;
-/// Time stamps of a sample and of what it downloads differ by so much from their true distance, ms.
+/// Largest error, in ms, of time stamps of a sample relative to those of its embedded resources.
 const CLOCK_MS: i64 = 2;
 
-/// The times of a row, ms.
+/// Start and end of a row, ms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) start: i64,
@@ -21,7 +21,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Whether a row that starts then starts within this one. The end is no part of it: the next sample may start there.
+    /// Returns true if a row that starts at `start` begins within this row. The end does not belong to a row, because
+    /// the next sample may start then.
     fn has_start(self, start: i64) -> bool {
         (self.start..self.end).contains(&start)
     }
@@ -30,35 +31,37 @@ impl Times {
 /// The last rows of a thread.
 #[derive(Debug, Default)]
 struct Thread {
-    /// Name and times of the last request, and the number of the download that would be its next.
+    /// Name and times of the last request, and the expected number of its next embedded resource or redirect.
     request: Option<(String, Times, u64)>,
-    /// The last transaction: its label and times.
+    /// Label and times of the last transaction.
     transaction: Option<(u32, Times)>,
 }
 
 /// Facts about the transactions of a label.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transaction {
-    /// Some row says that it had samples.
+    /// True if a row says that its transaction had samples.
     had_samples: bool,
-    /// Some of these is longer than a millisecond and has a thread: its samples would have been found.
+    /// True if a transaction with samples is longer than a millisecond and has a thread, so that its rows would have
+    /// been found.
     is_checked: bool,
-    /// Some has a row inside.
+    /// True if a row was found within one of the transactions.
     has_rows: bool,
 }
 
-/// Finds rows inside of others, in the order of a file.
+/// Finds nested rows while the rows of a file are read in order.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     threads: HashMap<Box<str>, Thread>,
     older: HashMap<Box<str>, Thread>,
-    /// Labels that downloads have had.
+    /// Labels that embedded resources and redirects have had.
     downloads: HashSet<Box<str>>,
     transactions: HashMap<u32, Transaction>,
 }
 
 impl Inside {
-    /// Takes a request; true: it is a download of the request above it, which counts it.
+    /// Adds a request. Returns true if it is an embedded resource or redirect of the previous request, which includes
+    /// it already.
     pub(super) fn is_download(&mut self, thread: &str, name: &str, times: Times) -> bool {
         let Self { threads, older, downloads, transactions } = self;
         let last = known(threads, older, thread);
@@ -68,7 +71,8 @@ impl Inside {
             && times.start >= of.start.saturating_sub(CLOCK_MS)
             && times.end <= of.end.saturating_add(CLOCK_MS)
         {
-            // Within a millisecond nothing is seen but that other rows of the label are downloads.
+            // Within a millisecond, times do not show nesting. Then it is assumed if other rows of the label were
+            // embedded resources.
             let is_next = times.start <= of.end && number == *next;
             let is_known = *next > 0 || downloads.contains(name);
             if times.start < of.end || is_next && is_known {
@@ -91,7 +95,7 @@ impl Inside {
         false
     }
 
-    /// Takes a transaction, with its message. `thread`: `None` where the file does not say it.
+    /// Adds a transaction with its message. `thread` is `None` if the thread is unknown.
     pub(super) fn add_transaction(
         &mut self,
         thread: Option<&str>,
@@ -106,11 +110,11 @@ impl Inside {
         }
         about.had_samples = true;
         let Some(thread) = thread else { return };
-        // In whole milliseconds, samples of a shorter one may start at its end.
+        // Times are whole milliseconds, so that a sample within a shorter transaction may start at its end.
         about.is_checked |= times.end - times.start > 1;
         let last = known(&mut self.threads, &mut self.older, thread);
         let request = last.request.as_ref().map(|(_, of, _)| *of);
-        // The last of its samples may start, in whole milliseconds, when it ends.
+        // Times are whole milliseconds, so that the last sample may start when the transaction ends.
         let has_last =
             |of: Times| of.start >= times.start && of.end <= times.end.saturating_add(CLOCK_MS);
         about.has_rows |= times.end > times.start && request.is_some_and(has_last);
@@ -118,13 +122,14 @@ impl Inside {
         last.transaction = Some((label, times));
     }
 
-    /// Whether a row of that label has been seen inside of another one of it.
+    /// Returns true if a row was found within a transaction of this label.
     pub(super) fn has_rows(&self, label: u32) -> bool {
         self.transactions.get(&label).is_some_and(|about| about.has_rows)
     }
 
-    /// Whether the transactions of a label stand for their requests, which the file does not have. `alone`: it has no
-    /// requests at all. `folded`: labels that count as others.
+    /// Returns a function that is true for a label whose transactions stand for requests that are not in the file.
+    /// `alone` is true if the file has no requests at all. `folded` are pairs of a folded label and the label it is
+    /// counted under.
     pub(super) fn stand_alone(
         &self,
         alone: bool,
@@ -148,7 +153,7 @@ impl Inside {
     }
 }
 
-/// The last rows of a thread.
+/// Returns the last rows of a thread, and makes it one of the recently seen threads.
 fn known<'t>(
     threads: &'t mut HashMap<Box<str>, Thread>,
     older: &mut HashMap<Box<str>, Thread>,
@@ -164,8 +169,8 @@ fn known<'t>(
     threads.entry(thread.into()).or_default()
 }
 
-/// Notes that the transaction above has rows, if these times are within it. `own`: the label of a row that is a transaction
-/// itself; none is inside of another one of its label.
+/// Notes that the last transaction contains rows, if the times are within it. `own` is the label if the row itself is a
+/// transaction: a transaction never contains another one of its label.
 fn find_around(
     last: &Thread,
     transactions: &mut HashMap<u32, Transaction>,
@@ -182,7 +187,7 @@ fn find_around(
     }
 }
 
-/// The name of a request, and the number of the download, in `go-1`.
+/// Splits a name such as `go-1` into the name of the request and the number of the embedded resource or redirect.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let (own, number) = name.rsplit_once('-')?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -240,7 +245,7 @@ mod tests {
         let mut inside = Inside::default();
         let times = |start, end| Times { start, end };
         let message = "Number of samples in transaction : 2, number of failing samples : 0";
-        // Above its rows, below them, without, and without samples.
+        // Transactions with rows after them, with rows before them, without rows, and without samples.
         inside.add_transaction(Some("a"), 0, message, times(0, 50));
         inside.is_download("a", "x", times(10, 20));
         inside.is_download("a", "y", times(50, 90));
@@ -252,20 +257,20 @@ mod tests {
         let stands = |alone| (0..5).filter(|n| inside.stand_alone(alone, &[])(*n)).collect();
         assert_eq!((stands(false), stands(true)), (vec![2], vec![2, 4]));
         assert!(!inside.stand_alone(false, &[(2, 0)])(2), "as the label that it counts as");
-        // In whole milliseconds its last sample starts at its end.
+        // In whole milliseconds, the last sample of the transaction starts at the transaction's end.
         inside.is_download("c", "x", times(100, 101));
         inside.is_download("c", "y", times(101, 102));
         inside.add_transaction(Some("c"), 6, message, times(100, 101));
         assert!(!inside.stand_alone(false, &[])(6));
-        // The request above ended before it.
+        // The previous request ended before the transaction.
         inside.is_download("d", "x", times(99, 100));
         inside.add_transaction(Some("d"), 7, message, times(100, 102));
         assert!(inside.stand_alone(false, &[])(7));
-        // Its samples start, in whole milliseconds, when it ends.
+        // In whole milliseconds, the samples of the transaction start when it ends.
         inside.add_transaction(Some("e"), 8, message, times(100, 101));
         inside.is_download("e", "x", times(101, 101));
         assert!(!inside.stand_alone(false, &[])(8));
-        // The next of the label starts, by the rounding of its times, before the end of the last.
+        // Due to rounding, the next transaction of the label starts before the last one ends.
         inside.add_transaction(Some("b"), 5, message, times(0, 50));
         inside.add_transaction(Some("b"), 5, message, times(49, 51));
         assert!(inside.stand_alone(true, &[])(5));

@@ -1,24 +1,27 @@
-//! Seconds without rows: those within a run, and the pauses between runs that were appended to one file.
+//! Seconds without rows: gaps within a run, and pauses between runs that were appended to one file.
 //!
-//! Cost and memory follow the seconds that have rows. Short gaps are seconds of their own; of long ones one second stands
-//! for all. A pause is no time of the test: no sample was in flight, and it is much longer than all gaps that are none.
+//! Cost and memory grow with the number of seconds that have rows. A short gap is filled with seconds; a long gap
+//! becomes one long second. A pause does not count as time of the test: no sample was in flight, and the pause is much
+//! longer than all ordinary gaps.
 
 use std::collections::BTreeMap;
 
 use super::{Closed, Open};
 use crate::second::Second;
 
-/// A pause is at least so many seconds long, and so many times as long as the longest gap that is none.
+/// Shortest pause in seconds. `TIMES_LONGER` is the smallest ratio of a pause to the longest ordinary gap.
 const LEAST_PAUSE: i64 = 60;
 const TIMES_LONGER: i64 = 10;
-/// Pauses of a file, at most, and seconds with rows that there are for each run.
+/// Largest number of pauses in a file. `LEAST_RUN` is the smallest average number of seconds with rows per run.
 const MOST_PAUSES: usize = 20;
 const LEAST_RUN: usize = 10;
-/// Longest gap that is filled with seconds of their own, and their number beside those with rows.
+/// Longest gap that is filled with seconds. `MOST_FILLED` is the largest number of such seconds, or the number of
+/// seconds with rows if that is larger.
 const SHORT: i64 = 60;
 const MOST_FILLED: i64 = 3600;
 
-/// A gap before a second with rows: its first second, the second in which the next sample starts, and the one with rows.
+/// A gap before a second with rows: its first second, the second in which the next sample starts, and the second with
+/// rows.
 struct Gap {
     from: i64,
     start: i64,
@@ -26,14 +29,14 @@ struct Gap {
 }
 
 impl Gap {
-    /// Seconds in which no sample was in flight.
+    /// Returns the number of seconds in which no sample was in flight.
     fn idle(&self) -> i64 {
         (self.start - self.from).max(0)
     }
 }
 
-/// The seconds in order of time, with those without rows, and the lengths of the pauses between runs, ms. Seconds are
-/// numbered from the origin.
+/// Returns all seconds in chronological order, including those without rows, and the lengths in ms of the pauses
+/// between runs. Seconds are numbered from the origin.
 pub(super) fn seconds(closed: BTreeMap<i64, Closed>, origin_ms: i64) -> (Vec<Second>, Vec<i64>) {
     let gaps = gaps(&closed, origin_ms);
     let nothing = |number| Closed::from(Open::default()).second(number, origin_ms);
@@ -57,7 +60,7 @@ pub(super) fn seconds(closed: BTreeMap<i64, Closed>, origin_ms: i64) -> (Vec<Sec
 
 fn gaps(closed: &BTreeMap<i64, Closed>, origin_ms: i64) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    // The start of the first sample that ends in a second or later.
+    // Earliest start of the samples that end in this second or later.
     let (mut start, mut next) = (i64::MAX, None);
     for (number, closed) in closed.iter().rev() {
         if let Some(to) = next
@@ -73,7 +76,7 @@ fn gaps(closed: &BTreeMap<i64, Closed>, origin_ms: i64) -> Vec<Gap> {
     gaps
 }
 
-/// Length from which on a gap is a pause, seconds; `None`: none is.
+/// Returns the length in seconds from which on a gap is a pause; `None` if no gap is a pause.
 fn least_pause(gaps: &[Gap], with_rows: usize) -> Option<i64> {
     let mut idle: Vec<i64> = gaps.iter().map(Gap::idle).collect();
     idle.sort_unstable_by_key(|idle| std::cmp::Reverse(*idle));
