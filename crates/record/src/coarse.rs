@@ -58,7 +58,7 @@ pub struct Range {
 }
 
 impl Coarse {
-    /// Returns the extremes of a second.
+    /// Returns the extremes of a second: request rates, errors, CPU, watched metrics.
     fn of(second: &Second) -> Self {
         if let Some(coarse) = &second.coarse {
             return (**coarse).clone();

@@ -49,7 +49,7 @@ const SETTLED: i64 = 5;
 /// order.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
-/// Prefix of the response message of a transaction.
+/// Prefix of the response message that JMeter writes for a transaction.
 const TRANSACTION: &str = "Number of samples in transaction : ";
 /// Number of rows from which on time stamps without fractions of a second are not a coincidence.
 const LEAST_ROWS: u64 = 10;

@@ -1,4 +1,4 @@
-//! Reader for the file of a record.
+//! Reading a record from its file.
 
 use std::collections::HashSet;
 use std::io::{BufReader, Read};
@@ -173,7 +173,7 @@ struct Reading {
     damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
-    /// Kept samples with their ranks.
+    /// Samples kept in full, with the ranks of the randomly chosen ones.
     kept: Vec<(Kept, u64)>,
 }
 

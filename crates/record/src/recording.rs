@@ -171,7 +171,7 @@ impl Recording {
         &self.frame
     }
 
-    /// Returns the names of the label numbers in the seconds.
+    /// Returns the labels. Label numbers in seconds are indices into this list.
     pub fn labels(&self) -> &[Label] {
         &self.names.labels
     }

@@ -198,7 +198,7 @@ impl<'a> In<'a> {
         if self.rest.is_empty() {
             return Bins::default();
         }
-        // The packed form of histograms is that of the file.
+        // Packed histograms have the same encoding in memory and in the file.
         let bins = Bins::take_packed(&mut self.rest);
         self.odd |= bins.is_none();
         bins.unwrap_or_default()

@@ -31,9 +31,9 @@ impl Times {
 /// The last rows of a thread.
 #[derive(Debug, Default)]
 struct Thread {
-    /// Name and times of the last request, and the expected number of its next embedded resource or redirect.
+    /// Name and times of the thread's last request, and the expected number of its next embedded resource or redirect.
     request: Option<(String, Times, u64)>,
-    /// Label and times of the last transaction.
+    /// Label and times of the thread's last transaction.
     transaction: Option<(u32, Times)>,
 }
 
