@@ -1,4 +1,4 @@
-//! Sentences made from figures: a caption for each chart, English and Chinese.
+//! Texts made from figures in English and Chinese, such as a caption for each chart.
 
 pub mod comparison;
 pub mod numbers;
@@ -8,10 +8,10 @@ use answers::verdict::Words;
 
 use crate::model::{Column, words};
 
-/// A change between the first and the last fifth of a run that is worth a word.
+/// Smallest relative change between the first and the last fifth of a run that a caption mentions.
 const CHANGE: f64 = 0.2;
 
-/// Three significant digits.
+/// Formats a value with three significant digits.
 pub fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".into();
@@ -28,7 +28,7 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// A whole number with narrow spaces between groups of three.
+/// Formats a whole number with narrow spaces between groups of three digits.
 pub fn grouped(value: f64) -> String {
     let plain = format!("{value:.0}");
     let (sign, plain) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
@@ -40,7 +40,7 @@ pub fn grouped(value: f64) -> String {
     format!("{sign}{}", groups.join("\u{202f}"))
 }
 
-/// µs with the unit that fits.
+/// Formats a duration in µs with a suitable unit.
 pub fn time(us: f64) -> String {
     match us {
         _ if us >= 120e6 => format!("{} min", digits(us / 60e6)),
@@ -60,7 +60,7 @@ pub fn bytes(value: f64) -> String {
     format!("{} {}", digits(value), units[unit])
 }
 
-/// A share as percent.
+/// Formats a fraction as percent.
 pub fn share(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-4 {
         "< 0.01 %".into()
@@ -69,7 +69,8 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// A change as percent with its sign; a dash where there is none, as from nothing to something.
+/// Formats a relative change as percent with its sign. Returns a dash for a change that is not finite, such as a change
+/// from 0.
 pub fn signed(share: f64) -> String {
     if !share.is_finite() {
         return "–".to_owned();
@@ -80,7 +81,7 @@ pub fn signed(share: f64) -> String {
     }
 }
 
-/// A difference of two shares as points with its sign.
+/// Formats a difference of two fractions as percentage points with its sign.
 pub fn points(share: f64) -> Words {
     let points = match format!("{:+.2}", share * 100.0) {
         nothing if nothing == "-0.00" => "+0.00".to_owned(),
@@ -89,7 +90,7 @@ pub fn points(share: f64) -> Words {
     words(format!("{points} points"), format!("{points} 个百分点"))
 }
 
-/// A figure in its unit, which is one of those of a column.
+/// Formats a figure in the unit of its column.
 pub fn figure(value: f64, unit: &str) -> String {
     match unit {
         "us" => time(value),
@@ -102,7 +103,7 @@ pub fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// The heading of a percentile or another figure of these times: `Response p95`, as criteria name it.
+/// Returns the heading of a percentile or another figure of these times, such as `Response p95`, as criteria name it.
 pub fn timed(times: Times, figure: &str) -> Words {
     let zh = times.word().zh;
     let en = match times {
@@ -112,7 +113,7 @@ pub fn timed(times: Times, figure: &str) -> Words {
     words(format!("{en} {figure}"), format!("{zh}时间 {figure}"))
 }
 
-/// The heading of the mean of these times.
+/// Returns the heading of the mean of these times.
 pub fn mean(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, mean", "平均响应时间"),
@@ -120,7 +121,7 @@ pub fn mean(times: Times) -> Words {
     }
 }
 
-/// The heading of the largest of these times.
+/// Returns the heading of the largest of these times.
 pub fn longest(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, max", "最大响应时间"),
@@ -128,7 +129,8 @@ pub fn longest(times: Times) -> Words {
     }
 }
 
-/// The part of the mean time that the generator caused: its own and all of it, µs.
+/// Returns the sentence about the generator's share of the mean time. The arguments are that share and the mean time,
+/// µs.
 pub fn overhead((own, of): (f64, f64)) -> Words {
     let (own, of) = (time(own), time(of));
     words(
@@ -137,9 +139,9 @@ pub fn overhead((own, of): (f64, f64)) -> Words {
     )
 }
 
-/// The words where no rule has a finding. Beside a criterion that is not met they do not say that nothing stands out.
+/// Returns the text for a verdict without findings. If a criterion is not met, it does not say that nothing stands out.
 ///
-/// `lacks`: what is missing to say whether the load reached a limit.
+/// `lacks` names the data missing to say whether the load reached a limit.
 pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
     if not_met {
         return words(
@@ -158,7 +160,7 @@ pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
     }
 }
 
-/// `mm:ss` since the start, or `h:mm:ss`.
+/// Formats a time since the start as `mm:ss` or `h:mm:ss`.
 pub fn clock(ms: i64) -> String {
     let s = ms.max(0) / 1000;
     if s >= 3600 {
@@ -168,7 +170,7 @@ pub fn clock(ms: i64) -> String {
     }
 }
 
-/// The course of a column in a sentence: whether it rose, fell, or stayed, and its largest value.
+/// Describes a column over time in a sentence: whether it rose, fell or stayed constant, and its largest value.
 pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
     let known: Vec<(usize, f64)> = column.figures().collect();
     let (&(_, first), &(_, last)) = (known.first()?, known.last()?);
@@ -231,7 +233,7 @@ pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
     })
 }
 
-/// Sentences behind each other.
+/// Joins sentences.
 pub fn together(parts: impl IntoIterator<Item = Words>) -> Words {
     let mut all = words("", "");
     for part in parts {

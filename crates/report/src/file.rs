@@ -1,4 +1,5 @@
-//! A page as one file: static first screen, data, style and script, and a policy that allows nothing else.
+//! A page as one HTML file: the static first screen, data, style and script, and a content security policy that allows
+//! nothing else.
 
 use std::io::{BufWriter, IntoInnerError, Read};
 
@@ -12,17 +13,17 @@ use sha2::{Digest, Sha256};
 
 use crate::html::Html;
 
-/// The script and the style, as `ui` builds them.
+/// The script and the style that `ui` builds.
 const SCRIPT: &str = include_str!("../../../ui/dist/report.js");
 const STYLE: &str = include_str!("../../../ui/dist/report.css");
 
-/// Bytes of data that are read from a page, at most.
+/// Largest size in bytes of decompressed data that is read from a page.
 const MOST_DATA: u64 = 256 << 20;
 
-/// Start of the element with the data.
+/// Start tag of the element that contains the data.
 const DATA: &str = "<script type=\"application/gzip;base64\" id=\"data\">";
 
-/// A page: `heading` stands above the pages' links, `first` is the first screen.
+/// Renders a page. `heading` is shown above the links to the pages; `first` is the first screen.
 pub fn page<T: Serialize>(
     title: &str,
     heading: &Html,
@@ -52,7 +53,8 @@ pub fn page<T: Serialize>(
     body.raw(">中文</label></div></header><nav id=\"nav\"></nav><main><div id=\"first\">")
         .append(first);
     body.raw("</div><div id=\"pages\" hidden></div></main>").raw(DATA);
-    // What is built has no end tag of its own in it: the tests see to that. The data has no `<` at all.
+    // The built script and style contain no end tag of their element, which the tests check. The data contains no `<`
+    // at all.
     [
         head.as_str(),
         STYLE,
@@ -65,28 +67,28 @@ pub fn page<T: Serialize>(
     .concat()
 }
 
-/// Data as JSON, gzipped, in base64.
+/// Encodes data as JSON, compressed with gzip, in base64.
 fn packed<T: Serialize>(data: &T) -> String {
-    // The encoder clears its room at each write, and JSON comes in writes of a few bytes.
+    // The encoder clears its buffer at each write, and JSON is written in pieces of a few bytes.
     let gz = GzEncoder::new(Vec::new(), Compression::best());
     let mut buffered = BufWriter::with_capacity(64 * 1024, gz);
     let written = serde_json::to_writer(&mut buffered, data).map_err(std::io::Error::from);
-    // Writing into memory cannot fail, and the data are plain structs.
+    // Writing into memory cannot fail, and the data consists of plain structs.
     let gz = written.and_then(|()| buffered.into_inner().map_err(IntoInnerError::into_error));
     let bytes = gz.and_then(GzEncoder::finish).unwrap_or_default();
     STANDARD.encode(bytes)
 }
 
-/// The data in a page, as [`page`] put it there; `None` of anything else, and of more than any page has.
+/// Reads the data that [`page`] wrote into a page. Returns `None` for any other text, and for data over the size limit.
 pub fn data(html: &str) -> Option<serde_json::Value> {
     let (_, from) = html.split_once(DATA)?;
     let (text, _) = from.split_once("</script>")?;
     let bytes = STANDARD.decode(text).ok()?;
-    // A page may be anybody's, and a little of it a lot of data.
+    // The page may come from anyone, and a short compressed text may expand to very large data.
     serde_json::from_reader(flate2::read::GzDecoder::new(&*bytes).take(MOST_DATA)).ok()
 }
 
-/// The source of a policy that allows exactly this text.
+/// Returns the source expression of a content security policy that allows exactly this text.
 pub fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

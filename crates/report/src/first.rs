@@ -1,7 +1,7 @@
-//! The first screen: what a reader sees without script, on paper, on a phone.
+//! The first screen of a page: the part that is visible without script, on paper and on a phone.
 //!
-//! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
-//! labels; alerts that fired; of a run on several machines the figures of each.
+//! The order is fixed: whether the results can be trusted, what ended the run, criteria, numbers with their intervals,
+//! three charts, labels, alerts that fired. A run on several machines also shows the figures of each machine.
 mod agents;
 pub(crate) mod alerts;
 mod answer;
@@ -23,10 +23,10 @@ use crate::svg;
 pub(crate) use numbers::{failed_name, failures, interval, service};
 pub(crate) use verdict::{of_points, section as verdict};
 
-/// Pictures of series; all are on the page of time.
+/// Largest number of charts of number series. The page with the timeline shows all.
 const MOST_SERIES: usize = 6;
 
-/// The first screen of a run.
+/// Renders the first screen of a run.
 pub fn run(page: &RunPage) -> Html {
     let mut out = Html::new();
     for flaw in &page.about.flaws {
@@ -51,7 +51,7 @@ pub fn run(page: &RunPage) -> Html {
     out
 }
 
-/// Title, and what was run where and for how long.
+/// Renders the title, and a line with the plan, the machine and the length of the run.
 pub(crate) fn heading(out: &mut Html, about: &About) {
     out.raw("<div><h1 class=\"hostile\">")
         .text(&about.title)
@@ -95,11 +95,11 @@ pub(crate) fn line(about: &About) -> Words {
     words(en.join(" · "), zh.join(" · "))
 }
 
-/// Date and time of day in UTC: a file is read anywhere.
+/// Formats date and time in UTC, because the file may be read in any time zone.
 pub(crate) fn utc(ms: i64) -> String {
     let days = ms.div_euclid(86_400_000);
     let s = ms.rem_euclid(86_400_000) / 1000;
-    // Howard Hinnant's civil_from_days.
+    // This is Howard Hinnant's algorithm `civil_from_days`.
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let of_era = z.rem_euclid(146_097);
@@ -112,12 +112,12 @@ pub(crate) fn utc(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", s / 3600, s / 60 % 60, s % 60)
 }
 
-/// Criteria as lamps: a sign and a word beside the colour.
+/// Renders criteria as lamps: a sign and a word in addition to the colour.
 pub(crate) fn criteria(out: &mut Html, criteria: &[Criterion]) {
     lamps(out, criteria, [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")]);
 }
 
-/// The same with other words for what is met, not met, and without a value.
+/// Renders criteria as lamps, with the given words for met, not met and undecided.
 fn lamps(out: &mut Html, criteria: &[Criterion], words: [(&'static str, &'static str); 3]) {
     if criteria.is_empty() {
         return;

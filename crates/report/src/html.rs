@@ -1,10 +1,10 @@
-//! Markup that is put together safely: text from outside comes in through one function.
+//! HTML built safely: all text from outside passes through one escaping function.
 
 use std::fmt::Write;
 
 use answers::verdict::Words;
 
-/// Markup. Whatever is pushed as text is escaped; only literals of this crate come in as they are.
+/// A buffer of HTML. Text is escaped; only string literals of this crate are added unescaped.
 #[derive(Debug, Default)]
 pub struct Html(String);
 
@@ -13,26 +13,26 @@ impl Html {
         Self::default()
     }
 
-    /// A piece of markup from this crate's source.
+    /// Adds a piece of HTML from this crate's source without escaping.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// Text, also for the inside of a quoted attribute.
+    /// Adds escaped text. It may also be within a quoted attribute.
     pub fn text(&mut self, text: &str) -> &mut Self {
         escape(&mut self.0, text);
         self
     }
 
-    /// A number, as markup and attributes have it.
+    /// Adds a number, rounded to two decimals, as text or as the value of an attribute.
     pub fn number(&mut self, number: f64) -> &mut Self {
         let rounded = (number * 100.0).round() / 100.0;
         let _ = write!(self.0, "{rounded}");
         self
     }
 
-    /// A sentence in both languages; the page's style shows one of them.
+    /// Adds a text in both languages; the style of the page shows one of them.
     pub fn words(&mut self, words: &Words) -> &mut Self {
         if words.en == words.zh {
             return self.text(&words.en);
@@ -41,7 +41,7 @@ impl Html {
         self.raw("<span lang=\"zh\">").text(&words.zh).raw("</span>")
     }
 
-    /// A literal in both languages.
+    /// Adds a literal in both languages.
     pub fn both(&mut self, en: &'static str, zh: &'static str) -> &mut Self {
         self.raw("<span lang=\"en\">").text(en).raw("</span>");
         self.raw("<span lang=\"zh\">").text(zh).raw("</span>")
@@ -57,8 +57,7 @@ impl Html {
     }
 }
 
-/// Text as markup: characters that markup knows, and those that a reader cannot see or that change the order of what he
-/// reads, become harmless.
+/// Escapes text: markup characters, invisible characters, and characters that change the direction of text.
 fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -74,7 +73,7 @@ fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Controls, and characters that turn the direction of text.
+/// Returns true for control characters and for characters that change the direction of text.
 pub(crate) fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

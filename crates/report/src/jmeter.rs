@@ -1,8 +1,8 @@
-//! The figures of JMeter's HTML dashboard, equal to those of JMeter 5.6.3 on the same result file.
+//! The figures of JMeter's HTML dashboard, equal to those of JMeter 5.6.3 for the same result file.
 //!
-//! They are not the best figures that the rows give: percentiles are of the last 20 000 rows of a label. They are here
-//! for those who compare with what JMeter said. Rows are taken in the order of the file, for the last digits of a mean
-//! depend on it. Memory: four bytes for each of the last 20 000 rows of a label.
+//! They are not the best figures for the rows: percentiles use only the last 20 000 rows of a label. They allow a
+//! comparison with JMeter's own reports. Rows are processed in the order of the file, because the last digits of a mean
+//! depend on the order. Memory: four bytes for each of the last 20 000 rows of a label.
 
 mod apdex;
 mod errors;
@@ -18,7 +18,7 @@ pub use rows::{Gatherer, Note, Read, open, parts, read};
 pub use settings::{PROPERTIES, Refused, Settings, Shown};
 pub use statistics::{Statistics, StatisticsRow};
 
-/// The name of the row for all labels.
+/// Name of the row for all labels.
 pub const TOTAL: &str = "Total";
 
 /// The tables of JMeter's dashboard.
@@ -26,25 +26,26 @@ pub const TOTAL: &str = "Total";
 pub struct Figures {
     /// The rows of `statistics.json`.
     pub statistics: Statistics,
-    /// The row for all labels first. As displayed: without the labels that `series_filter` and `show_controllers_only` hide.
+    /// Rows of the APDEX table, the row for all labels first. Labels that `series_filter` and `show_controllers_only`
+    /// hide are absent, as in JMeter.
     pub apdex: Vec<Apdex>,
-    /// Most frequent first.
+    /// Types of errors, the most frequent first.
     pub errors: Vec<ErrorRow>,
-    /// The row for all labels first, then the labels with errors.
+    /// The five most frequent errors: the row for all labels first, then the labels with errors.
     pub top5: Vec<Top>,
-    /// Requests without transactions, and those that failed.
+    /// Number of requests without transactions, and number of failed requests.
     #[serde(skip)]
     pub requests: (u64, u64),
-    /// Rows of a label that percentiles are of; `None` for all.
+    /// Number of a label's last rows that percentiles use; `None` for all rows.
     #[serde(skip)]
     pub window: Option<usize>,
-    /// The three percentages of `pct1ResTime` to `pct3ResTime`, as the properties have them.
+    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as set there.
     #[serde(skip)]
     pub percentages: [String; 3],
-    /// Earliest start and latest end of a row within the range of dates, ms since 1970.
+    /// Earliest start and latest end of the rows within the range of dates, ms since 1970.
     #[serde(skip)]
     pub span_ms: Option<(i64, i64)>,
-    /// The property `report_title`.
+    /// Title of the report from the property `report_title`.
     #[serde(skip)]
     pub title: Option<String>,
     #[serde(skip)]
@@ -52,9 +53,9 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The text of `statistics.json`.
+    /// Renders the text of `statistics.json`.
     pub fn statistics_json(&self) -> String {
-        // Numbers and strings always have a text.
+        // Serializing numbers and strings cannot fail.
         serde_json::to_string_pretty(&self.statistics).unwrap_or_default()
     }
 }

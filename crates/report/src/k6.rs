@@ -1,20 +1,21 @@
-//! The summary of a run in the form of k6's `--summary-export`, for programs that read that: GitLab's widget in a merge
-//! request takes the rate, two percentiles of the wait and the share of checks that passed out of it.
+//! The summary of a run in the form of k6's `--summary-export`, for programs that read this form. GitLab's merge
+//! request widget takes the rate, two percentiles of `http_req_waiting` and the share of passed checks from it.
 //!
-//! Times are milliseconds, and those that criteria judge: from the intended start to the end of a sample, or of a result
-//! file from the actual start. The record has no histogram of the times to the
-//! first byte, so `http_req_waiting` has those of whole samples, which are never shorter. A check is an answer that assertions
-//! checked: it passed if all of them held; without assertions there is no metric of checks. As in k6, `true` at a threshold says that it was crossed, and what has no sample is not there.
+//! Times are in ms and are those that criteria judge: from the intended start to the end of a sample, or from the
+//! actual start for a result file. The record has no histogram of the times to the first byte, so `http_req_waiting`
+//! contains the times of whole samples, which are never shorter. A check is a response on which assertions ran; it
+//! passed if all of them held. Without assertions the metric `checks` is absent. As in k6, `true` for a threshold means
+//! that the threshold was crossed, and metrics without samples are absent.
 
 use answers::criterion::{Criterion, Figure};
 use serde_json::{Map, Value, json};
 
 use crate::model::{RunPage, Totals};
 
-/// MD5 of an empty name: k6's id of the root group, which every summary has.
+/// MD5 of an empty name: the id of the root group in k6, which every summary contains.
 const ROOT: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-/// The summary as JSON.
+/// Renders the summary of a run as JSON.
 pub fn summary(page: &RunPage) -> String {
     let totals = &page.totals;
     let seconds = page.about.length_ms.max(1) as f64 / 1000.0;
@@ -56,7 +57,7 @@ fn root_group() -> Value {
     json!({ "name": "", "path": "", "id": ROOT, "groups": {}, "checks": {} })
 }
 
-/// Whether a text is such a summary of this program's: the same keys, and metrics of the same shape.
+/// Returns true if a text is a summary that this program wrote: the same keys, and metrics with the same fields.
 pub fn is_summary(text: &str) -> bool {
     let Ok(Value::Object(file)) = serde_json::from_str(text) else { return false };
     let Some(Value::Object(metrics)) = file.get("metrics") else { return false };
@@ -67,7 +68,7 @@ pub fn is_summary(text: &str) -> bool {
         && metrics.iter().all(|(name, metric)| has_shape(name, metric))
 }
 
-/// Whether a metric has the figures that this program writes under its name.
+/// Returns true if a metric has the fields that this program writes under its name.
 fn has_shape(name: &str, metric: &Value) -> bool {
     let figures: &[&str] = match name {
         "http_reqs" | "data_sent" | "data_received" => &["count", "rate"],
@@ -87,7 +88,7 @@ fn has_shape(name: &str, metric: &Value) -> bool {
     })
 }
 
-/// A metric of two outcomes: how often it was so, and how often not.
+/// Builds a rate metric: how often a condition was true, and how often false.
 fn rate(passes: u64, fails: u64) -> Value {
     let value = passes as f64 / (passes + fails).max(1) as f64;
     json!({ "passes": passes, "fails": fails, "value": value })
@@ -108,10 +109,10 @@ fn trend(totals: &Totals) -> Value {
     })
 }
 
-/// The words before a criterion that ends a run, as reports have it.
+/// Prefix in reports of a criterion that can end the run.
 pub const GUARD: &str = "the run is not ended by ";
 
-/// The metric that a criterion is about.
+/// Returns the name of the k6 metric that a criterion is about.
 fn metric(criterion: &str) -> &'static str {
     let criterion = criterion.strip_prefix(GUARD).unwrap_or(criterion);
     match Criterion::parse(criterion).map(|criterion| criterion.figure) {

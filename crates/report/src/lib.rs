@@ -1,16 +1,16 @@
-//! Reports of runs. Pure: from a record or rows of a result file to figures and pages; writes no file.
+//! Reports of runs: figures and pages from a record or from the rows of a result file. This crate writes no files.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `model` | the data of a page, as its script reads it |
-//! | `captions` | sentences made from figures |
-//! | `first` | the first screen, static: readable without script |
-//! | `svg`, `html` | pictures; markup with everything from outside escaped |
-//! | `file` | a page as one file |
+//! | `model` | the data of a page, in the form that its script reads |
+//! | `captions` | texts made from figures |
+//! | `first` | the static first screen, which is readable without script |
+//! | `svg`, `html` | charts; HTML in which all text from outside is escaped |
+//! | `file` | a page as one HTML file |
 //! | `markdown` | summaries for pull requests and chats |
-//! | `k6` | a run's summary in the form of k6 |
+//! | `k6` | the summary of a run in the form of k6 |
 //! | `tables` | all tables as CSV and JSON |
-//! | `live` | the page of a run that goes on |
+//! | `live` | the page of a running test |
 //! | `jmeter` | the figures of JMeter's HTML dashboard, digit for digit |
 pub mod captions;
 pub mod file;
@@ -26,7 +26,7 @@ pub mod tables;
 
 use answers::verdict::Language;
 
-/// A page of any kind.
+/// The page of a run, a sweep, a search for capacity or a comparison.
 #[derive(Debug)]
 pub enum Page {
     Run(Box<model::RunPage>),
@@ -36,7 +36,7 @@ pub enum Page {
 }
 
 impl Page {
-    /// One HTML file.
+    /// Renders the page as one HTML file.
     pub fn html(&self, language: Language) -> String {
         match self {
             Self::Run(page) => run(page, language),
@@ -46,7 +46,7 @@ impl Page {
         }
     }
 
-    /// A summary.
+    /// Renders the page as a Markdown summary.
     pub fn markdown(&self, language: Language) -> String {
         match self {
             Self::Run(page) => markdown::run(page, language),
@@ -56,7 +56,7 @@ impl Page {
         }
     }
 
-    /// The summary in the form of k6, which has one for runs alone.
+    /// Renders the summary in the form of k6. Returns `None` for pages other than runs.
     pub fn k6(&self) -> Option<String> {
         match self {
             Self::Run(page) => Some(k6::summary(page)),
@@ -74,7 +74,7 @@ impl Page {
     }
 }
 
-/// The comparison of two sides as one HTML file.
+/// Renders the comparison of two sides as one HTML file.
 pub fn comparison(page: &model::ComparisonPage, language: Language) -> String {
     let mut heading = html::Html::new();
     first::comparison::heading(&mut heading, page);
@@ -82,21 +82,21 @@ pub fn comparison(page: &model::ComparisonPage, language: Language) -> String {
     file::page(&title, &heading, &first::comparison::screen(page), page, language)
 }
 
-/// A sweep as one HTML file.
+/// Renders a sweep as one HTML file.
 pub fn sweep(page: &model::SweepPage, language: Language) -> String {
     let mut heading = html::Html::new();
     first::sweep::heading(&mut heading, page);
     file::page(&page.about.run, &heading, &first::sweep::screen(page), page, language)
 }
 
-/// A search for capacity as one HTML file.
+/// Renders a search for capacity as one HTML file.
 pub fn capacity(page: &model::CapacityPage, language: Language) -> String {
     let mut heading = html::Html::new();
     first::capacity::heading(&mut heading, page);
     file::page(&page.about.run, &heading, &first::capacity::screen(page), page, language)
 }
 
-/// The report of a run as one HTML file.
+/// Renders the report of a run as one HTML file.
 pub fn run(page: &model::RunPage, language: Language) -> String {
     let mut heading = html::Html::new();
     first::heading(&mut heading, &page.about);

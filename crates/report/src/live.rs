@@ -1,6 +1,7 @@
-//! The page of a run that goes on: its HTML, and its data second by second; and the HTML of the page with all runs.
+//! The live page of a running test: its HTML, and its data second by second. Also the HTML of the page that lists all
+//! runs.
 //!
-//! The protocols of pages and server stand in `ui/src/live/protocol.ts` and `ui/src/runs/protocol.ts`.
+//! `ui/src/live/protocol.ts` and `ui/src/runs/protocol.ts` define the protocols between these pages and the server.
 mod course;
 mod figures;
 mod speaking;
@@ -12,30 +13,30 @@ pub use course::{Course, Event, Facts, Told};
 use crate::file::hash;
 use crate::html::Html;
 
-/// The script and the style, as `ui` builds them.
+/// The scripts and the styles that `ui` builds.
 const SCRIPT: &str = include_str!("../../../ui/dist/live.js");
 const STYLE: &str = include_str!("../../../ui/dist/live.css");
 const RUNS_SCRIPT: &str = include_str!("../../../ui/dist/runs.js");
 const RUNS_STYLE: &str = include_str!("../../../ui/dist/runs.css");
 
-/// A page whose script gets its data from the server, and what it may load and do.
+/// A page whose script loads its data from the server, and the content security policy of the page.
 #[derive(Debug)]
 pub struct Shell {
     pub html: String,
     pub policy: String,
 }
 
-/// The live page.
+/// Renders the live page of a running test.
 pub fn page(language: Language) -> Shell {
     shell("Throng", SCRIPT, STYLE, language)
 }
 
-/// The page with the runs of a folder.
+/// Renders the page that lists the runs of a folder.
 pub fn runs(language: Language) -> Shell {
     shell("Throng", RUNS_SCRIPT, RUNS_STYLE, language)
 }
 
-/// A page of that script and that style, which says nothing of its own.
+/// Renders a page with this script and style and without content of its own.
 pub(crate) fn shell(title: &str, script: &str, style: &str, language: Language) -> Shell {
     let zh = language == Language::Chinese;
     let mut head = Html::new();

@@ -1,8 +1,9 @@
-//! Summaries in Markdown, for a pull request, a job's page or a chat: the verdict first, then criteria, numbers with their
-//! intervals, labels.
+//! Summaries in Markdown for a pull request, a job's page or a chat: the verdict first, then criteria, numbers with
+//! their intervals, labels.
 //!
-//! Made of the same data as the pages. Bounded: long lists are cut, and it is said how much is left out; so a summary fits
-//! into a comment of GitHub (65 536 characters). No HTML; tables are those of GitHub, which GitLab and others read, too.
+//! They are made from the same data as the pages. Long lists are cut, with the number of omitted entries, so that a
+//! summary fits into a comment on GitHub (65 536 characters). They contain no HTML. Tables have the form of GitHub,
+//! which GitLab and others support, too.
 
 mod answers;
 mod comparison;
@@ -21,12 +22,12 @@ pub use self::answers::{capacity, sweep};
 pub use comparison::comparison;
 pub use run::run;
 
-/// Characters of a name, and of a sentence.
+/// Longest name in characters. `SENTENCE` is the longest sentence.
 const NAME: usize = 80;
 const SENTENCE: usize = 600;
-/// Characters of the list of rules that could not look, which has all of them.
+/// Longest list of rules that lacked data, in characters. The list names all such rules.
 const LACKING: usize = 6000;
-/// Findings, criteria and rows that are shown.
+/// Largest numbers of findings, criteria and table rows in a summary.
 const MOST_FINDINGS: usize = 5;
 const MOST_CRITERIA: usize = 40;
 const MOST_ROWS: usize = 20;
@@ -38,7 +39,7 @@ struct Page {
     language: Language,
 }
 
-/// A column of a table: its name, and whether it is one of numbers.
+/// Heading of a table column, and true for a column of numbers.
 type Head = (Words, bool);
 
 impl Page {
@@ -50,7 +51,7 @@ impl Page {
         words.of(self.language)
     }
 
-    /// One of two literals.
+    /// Returns the literal in the language of the summary.
     fn both(&self, en: &'static str, zh: &'static str) -> &'static str {
         match self.language {
             Language::English => en,
@@ -62,12 +63,12 @@ impl Page {
         sentence(self.of(words), SENTENCE)
     }
 
-    /// Adds markup; text of others must have been escaped.
+    /// Adds Markdown. Text from outside must be escaped before.
     fn add(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
-    /// The title: a sign, what it is, and of what.
+    /// Adds the title: a sign, the kind of the summary, its subject and the result.
     fn title(&mut self, sign: &str, kind: (&'static str, &'static str), of: &str, result: &str) {
         let kind = self.both(kind.0, kind.1);
         let colon = self.both(": ", "：");
@@ -88,7 +89,7 @@ impl Page {
         }
     }
 
-    /// Parts of the data that are missing.
+    /// Adds warnings about missing data.
     fn flaws(&mut self, flaws: &[Words]) {
         for flaw in flaws {
             let care = self.both("**Take care:**", "**注意：**");
@@ -96,7 +97,7 @@ impl Page {
         }
     }
 
-    /// Sentences below each other, at most so many.
+    /// Adds a list of at most `most` sentences.
     fn list<'w>(&mut self, all: impl ExactSizeIterator<Item = &'w Words>, most: usize) {
         let left = all.len().saturating_sub(most);
         let lines: Vec<String> =
@@ -115,7 +116,7 @@ impl Page {
         }
     }
 
-    /// A table; cells are markup.
+    /// Adds a table; cells are Markdown.
     fn table(&mut self, heads: &[Head], rows: impl IntoIterator<Item = Vec<String>>) {
         let names: Vec<String> = heads.iter().map(|(words, _)| self.say(words)).collect();
         self.row(&names);
@@ -133,7 +134,7 @@ impl Page {
         self.add(&line);
     }
 
-    /// The criteria with their values; `states` are the words for met, not met and undecided.
+    /// Adds the criteria with their values. `states` are the words for met, not met and undecided.
     fn criteria(&mut self, criteria: &[Criterion], states: [(&'static str, &'static str); 3]) {
         if criteria.is_empty() {
             return;
@@ -164,7 +165,7 @@ impl Page {
                 if value.is_empty() { "–".into() } else { value },
             ]
         };
-        // Those that are not met first: they are never left out for others.
+        // Criteria that are not met come first, so that they are never cut in favour of others.
         let mut order: Vec<&Criterion> = criteria.iter().collect();
         order.sort_by_key(|criterion| {
             [Some(false), None, Some(true)].iter().position(|met| *met == criterion.met)
@@ -177,7 +178,7 @@ impl Page {
         }
     }
 
-    /// The findings as sentences, or that there is none.
+    /// Adds the findings as sentences, or a sentence that there are none.
     fn verdict(&mut self, verdict: &Verdict, criteria: &[Criterion]) {
         self.heading("Verdict", "结论");
         if doubts_generator(verdict) {
@@ -259,11 +260,11 @@ fn doubts_generator(verdict: &Verdict) -> bool {
     verdict.findings.iter().any(|finding| finding.about == About::Generator)
 }
 
-/// Words for criteria that a run must meet.
+/// Words for the states of a criterion that a run must meet.
 const STATES: [(&str, &str); 3] =
     [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")];
 
-/// The sign of criteria, and how many are not met; without criteria there is neither.
+/// Returns the sign for all criteria and the number of criteria that are not met; `None` without criteria.
 fn result(criteria: &[Criterion]) -> Option<(&'static str, Words)> {
     if criteria.is_empty() {
         return None;

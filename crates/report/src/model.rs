@@ -1,7 +1,7 @@
-//! The data of a page, as the page's script reads it: `ui/src/model.ts` has the same types.
+//! The data of a page in the form that the page's script reads: `ui/src/model.ts` has the same types.
 //!
-//! Times of day are epoch ms, lengths of time µs, unless a name says otherwise. What is not known is `null`. Everything
-//! is bounded: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels, whatever the length of the run.
+//! Times of day are epoch ms and durations are µs, unless a name says otherwise. Unknown values are `null`. The size is
+//! bounded for a run of any length: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels.
 mod about;
 mod agents;
 pub mod capacity;
@@ -51,22 +51,22 @@ pub use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
 
-/// Instants of a timeline at the most: more than a screen has room for.
+/// Largest number of instants in a timeline, which is more than fits on a screen.
 pub const MOST_INSTANTS: usize = 720;
-/// Labels that have a row of their own.
+/// Largest number of labels with rows of their own.
 pub const MOST_LABELS: usize = 200;
-/// Instants of tables.
+/// Largest number of instants in exported tables.
 pub const MOST_ROWS: usize = 10_000;
-/// Labels that have columns on the timeline.
+/// Largest number of labels with columns on the timeline.
 pub const MOST_TIMED_LABELS: usize = 40;
 
-/// A run.
+/// The page of a run.
 #[derive(Debug, Serialize)]
 pub struct RunPage {
     pub kind: &'static str,
-    /// Version of this form of data.
+    /// Version of this data format.
     pub form: u32,
-    /// Whether the run still goes on.
+    /// True while the run is running.
     pub live: bool,
     pub about: About,
     pub verdict: Verdict,
@@ -79,22 +79,22 @@ pub struct RunPage {
     pub samples: Vec<Sample>,
     pub classes: Vec<Class>,
     pub targets: Vec<Watched>,
-    /// The first screen and the tables have these; the page's script reads neither.
+    /// Figures of the agents. The first screen and the tables use them; the page's script does not.
     #[serde(skip)]
     pub agents: Agents,
-    /// Alerts that fired, by their begin.
+    /// Alerts that fired, in the order of their begin.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
-    /// Of a run that has ended, where its summary says it.
+    /// Cost of an ended run, if its summary contains the cost.
     #[serde(skip)]
     pub cost: Option<Cost>,
-    /// Whether results are missing, which the flaws of `about` name.
+    /// True if results are missing. The flaws in `about` name the missing parts.
     #[serde(skip)]
     pub is_incomplete: bool,
     pub jmeter: Option<JMeter>,
 }
 
-/// A host that was watched.
+/// A watched host and the columns of its metrics.
 #[derive(Debug, Serialize)]
 pub struct Watched {
     pub host: String,
@@ -106,7 +106,7 @@ impl RunPage {
         Self::bounded(given, MOST_INSTANTS, MOST_LABELS)
     }
 
-    /// The same with all labels, and with each second of the run as long as there is room: for tables.
+    /// Builds the page with all labels and as many instants as exported tables may have.
     pub fn whole(given: &Given<'_>) -> Self {
         Self::bounded(given, MOST_ROWS, usize::MAX)
     }
@@ -141,15 +141,15 @@ impl RunPage {
     }
 }
 
-/// An alert that fired while the run went on. Times are ms since its start.
+/// An alert that fired during the run. Times are ms since the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub name: String,
     pub labels: String,
     pub summary: String,
-    /// `None`: before the run.
+    /// Begin of the alert; `None` if it began before the run.
     pub from_ms: Option<i64>,
-    /// `None`: it fired when the run ended.
+    /// End of the alert; `None` if it still fired when the run ended.
     pub until_ms: Option<i64>,
 }
 
@@ -168,7 +168,7 @@ fn alerts(record: &Record) -> Vec<Alert> {
     alerts.into_iter().map(one).collect()
 }
 
-/// A sentence in both languages.
+/// Builds a text from its English and its Chinese version.
 pub fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
     Words { en: en.into(), zh: zh.into() }
 }

@@ -1,4 +1,4 @@
-//! Small pictures of the first screen as SVG, which needs no script and prints sharp: lines over time, curves over a load
+//! Small SVG charts of the first screen. They need no script and print sharply: lines over time, curves over a load
 //! (`curves`), changes with their intervals (`forest`).
 
 pub mod curves;
@@ -13,14 +13,14 @@ use crate::model::{Chart, Column, Timeline};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 58.0;
-/// Room on the right, without and with a second axis.
+/// Width of the right margin, without and with a second axis.
 const RIGHT: [f64; 2] = [18.0, 52.0];
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
-/// Points of a line: as many as its width has pixels for.
+/// Largest number of points of a line, one per pixel of its width.
 const MOST_POINTS: usize = 240;
 
-/// An axis of values.
+/// The scale of a vertical axis.
 struct Scale {
     low: f64,
     high: f64,
@@ -50,7 +50,7 @@ impl Scale {
         Self { low, high: if high > low { high } else { low * 10.0 }, log }
     }
 
-    /// The place of a value between the ends, 0 to 1.
+    /// Returns the position of a value on the axis, from 0 to 1.
     fn share(&self, value: f64) -> f64 {
         if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -63,7 +63,7 @@ impl Scale {
         HEIGHT - BOTTOM - self.share(value) * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// Round values for the axis, two to six of them.
+    /// Returns two to six round values for the ticks of the axis.
     fn ticks(&self) -> Vec<f64> {
         if self.log {
             let (from, to) = (self.low.log10().round() as i32, self.high.log10().round() as i32);
@@ -81,7 +81,7 @@ impl Scale {
     }
 }
 
-/// A chart of a timeline with its title and caption.
+/// Draws a chart of a timeline with its title and caption.
 pub fn picture(out: &mut Html, timeline: &Timeline, chart: &Chart) {
     let columns: Vec<&Column> = chart.columns.iter().filter_map(|id| timeline.column(id)).collect();
     let Some(first) = columns.first() else { return };
@@ -146,7 +146,7 @@ fn axes(
     }
 }
 
-/// Round times for an axis of this length, at most six, all in ms.
+/// Returns round times for the ticks of an axis of this length, at most six, all in ms.
 fn moments(length: i64) -> impl Iterator<Item = i64> {
     const STEPS_S: [i64; 17] =
         [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200];
@@ -156,7 +156,7 @@ fn moments(length: i64) -> impl Iterator<Item = i64> {
     (0..=length / step).map(move |n| n * step)
 }
 
-/// Warm-up and marks.
+/// Draws the background of a chart: the warm-up and the marks.
 fn behind(out: &mut Html, timeline: &Timeline, start: i64, x: impl Fn(i64) -> f64) {
     if let Some(warm) = timeline.warmup_ms {
         out.raw("<rect class=\"shade\" x=\"58\" y=\"10\" height=\"158\" width=\"");
@@ -172,8 +172,8 @@ fn behind(out: &mut Html, timeline: &Timeline, start: i64, x: impl Fn(i64) -> f6
     }
 }
 
-/// The line of a column. Where it has more instants than there are pixels, the largest of neighbours is drawn: a peak
-/// must not disappear.
+/// Draws the line of a column. If there are more instants than pixels, the largest of neighbouring values is drawn, so
+/// that no peak disappears.
 fn line(
     out: &mut Html,
     timeline: &Timeline,

@@ -1,8 +1,8 @@
-//! The tables of a page for spreadsheets and programs: as CSV and as JSON.
+//! The tables of a page as CSV and JSON, for spreadsheets and programs.
 //!
-//! Names of tables and columns are the same in every language and say the unit: `_ms`, `_s`, `_per_s`, `_bytes`; shares are
-//! 0 to 1, times of day are ISO 8601 in UTC. The page's own buttons write the same (`ui/src/parts/saved.ts`); a test
-//! compares both. CSV is that of RFC 4180.
+//! Names of tables and columns are the same in every language and include the unit: `_ms`, `_s`, `_per_s`, `_bytes`.
+//! Shares are fractions from 0 to 1; times of day are ISO 8601 in UTC. The page's own buttons write the same tables
+//! (`ui/src/parts/saved.ts`); a test compares both. CSV follows RFC 4180.
 
 mod agents;
 mod answers;
@@ -13,7 +13,7 @@ pub use run::run;
 
 use crate::first;
 
-/// A table.
+/// A table with its name, column names and rows.
 #[derive(Debug)]
 pub struct Table {
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     None,
@@ -31,12 +31,12 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A number with at most six decimals.
+    /// Returns a cell with a number of at most six decimals.
     pub(crate) fn number(value: impl Into<Option<f64>>) -> Self {
         rounded(value.into(), 1e6)
     }
 
-    /// µs as ms.
+    /// Returns a cell with a duration, converted from µs to ms.
     pub(crate) fn ms(us: impl Into<Option<f64>>) -> Self {
         rounded(us.into().map(|us| us / 1000.0), 1e3)
     }
@@ -45,7 +45,7 @@ impl Cell {
         Self::Number(n as f64)
     }
 
-    /// Epoch ms as a time of day.
+    /// Returns a cell with a time of day from epoch ms.
     pub(crate) fn at(ms: i64) -> Self {
         let utc = first::utc(ms).replacen(' ', "T", 1);
         let seconds = utc.trim_end_matches(" UTC");
@@ -59,7 +59,7 @@ impl Cell {
 
 fn rounded(value: Option<f64>, scale: f64) -> Cell {
     match value {
-        // Without a sign of its own where it is nothing.
+        // Adding 0.0 turns -0 into 0.
         Some(value) if value.is_finite() => Cell::Number((value * scale).round() / scale + 0.0),
         _ => Cell::None,
     }
@@ -76,8 +76,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table as CSV: with a heading, lines end with CR LF. A text that a spreadsheet would take for a formula gets an
-    /// apostrophe in front.
+    /// Renders the table as CSV with a heading; lines end with CR LF. A text that a spreadsheet would take for a
+    /// formula is prefixed with an apostrophe.
     pub fn csv(&self) -> String {
         let mut out = String::new();
         let heading: Vec<Cell> = self.columns.iter().map(Cell::text).collect();
@@ -93,7 +93,7 @@ impl Table {
         out
     }
 
-    /// The table as JSON: a list of objects, one on a line; texts are as they are.
+    /// Renders the table as JSON: a list of objects, one per line. Texts are not prefixed.
     pub fn json(&self) -> String {
         let names: Vec<String> = self.columns.iter().map(|column| quoted(column)).collect();
         let mut out = String::from("[");
@@ -146,7 +146,7 @@ fn push_csv(out: &mut String, cell: &Cell) {
     }
 }
 
-/// First characters of a text that spreadsheets take for a formula, or skip before one; those of full width, too.
+/// First characters of a text that spreadsheets take for a formula or skip before one, including full-width characters.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// A reader of CSV reads the texts that were written, but for the apostrophe.
+    /// A CSV parser reads the written texts, except for the apostrophes.
     #[test]
     fn csv_is_read_as_it_was_written() {
         let texts = ["a\"b,c\r\nd", "\"", ",", "\n", "=\"x\"", "Ä 中 🙂", " blank "];

@@ -1,4 +1,4 @@
-//! A comparison in sentences: what differs and by how much, or what would have shown.
+//! Sentences about a comparison: the differences and their sizes, or the smallest differences that the data could show.
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, Row, SERIES, is_share};
 use answers::criterion::Times;
@@ -8,10 +8,10 @@ use stats::grouped::count;
 use super::{points, signed};
 use crate::model::words;
 
-/// Labels that are told in the sentence, at most.
+/// Largest number of labels that a sentence names.
 const MOST: usize = 10;
 
-/// The differences, or the smallest that would have shown: a sentence each.
+/// Returns a sentence for each difference, or one about the smallest difference that the data could show.
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let mut out = differences(comparison);
     let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
@@ -19,14 +19,14 @@ pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     {
         out.push(nothing(comparison));
     }
-    // Settings that stayed explain why nothing differs.
+    // Unchanged settings explain why nothing differs.
     if comparison.different().next().is_none() {
         out.extend(comparison.same_java.iter().cloned());
     }
     out
 }
 
-/// The differences, a sentence each, or the reason for which nothing can be said of them.
+/// Returns a sentence for each difference, or the reason why differences cannot be judged.
 pub fn differences(comparison: &Comparison) -> Vec<Words> {
     let within = match comparison.runs {
         (1, 1) => words("within these two runs", "就这两次运行而言"),
@@ -79,7 +79,7 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-/// The labels that differ, each with its largest change.
+/// Lists the labels that differ, each with its largest change.
 fn labels_that_differ(comparison: &Comparison) -> Option<Words> {
     let of_labels: Vec<Words> =
         comparison.labels.iter().filter_map(|row| most_changed(row, comparison.times)).collect();
@@ -101,7 +101,7 @@ fn labels_that_differ(comparison: &Comparison) -> Option<Words> {
     ))
 }
 
-/// The sides of which most samples failed.
+/// Returns a sentence about the sides on which most samples failed.
 fn mostly_failed(row: &Row) -> Option<Words> {
     if row.differences.iter().all(|one| one.result != Outcome::MostlyFailed) {
         return None;
@@ -118,7 +118,7 @@ fn mostly_failed(row: &Row) -> Option<Words> {
     ))
 }
 
-/// The counts behind a difference of shares.
+/// Returns the counts that a difference of fractions is based on.
 fn happened(row: &Row, metric: &str) -> Option<Words> {
     let counts = match metric {
         ERRORS => &row.failures,
@@ -129,7 +129,8 @@ fn happened(row: &Row, metric: &str) -> Option<Words> {
     Some(words(format!("{en}."), format!("{zh}。")))
 }
 
-/// Failures in a few short events, and others that may be chance: they decide nothing.
+/// Describes failures in a few short events, and other failures that may be chance. Neither decides whether the sides
+/// differ.
 fn undecided(row: &Row) -> Vec<Words> {
     let is_open = |one: &&Difference| {
         is_share(one.metric) && !matches!(one.result, Outcome::Different | Outcome::BelowFloor)
@@ -144,13 +145,13 @@ fn undecided(row: &Row) -> Vec<Words> {
     row.differences.iter().filter(is_open).filter_map(of).collect()
 }
 
-/// The note on rows that may be chance.
+/// Returns the note about differences that may be chance.
 pub fn may_be_chance(comparison: &Comparison) -> Option<Words> {
     let rows = std::iter::once(&comparison.all).chain(&comparison.labels).chain(&comparison.series);
     let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
     let all: Vec<_> = each.filter(|(_, one)| one.interval.is_some()).collect();
     let n = all.len();
-    // Of labels two figures are always shown.
+    // Two figures of each label are always shown.
     let is_shown = |(row, one): &&(&Row, &Difference)| {
         row.label.is_empty() || matches!(one.metric, "rate" | "p95" | SERIES)
     };
@@ -165,7 +166,7 @@ pub fn may_be_chance(comparison: &Comparison) -> Option<Words> {
     })
 }
 
-/// All requests of both sides, and those that are compared where these are not all.
+/// Returns the numbers of all requests of both sides, and the numbers of compared requests if these differ.
 pub fn counted(comparison: &Comparison) -> Vec<Words> {
     let Row { samples, recorded, failed, .. } = &comparison.all;
     let unknown = |side| comparison.errors_unknown.contains(&side);
@@ -211,7 +212,7 @@ fn nothing(comparison: &Comparison) -> Words {
     )
 }
 
-/// The label with its largest change that counts, errors apart.
+/// Returns a label with its largest significant change. Changes of error rates have the lowest priority.
 fn most_changed(row: &Row, times: Times) -> Option<Words> {
     let counts =
         row.differences.iter().filter(|difference| difference.result == Outcome::Different);
@@ -232,7 +233,7 @@ fn most_changed(row: &Row, times: Times) -> Option<Words> {
     ))
 }
 
-/// A figure that is compared, by its name; times with the word that says which they are.
+/// Returns the name of a compared figure. Figures of times include the kind of time.
 pub fn metric(name: &str, times: Times) -> Words {
     match name {
         "rate" => words(name, "速率"),
@@ -247,7 +248,7 @@ pub fn metric(name: &str, times: Times) -> Words {
     }
 }
 
-/// `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.
+/// Formats a change: `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.
 fn change(difference: &Difference) -> Words {
     let (way, way_zh) = if difference.change > 0.0 { ("higher", "高") } else { ("lower", "低") };
     let size = difference.change.abs() * 100.0;

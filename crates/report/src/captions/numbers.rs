@@ -1,6 +1,6 @@
-//! Numbers in the sentences of sweeps, searches and comparisons.
+//! Numbers in the texts of sweeps, searches and comparisons.
 
-/// A number with three digits that count.
+/// Formats a number with three significant digits.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -16,18 +16,18 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A load: a whole number where it is one.
+/// Formats a load, without decimals if it is a whole number.
 pub fn load(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { number(value) }
 }
 
-/// A share as percent.
+/// Formats a fraction as percent.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
         "0 %".to_owned()
     } else if (99.0..100.0).contains(&percent) {
-        // A share that is not all is never 100 %.
+        // A fraction below 1 is never shown as 100 %.
         format!("{:.1} %", percent.min(99.9))
     } else if percent.abs() >= 10.0 {
         format!("{percent:.0} %")

@@ -1,4 +1,4 @@
-//! The course of a run that goes on: its last minutes, and the events that each second makes.
+//! The state of a running test for its live page: the last minutes, and the events that each second causes.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::model::{
     About, Agents, Cost, Criterion, Given, Known, MOST_CAUSES, Taken, Timeline, Verdict, is_series,
 };
 
-/// Seconds that are kept: rules see them, and the pictures those that they have room for.
+/// Number of seconds that are kept for the rules. Charts show the last `DRAWN` of them.
 const KEPT: usize = 900;
 const DRAWN: usize = 600;
 
-/// A second of a run, copied from what followers are told.
+/// One second of a running test, copied from the data that followers receive.
 #[derive(Debug)]
 pub struct Told {
     frame: Frame,
@@ -32,14 +32,14 @@ pub struct Told {
     users: Option<u64>,
 }
 
-/// Facts of a run that no second has.
+/// Facts of a run that seconds do not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Name of its folder.
+    /// Name of the run's folder.
     pub run: String,
-    /// Properties that were set, secrets masked.
+    /// Properties set by the user, with secrets masked.
     pub properties: Vec<(String, String)>,
-    /// For the cost so far.
+    /// Facts for the cost of the run so far.
     pub cost: Known,
 }
 
@@ -68,7 +68,7 @@ impl From<&Now<'_>> for Told {
     }
 }
 
-/// An error's cause, and how often it came in the run so far.
+/// A cause of errors, and the number of its errors in the run so far.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Sum {
     outcome: &'static str,
@@ -80,28 +80,28 @@ struct Sum {
     last_ms: i64,
 }
 
-/// A run as its page shows it.
+/// The state of a run as its live page shows it.
 #[derive(Debug, Default)]
 pub struct Course {
     facts: Facts,
-    /// Its last minutes.
+    /// The last minutes of the run.
     record: Record,
-    /// By number of the cause.
+    /// Numbers of errors, by number of the cause.
     sums: Vec<Sum>,
     criteria: Vec<Criterion>,
     state: State,
     users: Option<u64>,
-    /// Ids of the columns that pages have, in their order.
+    /// Ids of the columns that the pages have, in the pages' order.
     columns: Vec<String>,
     speaking: Speaking,
-    /// The amounts so far.
+    /// Resources that the run has used so far.
     taken: Taken,
-    /// How often the rules were asked.
+    /// Number of times that the rules were evaluated.
     asked: u32,
     said: answers::verdict::Verdict,
 }
 
-/// An event: its name and its data.
+/// An event for the live page: its name and its data.
 pub type Event = (&'static str, Value);
 
 impl Course {
@@ -109,7 +109,7 @@ impl Course {
         Self { facts, ..Self::default() }
     }
 
-    /// A second is over. The events that it makes.
+    /// Adds a complete second. Returns the events that the second causes.
     pub fn add(&mut self, told: Told) -> Vec<Event> {
         let count = |course: &Self| course.sums.iter().map(|sum| sum.count).sum::<u64>();
         let errors = count(self);
@@ -130,7 +130,7 @@ impl Course {
         events
     }
 
-    /// A second is over, of which nothing is shown but what the rules say; so many of the last are kept.
+    /// Adds a complete second for the rules only, without events for pages. At most `most` seconds are kept.
     pub fn keep(&mut self, told: Told, most: usize) {
         let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
         self.sum(&second, &causes);
@@ -151,7 +151,7 @@ impl Course {
         (self.state, self.users) = (told.state, told.users);
     }
 
-    /// Adds the amounts that a second has taken.
+    /// Adds the resources that were used in a second.
     fn take(&mut self, second: &Second) {
         let taken = &mut self.taken;
         taken.core_seconds += second.generator.cpu_s;
@@ -161,24 +161,26 @@ impl Course {
         taken.succeeded += second.all.count.saturating_sub(second.all.errors);
     }
 
-    /// The rules that speak, as of the last [`Course::judge`].
+    /// Returns the findings of the last [`Course::judge`].
     pub fn said(&self) -> &answers::verdict::Verdict {
         &self.said
     }
 
-    /// It is too early to say that nothing stands out: no rule can have spoken, or none had the data that it needs.
+    /// Returns true if it is too early to say that nothing stands out: no rule can have reported a finding yet, or no
+    /// rule had the data it needs.
     pub fn is_early(&self) -> bool {
         self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
     }
 
-    /// The verdict as pages get it.
+    /// Returns the verdict in the form that pages receive.
     fn verdict(&self, timeline: &Timeline) -> Value {
         let mut verdict = json!(Verdict::new(&self.said, timeline));
         verdict["early"] = json!(self.is_early());
         verdict
     }
 
-    /// The newest second as an event: its value for each column; or that there are other columns now.
+    /// Returns the newest second as an event with its value for each column. If there are new columns, the event tells
+    /// pages to reload.
     fn newest(&mut self) -> Event {
         let timeline = Timeline::live(&self.last(1));
         let known: BTreeSet<&str> = self.columns.iter().map(String::as_str).collect();
@@ -191,7 +193,7 @@ impl Course {
         let value = |id: &String| match timeline.column(id) {
             Some(column) => column.figures().next().map(|(_, figure)| figure),
             None if is_series(id) => None,
-            // Columns with nothing but zeros are left out.
+            // Columns that contain only zeros are left out.
             None => Some(0.0),
         };
         let values: Vec<Option<f64>> = self.columns.iter().map(value).collect();
@@ -199,13 +201,13 @@ impl Course {
         ("second", json!({ "at_ms": at_ms, "values": values, "heat": null, "now": self.now() }))
     }
 
-    /// The rules, asked now; the event if they say something else than before. This takes a while on a long run.
+    /// Evaluates the rules. Returns an event if their findings have changed. This takes a while for a long run.
     pub fn judge(&mut self) -> Option<Event> {
         let mut record = self.last(KEPT);
         let first = record.seconds.first()?;
         let start_ms = first.at_ms - i64::from(first.ms);
         if start_ms - record.frame.start_ms > 1500 {
-            // Rules are told of a run that began where what is kept begins.
+            // For the rules, the run begins with the first second that is kept.
             record.frame.start_ms = start_ms;
             record.frame.load.schedule.clear();
         }
@@ -220,7 +222,7 @@ impl Course {
             .then(|| ("verdict", self.verdict(&Timeline::live(&self.last(1)))))
     }
 
-    /// The run so far, with which a page begins.
+    /// Returns the run so far as the initial data of a page.
     pub fn page(&self) -> Value {
         let record = self.last(DRAWN);
         let mut timeline = Timeline::live(&record);
@@ -266,7 +268,7 @@ impl Course {
         })
     }
 
-    /// The row of numbers.
+    /// Returns the current figures of the live page's first row.
     pub fn now(&self) -> Value {
         let mut now = json!(Figures::new(&self.record, self.users, self.state));
         let cost = Cost::new(&self.taken, &self.facts.cost).figures().into_iter();
@@ -276,7 +278,7 @@ impl Course {
         now
     }
 
-    /// The causes with the most errors.
+    /// Returns the causes with the most errors.
     fn causes(&self) -> Vec<&Sum> {
         let mut found: Vec<&Sum> = self.sums.iter().filter(|sum| sum.count > 0).collect();
         found.sort_by_key(|sum| std::cmp::Reverse(sum.count));
@@ -304,7 +306,7 @@ impl Course {
         }
     }
 
-    /// The record with its last seconds.
+    /// Returns the record with its last seconds.
     fn last(&self, seconds: usize) -> Record {
         let from = self.record.seconds.len().saturating_sub(seconds);
         let from_ms =
@@ -331,7 +333,7 @@ mod tests {
 
     use super::*;
 
-    /// A healthy second.
+    /// Returns a second without any problem.
     fn told(n: i64) -> Told {
         let mut all =
             Part { count: 50, elapsed: 500_000_000, longest: 10_000_000, ..Part::default() };

@@ -1,4 +1,4 @@
-//! The figures of the last ten seconds.
+//! The figures of the last ten seconds, which the live page shows in its first row.
 
 use answers::criterion::Times;
 use record::{Part, Record};
@@ -6,10 +6,10 @@ use serde::Serialize;
 use stats::Checks;
 use stats::hist::Hist;
 
-/// Length of the part of the run that the row of numbers is about, ms.
+/// Length of the window that the figures cover, ms.
 const WINDOW_MS: i64 = 10_000;
 
-/// The row of numbers.
+/// The current figures of a running test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Figures {
     at_ms: i64,
@@ -19,40 +19,42 @@ pub(super) struct Figures {
     users_wanted: Option<u64>,
     offered_per_s: Option<f64>,
     rate_per_s: f64,
-    /// The times that the percentiles are of: those that criteria judge.
+    /// The kind of times in the percentiles: the times that criteria judge.
     times: Times,
     p50_us: Option<f64>,
     p95_us: Option<f64>,
     p99_us: Option<f64>,
     service_p95_us: Option<f64>,
-    /// Of requests; `transactions` says whether the plan has transactions, which are not among them.
+    /// Share of the requests that failed. `transactions` is true if the plan has transactions, which are not counted
+    /// here.
     error_share: f64,
     transactions: bool,
-    /// Shares of the requests that succeeded by transport and status, and of the checked answers that were as expected.
+    /// Share of the requests that succeeded by transport and status. `as_expected_share` is the share of the checked
+    /// responses for which all assertions held.
     succeeded_share: Option<f64>,
     as_expected_share: Option<f64>,
     in_flight: Option<f64>,
     own_share: Option<f64>,
-    /// The generator's part of the mean time, and that time, µs.
+    /// The generator's part of the mean time, and the mean time, µs.
     own_us: Option<(f64, f64)>,
     cpu: Option<f64>,
-    /// The CPU quota of the generator; `None` without one.
+    /// The CPU quota of the generator; `None` without a quota.
     quota: Option<Quota>,
     paused: bool,
     stopping: bool,
 }
 
-/// Stops by a CPU quota that are more than those of a start.
+/// Number of periods with throttling from which on throttling is not only due to the start of the run.
 const QUOTA_STOPS: u64 = 5;
 
 /// A CPU quota of the generator's control group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Quota {
-    /// Processors that it allows.
+    /// Number of processors that the quota allows.
     processors: f64,
-    /// Share of the scheduler's periods in which it stopped the generator.
+    /// Share of the scheduler periods in which the quota throttled the generator.
     stopped_share: f64,
-    /// It stops the generator so often that the figures are doubtful.
+    /// True if the quota throttles the generator so often that the figures are doubtful.
     is_limit: bool,
 }
 
@@ -65,7 +67,7 @@ impl Quota {
 }
 
 impl Figures {
-    /// `users`: as many are asked for by now.
+    /// Computes the figures from the last seconds. `users` is the currently requested number of users.
     pub(super) fn new(record: &Record, users: Option<u64>, state: record::State) -> Self {
         let frame = &record.frame;
         let Some(newest) = record.seconds.last() else {
@@ -95,7 +97,7 @@ impl Figures {
         let quantile = |times: Times, p| {
             let mut hist = Hist::new();
             hist.add(times.of(&all));
-            // A bin may reach beyond the largest value.
+            // A bin may extend beyond the largest value.
             (hist.total() > 0).then(|| (hist.quantile(p) as f64).min(times.longest(&all)))
         };
         let share = |of: u64, all: u64| of as f64 / all.max(1) as f64;
@@ -144,7 +146,7 @@ mod tests {
         Bins::try_from(bins).expect("in order")
     }
 
-    /// Ten seconds of 100 requests of 20 ms, of which ten start 80 ms late by the fault of the generator.
+    /// Returns ten seconds with 100 requests of 20 ms each, ten of which start 80 ms late because of the generator.
     fn late() -> Record {
         let mut all = Part {
             count: 100,
@@ -173,7 +175,7 @@ mod tests {
         assert!(live.p95_us.is_some_and(|us| (us / 100_000.0 - 1.0).abs() < 0.01), "{live:?}");
         let service = totals.service.as_ref().expect("a service time");
         assert_eq!(live.service_p95_us, p95(&service.quantiles));
-        // 8 of 28 ms, and not 8 of 20.
+        // The generator caused 8 of 28 ms, not 8 of 20 ms.
         assert_eq!(
             (totals.own_us, live.own_us),
             (Some((8_000.0, 28_000.0)), Some((8_000.0, 28_000.0)))

@@ -1,5 +1,6 @@
-//! Rules that already speak. A rule is shown when it has spoken twice in a row, and until it has been silent three times
-//! in a row, so that a figure near a bound makes no finding come and go.
+//! Selection of the findings that a live page shows. A rule's findings appear after the rule has reported twice in a
+//! row, and disappear after it has been silent three times in a row. So a figure near a threshold does not make a
+//! finding flicker.
 
 use answers::verdict::{Finding, Verdict};
 
@@ -9,7 +10,7 @@ const TO_GO: u32 = 3;
 #[derive(Debug)]
 struct Rule {
     id: &'static str,
-    /// Its newest findings.
+    /// The rule's newest findings.
     findings: Vec<Finding>,
     hidden: Vec<Finding>,
     spoke: u32,
@@ -17,14 +18,15 @@ struct Rule {
     shown: bool,
 }
 
-/// The rules that have spoken of late, in the order in which they stand in the verdict.
+/// The rules that have reported findings recently, in the order of the verdict.
 #[derive(Debug, Default)]
 pub(super) struct Speaking {
     rules: Vec<Rule>,
 }
 
 impl Speaking {
-    /// Takes what the rules say now; the findings to show, and the rules that found nothing or could not look.
+    /// Updates the selection with the current findings. Returns the findings to show, together with the silent and the
+    /// unchecked rules.
     pub(super) fn hear(&mut self, said: &Verdict) -> Verdict {
         let of = |list: &[Finding], id| {
             list.iter().filter(|finding| finding.id == id).cloned().collect::<Vec<_>>()

@@ -12,11 +12,11 @@ use crate::model::capacity::{Held, Probe};
 use crate::model::sweep::Point;
 use crate::model::{CapacityPage, Quantile, SweepPage, Words, words};
 
-/// Rows of points and of probes, and notes.
+/// Largest number of rows for points or probes. `MOST_NOTES` is the largest number of notes.
 const MOST_ROWS: usize = 60;
 const MOST_NOTES: usize = 12;
 
-/// The summary of a sweep as Markdown.
+/// Renders the summary of a sweep as Markdown.
 pub fn sweep(page: &SweepPage, language: Language) -> String {
     let mut out = Page::new(language);
     let sign = if doubts_generator(&page.verdict) { "⚠️" } else { "📈" };
@@ -85,7 +85,7 @@ fn quantile(of: Option<&Quantile>) -> String {
     }
 }
 
-/// The summary of a search for capacity as Markdown.
+/// Renders the summary of a search for capacity as Markdown.
 pub fn capacity(page: &CapacityPage, language: Language) -> String {
     let mut out = Page::new(language);
     let sign = match page.answer.lower {

@@ -8,11 +8,11 @@ use crate::captions::figure;
 use crate::first::comparison::{LAMPS, facts, moved, name, shown};
 use crate::model::{About, ComparedRow as Row, ComparisonPage, words};
 
-/// Sentences, notes, and other changes that are shown.
+/// Largest number of sentences and notes. `MOST_CHANGED` is the largest number of other changes.
 const MOST_SENTENCES: usize = 8;
 const MOST_CHANGED: usize = 12;
 
-/// The summary of a comparison as Markdown.
+/// Renders the summary of a comparison as Markdown.
 pub fn comparison(page: &ComparisonPage, language: Language) -> String {
     let mut out = Page::new(language);
     title(&mut out, page);

@@ -8,10 +8,10 @@ use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, ti
 use crate::first;
 use crate::model::{Alert, Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
 
-/// Causes of errors that are shown.
+/// Largest number of causes of errors in a summary.
 const MOST_CAUSES: usize = 5;
 
-/// The summary of a run as Markdown.
+/// Renders the summary of a run as Markdown.
 pub fn run(page: &RunPage, language: Language) -> String {
     let mut out = Page::new(language);
     let ended = matches!(page.about.ending.kind, "completed" | "stopped_by_plan" | "unknown")
@@ -98,7 +98,7 @@ fn numbers(out: &mut Page, totals: &Totals) {
     out.table(&heads, rows);
 }
 
-/// The failed requests; and the failed transactions of plans that have some.
+/// Returns the text on failed requests, and the text on failed transactions for a plan with transactions.
 fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
     let said = |failed: Option<u64>, of: u64| {
         let (count, note) = first::failures(failed, of);
@@ -115,7 +115,7 @@ fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
     (said(totals.failed, totals.samples), of_transactions)
 }
 
-/// Alerts that fired while the run went on.
+/// Adds the alerts that fired during the run.
 fn alerts(out: &mut Page, page: &RunPage) {
     if page.alerts.is_empty() {
         return;

@@ -1,15 +1,15 @@
-//! Text of others in Markdown: never markup, a link, a mention, or a second line.
+//! Escaping of text from outside in Markdown, so that it never becomes markup, a link, a mention or a second line.
 //!
-//! Names (labels, messages, values) are code spans, in which no service looks for anything. Sentences of ours may hold
-//! names, too: their signs are escaped, and those that services make links or mentions of have a character without width
-//! behind them.
+//! Names (labels, messages, values) become code spans, which services do not interpret. Sentences of this program may
+//! contain names, too. Their special characters are escaped, and a zero-width space follows each character that starts
+//! a link or a mention.
 
 use crate::html::hidden;
 
-/// Splits what a service would take for a mention, a reference or an address.
+/// Zero-width space that splits a text that a service would take for a mention, a reference or an address.
 const SPLIT: char = '\u{200b}';
 
-/// A name as a code span of at most so many characters.
+/// Returns a name as a code span of at most `most` characters.
 pub(super) fn code(text: &str, most: usize) -> String {
     let text = line(text, most);
     if text.is_empty() {
@@ -17,14 +17,14 @@ pub(super) fn code(text: &str, most: usize) -> String {
     }
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
-    // Blanks at both ends are taken away together; a backtick at an end would belong to the fence.
+    // Markdown removes one space at both ends of a code span. A backtick at an end would belong to the fence.
     let apart = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']);
     let blank = if apart { " " } else { "" };
-    // Within a table a bar ends the cell, in a code span too; the backslash is taken away again.
+    // In a table, a bar ends the cell even within a code span. Markdown removes the backslash before it.
     format!("{fence}{blank}{}{blank}{fence}", text.replace('|', "\\|"))
 }
 
-/// A sentence of at most so many characters.
+/// Escapes a sentence and cuts it to `most` characters.
 pub(super) fn sentence(text: &str, most: usize) -> String {
     let text = line(text, most);
     let mut out = String::with_capacity(text.len() + 16);
@@ -39,7 +39,7 @@ pub(super) fn sentence(text: &str, most: usize) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // Marks of lists and headings, which count at the beginning alone.
+            // Markers of lists and headings, which are special only at the beginning.
             '-' | '+' | '=' | ':' if out.is_empty() => {
                 out.push('\\');
                 out.push(c);
@@ -56,7 +56,7 @@ pub(super) fn sentence(text: &str, most: usize) -> String {
         let next = chars.peek().copied().unwrap_or(' ');
         let begins = match c {
             '@' | '#' | '!' | '~' | '$' | '&' | '%' => next.is_alphanumeric() || next == '_',
-            // Addresses and the names of pictures.
+            // Colons of addresses and of emoji names.
             ':' => next == '/' || next.is_ascii_alphabetic() || next == '_' || next == '+',
             'w' | 'W' => next == '.',
             _ => false,
@@ -68,7 +68,7 @@ pub(super) fn sentence(text: &str, most: usize) -> String {
     out
 }
 
-/// One line of text that can be seen, cut with a sign.
+/// Converts text to one line of visible characters, and marks a cut with an ellipsis.
 fn line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;

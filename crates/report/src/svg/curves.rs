@@ -1,15 +1,15 @@
-//! Curves over a common axis, with intervals: rate over load, percentiles of two sides.
+//! Charts of curves with intervals over a common axis: rate over load, percentiles of two sides.
 
 use answers::verdict::Words;
 
 use super::{BOTTOM, HEIGHT, LEFT, Scale, TOP, WIDTH};
 use crate::html::Html;
 
-/// Room on the right.
+/// Width of the right margin.
 const MARGIN: f64 = 14.0;
-/// Room below for the axis and its name.
+/// Height of the bottom margin, which holds the axis and its name.
 const BELOW: f64 = BOTTOM + 16.0;
-/// Ticks of the horizontal axis stand at least so far apart.
+/// Smallest distance between ticks of the horizontal axis.
 const APART: f64 = 34.0;
 
 /// A value with its interval.
@@ -19,11 +19,11 @@ pub struct Spot {
     pub y: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Drawn as a ring: it does not count.
+    /// True to draw a ring instead of a dot: the value is excluded, doubtful, or did not meet the criteria.
     pub hollow: bool,
 }
 
-/// The line between values.
+/// The style of the line between values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     None,
@@ -39,7 +39,7 @@ pub struct Curve {
     pub dots: bool,
 }
 
-/// A picture of curves.
+/// A chart of curves.
 #[derive(Clone, Debug)]
 pub struct Curves {
     pub title: Words,
@@ -48,7 +48,7 @@ pub struct Curves {
     pub across: Words,
     pub log_x: bool,
     pub log_y: bool,
-    /// Places of the horizontal axis with their texts.
+    /// Positions on the horizontal axis with their texts.
     pub ticks: Vec<(f64, String)>,
     pub show: fn(f64) -> String,
     pub curves: Vec<Curve>,
@@ -59,7 +59,7 @@ const SERIES: [&str; 6] =
 const SWATCH: [&str; 6] =
     ["swatch s0", "swatch s1", "swatch s2", "swatch s3", "swatch s4", "swatch s5"];
 
-/// Draws a picture with its title, legend and caption.
+/// Draws a chart with its title, legend and caption.
 pub fn draw(out: &mut Html, of: &Curves) {
     let spots = || of.curves.iter().flat_map(|curve| &curve.spots);
     let ys = spots().flat_map(|spot| [Some(spot.y), spot.low, spot.high]).flatten();

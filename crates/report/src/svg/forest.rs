@@ -1,19 +1,19 @@
-//! A change with its interval as a row of a forest plot: one small picture in each row of a table, over a common axis.
+//! Rows of a forest plot: each table row has a small chart of a change with its interval, over a common axis.
 
 use crate::captions::signed;
 use crate::html::Html;
 
 const WIDTH: f64 = 220.0;
-/// Room for a half of a text at both ends.
+/// Width of the margin at both ends, for half of a tick's text.
 const SIDE: f64 = 30.0;
 
-/// The axis, from `-most` to `most`.
+/// The axis of a forest plot, from `-most` to `most`.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     most: f64,
 }
 
-/// A change, and the size below which it does not count.
+/// A change with its interval, and the size below which it does not matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub low: f64,
@@ -27,12 +27,12 @@ pub struct Change {
 pub enum Tone {
     Worse,
     Better,
-    /// No difference that counts.
+    /// No significant difference.
     None,
 }
 
 impl Axis {
-    /// An axis for these changes: a round number that has room for most of them. A few wide intervals are cut.
+    /// Chooses an axis for these changes: a round limit that contains most intervals. A few wide intervals are cut.
     pub fn over(changes: &[Change]) -> Self {
         let mut ends: Vec<f64> =
             changes.iter().map(|one| one.low.abs().max(one.high.abs())).collect();
@@ -48,7 +48,7 @@ impl Axis {
         WIDTH / 2.0 + (value / self.most).clamp(-1.0, 1.0) * (WIDTH / 2.0 - SIDE)
     }
 
-    /// The axis itself, for the table's head.
+    /// Draws the axis in the head of the table.
     pub fn head(&self, out: &mut Html) {
         out.raw("<svg class=\"forest\" viewBox=\"0 0 220 18\" aria-hidden=\"true\">");
         for value in [-self.most, 0.0, self.most] {
@@ -60,7 +60,7 @@ impl Axis {
         out.raw("</svg>");
     }
 
-    /// A row.
+    /// Draws the row of a change.
     pub fn row(&self, out: &mut Html, of: &Change) {
         let x = |value: f64| self.x(value);
         out.raw("<svg class=\"forest\" viewBox=\"0 0 220 18\" role=\"img\" aria-label=\"");
@@ -76,7 +76,7 @@ impl Axis {
         out.raw("<line class=\"bar\" y1=\"9\" y2=\"9\" x1=\"").number(x(of.low));
         out.raw("\" x2=\"").number(x(of.high)).raw("\"/>");
         for (end, sign) in [(of.low, -1.0), (of.high, 1.0)] {
-            // An arrow where the interval goes on beyond the axis, else a cap.
+            // An arrow means that the interval continues beyond the axis; otherwise a cap marks its end.
             if end.abs() > self.most {
                 let tip = x(end);
                 out.raw("<path class=\"fill\" d=\"M").number(tip).raw(",9 L");

@@ -7,7 +7,7 @@ use crate::model::{
     Cause, Class, Column, Criterion, Label, Quantile, RunPage, Sample, Service, Timeline, Verdict,
 };
 
-/// Names of the percentiles, with their ends.
+/// Percentiles with the names of their columns: value, lower and upper end of the interval.
 const QUANTILES: [(f64, [&str; 3]); 5] = [
     (0.5, ["p50_ms", "p50_low_ms", "p50_high_ms"]),
     (0.9, ["p90_ms", "p90_low_ms", "p90_high_ms"]),
@@ -15,7 +15,7 @@ const QUANTILES: [(f64, [&str; 3]); 5] = [
     (0.99, ["p99_ms", "p99_low_ms", "p99_high_ms"]),
     (0.999, ["p999_ms", "p999_low_ms", "p999_high_ms"]),
 ];
-/// Phases of a sample, in the order of the page.
+/// Columns of the phases of a sample, in the order of the page.
 const PHASES: [&str; 9] = [
     "late_ms",
     "room_ms",
@@ -28,7 +28,7 @@ const PHASES: [&str; 9] = [
     "lag_ms",
 ];
 
-/// All tables of a run; those without a row have their heading.
+/// Returns all tables of a run. A table without rows has only its heading.
 pub fn run(page: &RunPage) -> Vec<Table> {
     vec![
         totals(page),
@@ -62,16 +62,16 @@ pub(super) fn quantiles(of: &[Quantile]) -> impl Iterator<Item = Cell> + '_ {
     })
 }
 
-/// Service times, whichever times the other figures are of.
+/// Columns of service times, which are present whatever times the other columns show.
 const SERVICE: [&str; 5] =
     ["service_mean_ms", "service_p50_ms", "service_p95_ms", "service_p99_ms", "service_max_ms"];
 
-/// The name of the times that the figures of a row are of.
+/// Returns a cell with the name of the times that the figures of a row are based on.
 fn times(of: Times) -> Cell {
     Cell::Text(of.word().en)
 }
 
-/// The cells of [`SERVICE`]; without service times of their own the row's figures are such.
+/// Returns the cells of [`SERVICE`]. Without separate service times, the row's own figures are service times.
 fn service(
     of: Option<&Service>,
     (mean_us, quantiles, max_us): (f64, &[Quantile], f64),
@@ -254,7 +254,7 @@ pub(super) fn criteria(criteria: &[Criterion]) -> Table {
 pub(super) fn findings(verdict: &Verdict) -> Table {
     let mut table =
         Table::new("findings", &["finding", "about", "confidence", "held_back", "words", "advice"]);
-    // The names that their JSON has.
+    // Names as in the JSON of findings.
     let name = |value: serde_json::Result<serde_json::Value>| match value {
         Ok(serde_json::Value::String(name)) => Cell::Text(name),
         _ => Cell::None,
@@ -318,7 +318,8 @@ fn connections(classes: &[Class]) -> Table {
     table
 }
 
-/// The name of a column over time: its id, which is the page's; causes and watched hosts have their own words behind it.
+/// Returns the name of a timeline column in the table: the column's id and unit. Names of causes and of metrics of
+/// watched hosts follow the id.
 fn heading(column: &Column) -> String {
     let unit = match column.unit {
         "us" => "_ms",
@@ -348,7 +349,7 @@ fn elapsed(timeline: &Timeline, at_ms: i64) -> [Cell; 2] {
     [Cell::at(at_ms), Cell::number((at_ms - start) as f64 / 1000.0)]
 }
 
-/// All columns that are not those of a label, at each instant.
+/// Returns the table with all columns over time except those of labels.
 fn timeline(of: &Timeline) -> Table {
     let mut table = Table::new("timeline", &["at", "elapsed_s"]);
     let columns: Vec<&Column> = of.columns.iter().filter(|column| column.label.is_none()).collect();
@@ -361,7 +362,7 @@ fn timeline(of: &Timeline) -> Table {
     table
 }
 
-/// The columns of labels: a row for each instant and label.
+/// Returns the table with the columns of labels: one row for each instant and label.
 fn over_time(page: &RunPage) -> Table {
     let mut table = Table::new(
         "labels-over-time",
