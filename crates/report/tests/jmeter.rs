@@ -1,6 +1,6 @@
-//! JMeter's dashboard figures, compared with what JMeter 5.6.3 made of the same rows.
+//! JMeter's dashboard figures, compared with those of JMeter 5.6.3 for the same rows.
 //!
-//! `jmeter/README.md` says how they were recorded.
+//! `jmeter/README.md` describes how JMeter's figures were recorded.
 
 #[path = "jmeter/cases.rs"]
 mod cases;
@@ -30,7 +30,7 @@ fn read(rows: &str, property: impl Fn(&str) -> Option<String>) -> Result<Figures
 }
 
 fn figures(case: &Case) -> Figures {
-    // As JMeter ships it.
+    // JMeter's default in its shipped properties.
     let shipped = [("sampleresult.timestamp.start", "true".to_owned())];
     let all: Vec<_> = case.properties().chain(shipped).collect();
     let own = |key: &str| all.iter().find(|pair| pair.0 == key).map(|pair| pair.1.clone());
@@ -38,8 +38,8 @@ fn figures(case: &Case) -> Figures {
     figures.unwrap_or_else(|error| panic!("{}: {error}", case.name))
 }
 
-/// The objects of a pretty-printed `statistics.json`. Numbers are compared as such, since Java writes 1.0E-5 where others
-/// write 1e-5; the percentage of errors in single precision.
+/// Parses the objects of a pretty-printed `statistics.json`. Numbers are compared as numbers, because Java writes
+/// 1.0E-5 where others write 1e-5. The percentage of errors is compared in single precision.
 fn objects(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     let (mut label, mut rows) = (String::new(), BTreeMap::new());
@@ -63,7 +63,7 @@ fn objects(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     found
 }
 
-/// The tables in the form of JMeter's page.
+/// Returns the tables in the form of JMeter's page.
 fn tables(figures: &Figures) -> Value {
     let apdex: Vec<_> = figures
         .apdex
@@ -96,14 +96,14 @@ fn tables(figures: &Figures) -> Value {
     })
 }
 
-/// JMeter's tables with messages as text, and labels in an order that does not come of a hash table.
+/// Normalizes JMeter's tables: messages as plain text, and labels in an order that does not depend on a hash table.
 fn normal(mut tables: Value) -> Value {
     fn texts(value: &mut Value) {
         match value {
             Value::String(text) => *text = unescaped(text),
             Value::Array(all) => {
                 all.iter_mut().for_each(texts);
-                // Filler behind the last error.
+                // JMeter fills the row with empty cells after the last error.
                 while all.len() > 4 && all.last().is_some_and(|last| last == "") {
                     all.pop();
                 }
@@ -166,11 +166,11 @@ fn recorded() {
     let Some(home) = oracle::home() else {
         return skipped::skip("there is no JMeter 5.6.3 with Java to ask");
     };
-    // The name of a case, or `all`.
+    // The name of a case to record, or `all`.
     let record = std::env::var("RECORD_JMETER_FIGURES").ok();
     let wanted = |case: &&Case| match &record {
         Some(name) => name == "all" || name == case.name,
-        // One that makes use of everything; all are asked when they are recorded.
+        // This case uses all features. All cases run only when they are recorded.
         None => case.name == "filtered",
     };
     for case in CASES.iter().filter(wanted) {
@@ -186,7 +186,7 @@ fn recorded() {
     }
 }
 
-/// The data of a page with these figures.
+/// Returns the data of a page with these figures.
 fn page(figures: &Figures) -> Value {
     let (record, verdict) = (record::Record::default(), answers::verdict::Verdict::default());
     let given = Given {

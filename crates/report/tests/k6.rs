@@ -1,4 +1,4 @@
-//! The summary in k6's form, read as GitLab's widget reads it: by the names of the metrics and of their parts.
+//! The summary in k6's form, read as GitLab's widget reads it: by the names of metrics and of their fields.
 
 use answers::verdict::Verdict;
 use record::{Checked, Frame, Label, Load, Part, Record, Second};
@@ -6,7 +6,8 @@ use report::Page;
 use report::model::{Agents, Criterion, Given, RunPage};
 use serde_json::Value;
 
-/// Ten seconds of 10 samples each, of 1 to 100 ms, of which one a second fails.
+/// Returns a record of ten seconds with `samples` samples each, for 10 samples of 1 to 100 ms. One sample per second
+/// fails.
 fn record(samples: u64) -> Record {
     let second = |i: u64| {
         let mut part = Part { errors: u64::from(samples > 0), ..Part::default() };
@@ -21,7 +22,7 @@ fn record(samples: u64) -> Record {
         }
         let labels = if samples > 0 { vec![(0, part.clone())] } else { Vec::new() };
         let at_ms = 1_700_000_000_000 + (i as i64 + 1) * 1000;
-        // Two of ten answers are not checked; in four seconds one is not as expected.
+        // Two of ten responses are unchecked. In four seconds one response is not as expected.
         let unexpected = u64::from(i < 4);
         let checked = Checked { checked: samples * 8 / 10, unexpected, by_content: 0 };
         let checks = if samples > 0 { vec![(0, checked)] } else { Vec::new() };
@@ -70,13 +71,13 @@ fn figures_have_the_names_of_k6() {
     let metrics = &summary["metrics"];
     near(&metrics["http_reqs"]["rate"], 10.0);
     assert_eq!(metrics["http_reqs"]["count"], 100);
-    // Of 80 answers that assertions checked, 4 were not as expected.
+    // Of 80 checked responses, 4 were not as expected.
     assert_eq!(
         (&metrics["checks"]["passes"], &metrics["checks"]["fails"]),
         (&76.into(), &4.into())
     );
     near(&metrics["checks"]["value"], 0.95);
-    // Of failures: passes are samples of which it is true that they failed.
+    // For a metric of failures, `passes` counts the failed samples.
     assert_eq!(metrics["http_req_failed"]["passes"], 10);
     near(&metrics["http_req_failed"]["value"], 0.1);
     for name in ["http_req_duration", "http_req_waiting"] {
@@ -118,7 +119,7 @@ fn criteria_are_thresholds_of_what_they_are_about() {
     assert!(crossed("http_req_failed", "error% < 1%"));
     assert!(!crossed("http_reqs", "rate > 5/s"));
     assert!(crossed("checks", "checks% > 99%"));
-    // Without a value it is not met.
+    // A criterion without a value is not met.
     assert!(crossed("http_reqs", "count > 3 for label none"));
 }
 

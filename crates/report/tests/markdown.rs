@@ -1,4 +1,4 @@
-//! Summaries read by a parser of Markdown that is not ours: whatever labels are named, they are text.
+//! Summaries, read by an independent Markdown parser. Labels are always text, whatever characters they contain.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use record::{CauseName, Ending, Frame, Label, Part, Record, Second};
 use report::model::{Agents, Compared, ComparisonPage, Criterion, Given, RunPage};
 use stats::Outcome;
 
-/// Names that a service would make something of.
+/// Names with characters that Markdown or a service interprets.
 const HOSTILE: [&str; 17] = [
     "a | b",
     "a \\| b",
@@ -45,7 +45,7 @@ fn part(random: &mut Random, slower: f64) -> Part {
     part
 }
 
-/// Half a minute with these labels; its plan, its end and its errors have the first one's name.
+/// Returns a record of half a minute with these labels. Its plan, ending and errors have the name of the first label.
 fn record(labels: &[String], slower: f64) -> Record {
     let mut random = Random::new(3);
     let second = |i: i64| {
@@ -171,14 +171,14 @@ fn alerts_are_listed_from_their_begin_to_their_end() {
 /// A summary as a reader sees it.
 #[derive(Debug, Default)]
 struct Read {
-    /// Names that are code, by the column of the table that they stand in.
+    /// Names in code spans, with the index of their table column.
     names: Vec<(usize, String)>,
-    /// All text that is not code.
+    /// All text outside of code spans.
     text: String,
     headings: usize,
 }
 
-/// Reads a summary; it has no markup but that of ours.
+/// Parses a summary, and checks that it contains only the markup of this program.
 fn read(markdown: &str) -> Read {
     let (mut read, mut column) = (Read::default(), 0);
     for event in Parser::new_ext(markdown, Options::all()) {
@@ -204,7 +204,7 @@ fn read(markdown: &str) -> Read {
     read
 }
 
-/// The name as it is shown: on one line, what cannot be seen replaced.
+/// Returns the name as a summary shows it: on one line, with invisible characters replaced.
 fn shown(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{202e}', "\u{fffd}")
 }
@@ -223,7 +223,7 @@ fn labels_are_text_whatever_stands_in_them() {
                 assert!(label(&shown(name)) && label("Login"), "{name}: {found:?}\n{markdown}");
                 let criterion = format!("p99 < 1s for label {}", shown(name));
                 assert!(found.names.contains(&(1, criterion)), "{name}\n{markdown}");
-                // What services look for behind the parser, in text that is no code.
+                // Character sequences that services interpret after Markdown, in text outside of code spans.
                 let pairs: Vec<(char, char)> =
                     found.text.chars().zip(found.text.chars().skip(1)).collect();
                 let is_called = |(a, b): &(char, char)| {
@@ -265,7 +265,7 @@ fn the_verdict_and_the_criteria_are_first() {
     at("| ❌ not met | `p99 < 1s for label Login` | 2 s |");
 }
 
-/// A page of a short record without findings, beside a criterion that is met or not.
+/// Returns the page of a short record without findings, with a criterion that is met or not.
 fn without_findings(met: bool, change: fn(&mut Record)) -> RunPage {
     let mut record = record(&["Pay".to_owned(), "Shop".to_owned()], 1.0);
     change(&mut record);

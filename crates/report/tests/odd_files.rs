@@ -1,7 +1,8 @@
-//! Odd result files through everything that reads them: verdict, report, comparison and JMeter's figures.
+//! Odd result files are read by everything that reads result files: verdict, report, comparison and JMeter's figures.
 //!
-//! `tests/odd_files/make.py` makes the files and says what a plain reading of each gives: the same figures, or a refusal
-//! that names what is missing. `ODD_FILES=10000 ODD_SEED=7 cargo test -p throng-report --test odd_files` reads more.
+//! `tests/odd_files/make.py` makes the files and computes the expected result of each independently: the figures, or a
+//! refusal that names what is missing. `ODD_FILES=10000 ODD_SEED=7 cargo test -p throng-report --test odd_files` reads
+//! more files.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;
@@ -55,7 +56,7 @@ fn odd_files_give_the_figures_of_a_plain_reading() {
     );
 }
 
-/// Whether the file was read; an error says what is not as expected.
+/// Returns true if the file was read, false if it was refused as expected. An error describes an unexpected result.
 fn check(path: &Path, expected: &Value) -> Result<bool, String> {
     let property = |key: &str| expected["props"][key].as_str().map(str::to_owned);
     let columns = Columns::from_properties(property).map_err(|error| error.to_string())?;
@@ -80,7 +81,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, expected: T) -> Resul
     if is == expected { Ok(()) } else { Err(format!("{what}: {is:?}, expected {expected:?}")) }
 }
 
-/// The record's figures, and what it says of losses.
+/// Compares the record's figures and the losses that it reports.
 fn figures(record: &Record, expected: &Value) -> Result<(), String> {
     let mut all = Part::default();
     record.seconds.iter().for_each(|second| all.merge(&second.all));
@@ -105,7 +106,7 @@ fn figures(record: &Record, expected: &Value) -> Result<(), String> {
     same("labels", found, labels)
 }
 
-/// Verdict, page and comparison.
+/// Computes verdict, page and comparison of the record.
 fn answers(record: &Record, expected: &Value) -> Result<(), String> {
     let verdict = answers::rules::verdict(record);
     let page = RunPage::new(&Given {

@@ -1,4 +1,4 @@
-//! Bounds of a page: its size, whatever the length of the run and the number of labels.
+//! The size of a page is bounded for any length of the run and any number of labels.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use answers::verdict::{Language, Verdict};
 use record::{Frame, Has, Label, Part, Record, Second};
 use report::model::{Agents, Given, RunPage};
 
-/// Seconds that differ: a run repeats them, in an order by chance, for making each anew takes long.
+/// Number of distinct seconds. A run repeats them in random order, because building each second takes long.
 const KINDS: usize = 12;
 
-/// A run of so many seconds and labels, with 10 samples a second and label.
+/// Returns a run with these numbers of seconds and labels, and 10 samples per second and label.
 fn record(seconds: usize, labels: u32) -> Record {
     let mut random = Random::new(1);
     let kinds: Vec<Second> = (0..KINDS).map(|_| second(&mut random, labels)).collect();

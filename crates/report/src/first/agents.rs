@@ -1,15 +1,15 @@
-//! The figures of a run by agent and by zone. A run on one machine has neither.
+//! The figures of a run by agent and by zone. A run on one machine has neither table.
 
 use crate::captions::{digits, grouped, share, time};
 use crate::html::Html;
 use crate::model::{Agent, Agents, words};
 
-/// Agents that are shown: those with the highest p99, in their order.
+/// Largest number of agents in the table: those with the highest p99, in their original order.
 const SHOWN: usize = 50;
 
 type Head = (&'static str, &'static str);
 
-/// Columns of both tables behind the first ones.
+/// Columns that both tables have after their first columns.
 const HEADS: [Head; 8] = [
     ("Users", "用户数"),
     ("Samples", "样本数"),
@@ -89,7 +89,7 @@ fn head(out: &mut Html, label: &'static str, first: &[Head], last: &[Head]) {
     out.raw("</tr></thead><tbody>");
 }
 
-/// Begins a row.
+/// Begins a row with its name.
 fn name(out: &mut Html, name: &str) {
     out.raw("<tr><th scope=\"row\" class=\"hostile\">");
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! Alerts that fired while the run went on, from their begin to their end.
+//! Alerts that fired during the run, with their begin and end.
 
 use answers::verdict::Words;
 
@@ -6,10 +6,10 @@ use crate::captions::clock;
 use crate::html::Html;
 use crate::model::{Alert, words};
 
-/// Alerts that are shown.
+/// Largest number of alerts in the table.
 const SHOWN: usize = 50;
 
-/// Names of the columns.
+/// Names of the columns of the table.
 pub(crate) const HEADS: [(&str, &str); 5] = [
     ("Alert", "告警"),
     ("Labels", "标签"),
@@ -46,7 +46,7 @@ pub(super) fn section(out: &mut Html, alerts: &[Alert]) {
     out.raw("</section>");
 }
 
-/// Begin and end of an alert, since the start of the run.
+/// Formats begin and end of an alert as times since the start of the run.
 pub(crate) fn times(alert: &Alert) -> [Words; 2] {
     let at = |ms: i64| words(clock(ms), clock(ms));
     let before = || words("before the run", "运行之前");

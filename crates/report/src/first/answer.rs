@@ -1,4 +1,4 @@
-//! The parts that first screens of sweeps and searches share: title, answer, heads of tables, notes.
+//! The parts that the first screens of sweeps and searches share: title, answer, table heads, notes.
 
 use answers::verdict::Words;
 
@@ -6,7 +6,7 @@ use super::utc;
 use crate::html::Html;
 use crate::model::About;
 
-/// Title of the answer, the plan, and what was run.
+/// Renders the title of the answer, the plan, and the runs.
 pub(super) fn heading(
     out: &mut Html,
     (en, zh): (&'static str, &'static str),
@@ -18,7 +18,7 @@ pub(super) fn heading(
     out.raw(" · ").text(&about.program).raw(" · ").text(&about.run).raw("</p></div>");
 }
 
-/// The answer in sentences, and what is said below it.
+/// Renders the answer in sentences, with further texts below it.
 pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
     out.raw("<section class=\"verdict\"><h2>").both("Answer", "答案").raw("</h2>");
     for sentence in sentences {
@@ -30,7 +30,7 @@ pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
     out.raw("</section>");
 }
 
-/// Begins a table: its columns, and whether they are of numbers.
+/// Begins a table with its column names. The flag is true for columns of numbers.
 pub(super) fn head(out: &mut Html, name: &'static str, columns: &[(&Words, bool)]) {
     out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").text(name);
     out.raw("\"><table><thead><tr>");

@@ -1,4 +1,5 @@
-//! The first screen of a search for capacity: the answer, criteria at the lower bound, what limited it, the probes.
+//! The first screen of a search for capacity: the answer, criteria at the lower bound, what limited the load, the
+//! probes.
 
 use answers::criterion::Times;
 
@@ -55,7 +56,7 @@ fn name(of: Held) -> Words {
     }
 }
 
-/// The probes of each result as a curve; results that there are none of are left out.
+/// Returns the probes as one curve per result. Results without probes are left out.
 fn curves(page: &CapacityPage, spot: impl Fn(usize, &Probe) -> Option<Spot>) -> Vec<Curve> {
     let kinds = [Held::Good, Held::Bad, Held::Doubtful].into_iter();
     let curve = |kind: Held| Curve {

@@ -1,5 +1,5 @@
-//! The first screen of a comparison: can the two be compared, what differs, each difference with its interval, percentiles
-//! of both, what else changed.
+//! The first screen of a comparison: whether the sides are comparable, what differs, each difference with its interval,
+//! percentiles of both sides, and other changes.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,20 @@ use crate::model::{About, ComparedRow as Row, ComparisonPage, Tails, words};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 use crate::svg::forest::{Axis, Change, Tone};
 
-/// Rows of labels; the page of changes has all.
+/// Largest number of rows for labels. The page of changes shows all.
 const MOST_ROWS: usize = 30;
-/// Other changes; the page has all.
+/// Largest number of other changes. The page shows all.
 const MOST_CHANGED: usize = 12;
-/// Sentences that are shown large.
+/// Largest number of sentences in large type.
 const LARGE: usize = 6;
 
-/// Words for changes that were asked about: not there, there, undecided.
+/// Words for limits on changes: the change is absent, present, or undecided.
 pub(crate) const LAMPS: [(&str, &str); 3] =
     [("passed", "通过"), ("failed", "失败"), ("undecided", "无法判定")];
-/// Labels with a picture.
+/// Largest number of labels with a chart.
 const PICTURES: usize = 2;
 
-/// The title of the page.
+/// Returns the title of the page.
 pub(crate) fn title(page: &ComparisonPage) -> String {
     format!("{} – {}", name(&page.a), name(&page.b))
 }
@@ -96,8 +96,9 @@ fn verdict(out: &mut Html, page: &ComparisonPage) {
     out.raw("</section>");
 }
 
-/// The rows of the first screen, and how many more of labels could stand there: all of the requests as a whole; of labels
-/// the figures that differ, those with the largest changes first, of the others the p95.
+/// Returns the rows of the first screen, and the number of label rows that were cut. Rows of all requests come first.
+/// Labels that differ follow with their different figures, the largest changes first. The other labels follow with
+/// their p95.
 pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let (all, labels): (Vec<&Row>, Vec<&Row>) =
         page.rows.iter().partition(|row| row.label.is_none());
@@ -173,7 +174,8 @@ fn differences(out: &mut Html, page: &ComparisonPage) {
     out.raw("</section>");
 }
 
-/// The picture of a row; shares of errors differ by points, which are on no common axis with the others.
+/// Returns the change for the forest plot. Error rates are left out, because they differ by points, which have no
+/// common axis with the others.
 fn in_plot(row: &Row) -> Option<Change> {
     let (low, high) = (row.low?, row.high?);
     (row.unit != "share").then(|| Change {
@@ -219,12 +221,13 @@ fn line(out: &mut Html, row: &Row, axis: &Axis) {
     out.raw("</td></tr>");
 }
 
-/// A change with its sign, of shares in points.
+/// Formats a change with its sign, in percentage points for fractions.
 pub(crate) fn moved(change: f64, unit: &str) -> Words {
     if unit == "share" { points(change) } else { words(signed(change), signed(change)) }
 }
 
-/// A share below 1 as percent, with one digit that is no nine: three digits would make 100 % of many.
+/// Formats a fraction below 1 as percent, with one digit after the nines. With three digits, many would be shown as 100
+/// %.
 fn nines(share: f64) -> String {
     let decimals = (-(1.0 - share).max(1e-9).log10() - 1.0 + 1e-9).floor().max(0.0) as usize;
     format!("{:.decimals$} %", share * 100.0)
@@ -247,7 +250,7 @@ fn percentiles(of: &Tails) -> Curves {
     let shown = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
     let name = |p: f64| if p == 0.0 { "min".to_owned() } else { format!("p{}", digits(p * 100.0)) };
     let at = |values: &[u64]| values.last().map_or_else(String::new, |us| time(*us as f64));
-    // The only step of the axis that the table above has, too.
+    // The 90 % mark is the only mark on the axis that the table above contains, too.
     let tenth = of.p.iter().position(|p| (*p - 0.9).abs() < 1e-9).filter(|_| last > 0.9);
     let most = |values: &[u64]| {
         tenth.and_then(|n| values.get(n)).map_or_else(String::new, |us| time(*us as f64))

@@ -1,4 +1,4 @@
-//! The five labels with the most time.
+//! The table of the five labels with the most time.
 
 use crate::captions::{grouped, share, time, timed};
 use crate::html::Html;
@@ -45,7 +45,7 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     out.raw("</section>");
 }
 
-/// `checked`: with the share of answers as expected.
+/// Renders the row of a label. `checked` adds the share of responses as expected.
 fn row(out: &mut Html, label: &Label, checked: bool) {
     out.raw("<tr><th scope=\"row\" class=\"hostile\">").text(&label.name);
     if label.transaction {

@@ -7,10 +7,10 @@ use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, ti
 use crate::html::Html;
 use crate::model::{Answers, Cost, Gateway, Quantile, Totals, Transactions, words};
 
-/// Percentiles that are shown, with their names.
+/// The shown percentiles with their names.
 const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 
-/// Samples beyond a percentile that are enough for its interval, where they are independent.
+/// Number of independent samples above a percentile that suffices for its interval.
 const MANY_BEYOND: f64 = 20.0;
 
 pub(super) fn section(out: &mut Html, totals: &Totals, cost: Option<&Cost>) {
@@ -62,7 +62,8 @@ pub(super) fn section(out: &mut Html, totals: &Totals, cost: Option<&Cost>) {
     out.raw("</dl></section>");
 }
 
-/// The name of the number of failed requests: where there are transactions it says that those are not among them.
+/// Returns the name of the number of failed requests. With transactions in the plan, the name says that they are not
+/// counted.
 pub(crate) fn failed_name(totals: &Totals) -> Words {
     match totals.transactions {
         Some(_) => words("Failed requests", "失败的请求"),
@@ -70,7 +71,7 @@ pub(crate) fn failed_name(totals: &Totals) -> Words {
     }
 }
 
-/// A number of failures, and its share of all.
+/// Formats a number of failures, and its share of all.
 pub(crate) fn failures(failed: Option<u64>, of: u64) -> (String, Words) {
     match failed {
         Some(failed) => (grouped(failed as f64), plain(share(failed as f64 / of.max(1) as f64))),
@@ -83,7 +84,7 @@ fn note_of(of: &Transactions, share: Words) -> Words {
     words(format!("{} of {all}", share.en), format!("{}，共 {all} 个", share.zh))
 }
 
-/// Service times beside the response times, as far as they differ as they are written: names and values.
+/// Returns names and values of those service times that differ from the response times as displayed.
 pub(crate) fn service(totals: &Totals) -> Vec<(Words, String)> {
     let Some(service) = &totals.service else { return Vec::new() };
     let mut out = Vec::new();
@@ -110,10 +111,10 @@ fn fact(out: &mut Html, name: &Words, value: &str, note: Option<&Words>) {
     out.raw("</dd></div>");
 }
 
-/// The interval of a percentile of so many samples, or the reason for which there is none.
+/// Formats the interval of a percentile of `samples` samples, or the reason why there is no interval.
 pub(crate) fn interval(of: &Quantile, samples: u64) -> Words {
     match (of.low.map(time), of.high.map(time)) {
-        // Known better than it is written.
+        // The interval is narrower than the displayed digits.
         (Some(low), Some(high)) if low == high => plain(String::new()),
         (Some(low), Some(high)) => plain(format!("{low} – {high}")),
         _ if (samples as f64) * (1.0 - of.p) < MANY_BEYOND => {

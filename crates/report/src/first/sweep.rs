@@ -1,4 +1,5 @@
-//! The first screen of a sweep: the answer, the verdict on its points, rate and response time over the load, the points.
+//! The first screen of a sweep: the answer, the verdict on its points, rate and response time over the load, the
+//! points.
 
 use answers::criterion::Times;
 
@@ -12,7 +13,7 @@ use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 
 /// Ratio of the largest to the smallest load from which on the axis is logarithmic.
 const WIDE: f64 = 8.0;
-/// Percentiles of the picture and the table.
+/// Percentiles in the chart and the table.
 const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];
 
 pub(crate) fn heading(out: &mut Html, page: &SweepPage) {
@@ -161,7 +162,7 @@ fn points(out: &mut Html, page: &SweepPage) {
     out.raw("</p></section>");
 }
 
-/// Seconds of a point with what does not count.
+/// Returns the length of a point in seconds, including ramp and warm-up.
 fn whole(point: &Point) -> f64 {
     point.ramp_s + point.warmup_s + point.length_s
 }
@@ -215,7 +216,7 @@ fn interval(out: &mut Html, low: Option<f64>, high: Option<f64>, show: fn(f64) -
     }
 }
 
-/// The seconds of a point as a bar: users start, warm-up, what counts.
+/// Draws the seconds of a point as a bar: ramp, warm-up, evaluated part.
 fn span(out: &mut Html, point: &Point, longest: f64) {
     let scale = 120.0 / longest.max(1e-9);
     out.raw("<svg class=\"span\" viewBox=\"0 0 160 14\" role=\"img\" aria-label=\"");

@@ -1,4 +1,4 @@
-//! The verdict as sentences.
+//! The verdict in sentences.
 
 use answers::verdict::{About, Confidence, Words};
 
@@ -6,10 +6,10 @@ use crate::captions::nothing;
 use crate::html::Html;
 use crate::model::{Criterion, Finding, Verdict, words};
 
-/// Findings that have a sentence on the first screen; the page of findings has all.
+/// Largest number of findings on the first screen. The page of findings shows all.
 const MOST: usize = 5;
 
-/// The verdict on one run, beside its criteria.
+/// Renders the verdict on one run. Its criteria affect the text for a verdict without findings.
 pub(crate) fn section(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
     let doubt = words(
         "The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.",
@@ -18,7 +18,7 @@ pub(crate) fn section(out: &mut Html, verdict: &Verdict, criteria: &[Criterion])
     with(out, verdict, &doubt, criteria);
 }
 
-/// The verdict on the points of a sweep, of which some may be doubtful and the others not.
+/// Renders the verdict on the points of a sweep. Some points may be doubtful and others not.
 pub(crate) fn of_points(out: &mut Html, verdict: &Verdict) {
     let doubt = words(
         "At some points the generator did not keep up, or its machine was the bottleneck: figures of those points are doubtful.",
@@ -67,7 +67,8 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words, criteria: &[Criterion]
     out.raw("</section>");
 }
 
-/// The words where there is no finding, with the causes that were looked for, and those that could not be.
+/// Renders the text for a verdict without findings, with the causes that were checked and those that could not be
+/// checked.
 fn looked_for(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
     if verdict.undecided.is_none() {
         let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));

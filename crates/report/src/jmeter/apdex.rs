@@ -1,23 +1,23 @@
-//! APDEX: the share of satisfied users, with those that tolerated the time counted half.
+//! APDEX: the share of satisfied users, in which users with a tolerated time count half.
 
 use serde::Serialize;
 
 use super::settings::Settings;
 use super::statistics::Figure;
 
-/// A row of the table. Failed samples count as neither satisfied nor tolerated.
+/// A row of the APDEX table. Failed samples count as neither satisfied nor tolerated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Apdex {
     pub label: String,
     pub apdex: f64,
     pub satisfied: u64,
     pub tolerated: u64,
-    /// Times up to which a sample satisfies, or is tolerated, in ms.
+    /// Longest time in ms that satisfies a user; `tolerated_ms` is the longest tolerated time.
     pub satisfied_ms: i64,
     pub tolerated_ms: i64,
 }
 
-/// Counts of a label, or of all.
+/// Counts of a label, or of all labels.
 #[derive(Clone, Debug)]
 pub(super) struct Count {
     satisfied_ms: i64,
@@ -28,7 +28,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// With the times of a label; `None`: of all labels.
+    /// Starts counting with the thresholds of a label, or with the general ones if `label` is `None`.
     pub(super) fn new(label: Option<&str>, settings: &Settings) -> Self {
         let own = label
             .and_then(|label| settings.apdex.iter().find(|(pattern, ..)| pattern.matches(label)));
@@ -52,7 +52,7 @@ impl Count {
         }
     }
 
-    /// `None` where nothing was counted: such a label has no row.
+    /// Returns the row; `None` without samples, because such a label has no row.
     pub(super) fn row(&self, label: &str) -> Option<Apdex> {
         (self.total > 0).then(|| Apdex {
             label: label.to_owned(),

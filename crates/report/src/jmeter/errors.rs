@@ -1,16 +1,16 @@
 //! The tables of errors: by type, and the five most frequent of each label.
 //!
-//! The order of types with equal counts is that of Java's hash tables, in which JMeter counts them escaped for HTML. It may
-//! be another with Greek letters and typographic signs, which have names in HTML, too.
+//! Types with equal counts are in the order of Java's hash tables, in which JMeter counts types as text escaped for
+//! HTML. The order may differ from JMeter's for Greek letters and typographic characters, which have HTML names, too.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// Errors of a label that the table shows.
+/// Number of errors of a label that the table shows.
 const TOP: usize = 5;
 
-/// HTML's names of the characters from U+00A0 to U+00FF.
+/// HTML names of the characters from U+00A0 to U+00FF.
 const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 \
     sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc \
     Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve \
@@ -18,12 +18,12 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
     acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde \
     ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
-/// A type of error.
+/// A type of error with its count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ErrorRow {
     pub message: String,
     pub count: u64,
-    /// In percent of the errors, and of all samples.
+    /// Percentage of all errors; `of_all` is the percentage of all samples.
     pub of_errors: f64,
     pub of_all: f64,
 }
@@ -59,7 +59,8 @@ impl Count {
         self.counts.push((key.into(), 1));
     }
 
-    /// Types with their counts, most frequent first. `with`: the table has an empty key among them.
+    /// Returns the types with their counts, most frequent first. `with_empty` is true if JMeter's hash table also
+    /// contains an empty key.
     fn sorted(&self, with_empty: bool) -> Vec<(&str, u64)> {
         let mut keys: Vec<String> = self.counts.iter().map(|(key, _)| escaped(key)).collect();
         if with_empty {
@@ -89,12 +90,12 @@ impl Count {
             of_errors: count as f64 * 100.0 / self.errors as f64,
             of_all: count as f64 * 100.0 / self.samples as f64,
         };
-        // Samples without error are counted under an empty key.
+        // JMeter counts samples without an error under an empty key.
         self.sorted(self.samples > self.errors).into_iter().map(row).collect()
     }
 }
 
-/// The type of a failed sample's error.
+/// Returns the type of a failed sample's error.
 pub(super) fn key(code: &str, message: &str, failure: &str, failure_messages: bool) -> String {
     let failure_given = failure.chars().any(|c| !java_blank(c));
     if is_success(code) || (code.is_empty() && failure_given) {
@@ -107,7 +108,7 @@ pub(super) fn key(code: &str, message: &str, failure: &str, failure_messages: bo
     if message.is_empty() { code.to_owned() } else { format!("{code}/{message}") }
 }
 
-/// `Character.isWhitespace`, which does not have the spaces that do not break.
+/// Returns true for white space by Java's `Character.isWhitespace`, which excludes non-breaking spaces.
 fn java_blank(c: char) -> bool {
     (c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{85}'))
         || ('\u{1c}'..='\u{1f}').contains(&c)
@@ -119,7 +120,7 @@ fn is_success(code: &str) -> bool {
         && code.parse::<i32>().is_ok_and(|code| (200..=399).contains(&code))
 }
 
-/// A message as JMeter has it in its tables: escaped for HTML, then for JSON.
+/// Escapes a message as JMeter does in its tables: for HTML, then for JSON.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -145,7 +146,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The order in which a `java.util.HashMap` gives keys that were put into it in this order, by their places.
+/// Returns the order in which a `java.util.HashMap` iterates over keys that were inserted in the given order, as
+/// indices.
 pub(super) fn order_in_java(keys: &[&str]) -> Vec<usize> {
     let mut capacity = 16usize;
     while keys.len() * 4 > capacity * 3 {
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn equal_counts_are_in_the_order_of_javas_tables() {
-        // The order that a HashMap of Java 17 gives.
+        // This is the order of a HashMap in Java 17.
         let keys: Vec<String> =
             (0..8).map(|n| format!("Non HTTP response code: java.net.E{n}/m{n}")).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Rows of result files, in their order, and the sums that they make.
+//! The rows of result files in file order, and the sums over them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -14,10 +14,10 @@ use super::statistics::{Figure, Statistics, Sum};
 use super::{Figures, TOTAL, apdex, errors};
 use crate::model::{Words, words};
 
-/// The message of a transaction begins so, and goes on with its samples.
+/// Prefix of the response message of a transaction; the number of its samples follows.
 const TRANSACTION: &str = "Number of samples in transaction";
 const EMPTY_TRANSACTION: &str = "Number of samples in transaction : 0";
-/// Columns without which there are no figures, and those that count as 0 or empty.
+/// Columns that are required. Columns of `WANTED` count as 0 or empty if they are missing.
 const NEEDED: [Column; 4] = [Column::TimeStamp, Column::Elapsed, Column::Label, Column::Success];
 const WANTED: [Column; 5] = [
     Column::ResponseCode,
@@ -27,22 +27,22 @@ const WANTED: [Column; 5] = [
     Column::SentBytes,
 ];
 
-/// Something about a file that a reader of the figures must know.
+/// A note about a file for readers of the figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The last row is not whole and was left out.
+    /// The last row is incomplete and was left out.
     Torn { file: PathBuf, bytes: u64 },
-    /// Rows that are none, and the line of the first.
+    /// Invalid rows, with the line of the first.
     Odd { file: PathBuf, rows: u64, first_line: u64 },
-    /// There is no heading, and the first row is not counted, as in JMeter.
+    /// The file has no heading. As in JMeter, its first row is not counted.
     NoHeading { file: PathBuf },
-    /// Columns that are missing count as 0 or empty.
+    /// Columns that are missing and count as 0 or empty.
     Missing { file: PathBuf, columns: Vec<&'static str> },
-    /// The compressed file could not be unpacked to its end.
+    /// The compressed file could not be decompressed to its end.
     DamagedArchive { file: PathBuf },
-    /// A further part of the result file.
+    /// The file is a further part of the result file.
     Part { file: PathBuf },
-    /// A property.
+    /// A note about a property.
     Property(String),
 }
 
@@ -94,7 +94,7 @@ impl std::fmt::Display for Note {
 }
 
 impl Note {
-    /// The note in both languages.
+    /// Returns the note in both languages.
     pub fn words(&self) -> Words {
         let zh = match self {
             Self::Torn { file, bytes } => {
@@ -122,22 +122,22 @@ impl Note {
     }
 }
 
-/// Sums of a label.
+/// The sums of a label.
 #[derive(Debug)]
 struct Label {
     name: Box<str>,
-    /// A transaction, as its first row says.
+    /// True for a transaction, as decided by the label's first row.
     controller: bool,
     sum: Sum,
     apdex: apdex::Count,
     errors: errors::Count,
 }
 
-/// Takes rows and gives the figures.
+/// Collects rows and computes the figures.
 #[derive(Debug)]
 pub struct Gatherer<'s> {
     settings: &'s Settings,
-    /// Of each label its place, or none if it is filtered out.
+    /// Index of each label; `None` for a label that is filtered out.
     places: HashMap<Box<str>, Option<usize>>,
     labels: Vec<Label>,
     total: Sum,
@@ -146,12 +146,12 @@ pub struct Gatherer<'s> {
     errors: errors::Count,
     requests: (u64, u64),
     span_ms: Option<(i64, i64)>,
-    /// Any row was taken.
+    /// True if a row was counted.
     some: bool,
     notes: Vec<Note>,
-    /// The first row that is no sample: its line, and why.
+    /// Line of the first invalid row, and the reason.
     odd: Option<(u64, Why)>,
-    /// The record of the rows that count, if it is wanted.
+    /// Builder for the record of the counted rows, if requested.
     rows: Option<record::jtl::Rows>,
 }
 
@@ -174,7 +174,7 @@ impl<'s> Gatherer<'s> {
         }
     }
 
-    /// Makes the record of the rows, too, in the same pass.
+    /// Also builds the record of the rows, in the same pass.
     pub fn with_record(self) -> Self {
         Self { rows: Some(record::jtl::Rows::default()), ..self }
     }
@@ -240,7 +240,7 @@ impl<'s> Gatherer<'s> {
         }
     }
 
-    /// Adds a row; `None`: it is no sample.
+    /// Adds a row. Returns `None` if the row is not a valid sample.
     pub fn add(&mut self, fields: &Fields<'_>) -> Option<()> {
         let row = self.figure(fields)?;
         let settings = self.settings;
@@ -256,7 +256,7 @@ impl<'s> Gatherer<'s> {
         let empty = controller && message.starts_with(EMPTY_TRANSACTION);
         let Some(at) = self.place(&name, controller) else { return Some(()) };
         self.some = true;
-        // A row whose time cannot be counts here, as in JMeter.
+        // As in JMeter, a row with an impossible time counts here.
         if let Some(rows) = &mut self.rows
             && rows.add(fields, row.start_ms).is_none()
         {
@@ -314,7 +314,7 @@ impl<'s> Gatherer<'s> {
 
     fn figure(&self, fields: &Fields<'_>) -> Option<Figure> {
         let at = fields.time_ms()?;
-        // A time of 24 days or more is none that a sample had.
+        // A time of 24 days or more does not fit JMeter's range.
         let elapsed_ms = i32::try_from(fields.number(Column::Elapsed)?).ok()?;
         let elapsed = i64::from(elapsed_ms);
         let (start_ms, end_ms) = if self.settings.starts {
@@ -336,7 +336,7 @@ impl<'s> Gatherer<'s> {
         })
     }
 
-    /// The figures, and the record if it was wanted; an error where no row was taken.
+    /// Returns the figures, and the record if requested. Returns an error if no row was counted.
     pub fn end(mut self) -> Result<Read, Refused> {
         let rows = self.rows.take();
         let figures = self.figures()?;
@@ -394,7 +394,7 @@ impl<'s> Gatherer<'s> {
     }
 }
 
-/// The further parts of a result file: `name-1.jtl`, `name-2.jtl` … beside `name.jtl`, by number.
+/// Returns the further parts of a result file, sorted by number: `name-1.jtl`, `name-2.jtl` … beside `name.jtl`.
 pub fn parts(file: &Path) -> Vec<PathBuf> {
     if is_stream(file) {
         return Vec::new();
@@ -419,21 +419,21 @@ pub fn parts(file: &Path) -> Vec<PathBuf> {
     found.into_values().collect()
 }
 
-/// The figures of result files, and the record of the rows that count in them.
+/// The figures of result files, and the record of the counted rows.
 #[derive(Debug)]
 pub struct Read {
     pub figures: Figures,
     pub record: Option<Record>,
 }
 
-/// Opens a result file for [`read`]. The error is JMeter's sentence with the reason.
+/// Opens a result file for [`read`]. The error is JMeter's message with the reason.
 pub fn open(path: &Path) -> Result<Source, Refused> {
     Source::open(path).map_err(|error| {
         Refused(format!("Cannot read test results file : {}: {error}", path.display()))
     })
 }
 
-/// Reads a result file, which has been opened, and its further parts once. `record`: their record is wanted.
+/// Reads an opened result file and its further parts, once. With `record`, also builds the record of the rows.
 pub fn read(
     (file, source): (&Path, Source),
     further: &[PathBuf],

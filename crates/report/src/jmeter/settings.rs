@@ -1,4 +1,4 @@
-//! The properties that the figures depend on.
+//! The properties that the figures of JMeter's dashboard depend on.
 
 use lang::regexp::Regexp;
 use stats::backend::Estimator;
@@ -26,7 +26,7 @@ pub const PROPERTIES: &[&str] = &[
     "jmeter.reportgenerator.statistic_window",
 ];
 
-/// The reason why there are no figures, in words for the user.
+/// The reason why there are no figures, as a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
@@ -38,7 +38,7 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The labels that the tables show; `statistics.json` has all.
+/// The filter for labels in the tables; `statistics.json` contains all labels.
 #[derive(Debug, Default)]
 pub struct Shown {
     pub(super) filter: Option<Regexp>,
@@ -47,7 +47,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether a row of a table is shown. `by_label`: the table tells transactions from requests.
+    /// Returns true if a table shows the row. `by_label` is true for a table that distinguishes transactions from
+    /// requests.
     pub(super) fn shows(&self, text: &str, controller: bool, by_label: bool) -> bool {
         let passes = match &self.filter {
             None => true,
@@ -62,31 +63,33 @@ impl Shown {
 #[derive(Debug)]
 pub struct Settings {
     pub(super) columns: Columns,
-    /// `timeStamp` is the start of a sample, not its end.
+    /// True if `timeStamp` is the start of a sample, false if it is the end.
     pub(super) starts: bool,
     pub(super) percentages: [(String, f64); 3],
     pub(super) estimator: Estimator,
-    /// Rows of a label that percentiles are of; `None` for all.
+    /// Number of a label's last rows that percentiles use; `None` for all rows.
     pub(super) window: Option<usize>,
     pub(super) satisfied_ms: i64,
     pub(super) tolerated_ms: i64,
-    /// Pattern, satisfied and tolerated, in the order in which JMeter tries them.
+    /// Pattern of the label, satisfied threshold and tolerated threshold, in the order in which JMeter tries the
+    /// patterns.
     pub(super) apdex: Vec<(Regexp, i64, i64)>,
     pub(super) filter: Option<Regexp>,
     pub(super) from_ms: Option<i64>,
     pub(super) to_ms: Option<i64>,
-    /// Transactions are not in the table of the Top 5 errors.
+    /// True if the table of the Top 5 errors excludes transactions.
     pub(super) top5_without_transactions: bool,
-    /// The property `assertion_results_failure_message`.
+    /// Value of the property `assertion_results_failure_message`.
     pub(super) failure_messages: bool,
     pub(super) shown: Shown,
     pub(super) title: Option<String>,
-    /// Values that are not usable, and what is done instead.
+    /// Messages about unusable values, with the value used instead.
     pub warnings: Vec<String>,
 }
 
 impl Settings {
-    /// From properties. `Err`: a value with which JMeter makes no report either.
+    /// Reads the settings from properties. Returns an error for a value with which JMeter does not create a report
+    /// either.
     pub fn from_properties(property: impl Fn(&str) -> Option<String>) -> Result<Self, Refused> {
         let get = |key: &str| property(key).filter(|value| !value.trim().is_empty());
         let own = |key: &str| get(&format!("{PREFIX}{key}")).map(|value| value.trim().to_owned());
@@ -133,7 +136,7 @@ impl Settings {
             tolerated_ms: ms(&own, "apdex_tolerated_threshold", 1500)?,
             apdex: apdex(own("apdex_per_transaction"), &mut warnings)?,
             filter: match own("sample_filter") {
-                // Java's `matches`: of all ways to match, one that is the whole label.
+                // As in Java's `matches`, the pattern must match the whole label, whichever alternative achieves that.
                 Some(text) => Some(pattern("sample_filter", &format!("\\A(?:{text})\\Z(?!\\n)"))?),
                 None => None,
             },
@@ -149,7 +152,7 @@ impl Settings {
     }
 }
 
-/// Refuses formats with which there are no time stamps.
+/// Returns an error for formats without usable time stamps.
 fn check_timestamp(columns: &Columns) -> Result<(), Refused> {
     match &columns.timestamp_format {
         TimestampFormat::Millis | TimestampFormat::Text(_) => Ok(()),
@@ -208,7 +211,7 @@ fn pattern(key: &str, text: &str) -> Result<Regexp, Refused> {
     Regexp::new(text).map_err(|error| Refused(format!("{PREFIX}{key}: {error}")))
 }
 
-/// `name or pattern:satisfied|tolerated;…`.
+/// Parses entries of the form `name or pattern:satisfied|tolerated;…`.
 fn apdex(
     text: Option<String>,
     warnings: &mut Vec<String>,
@@ -222,7 +225,7 @@ fn apdex(
             Some((name.trim().to_owned(), ms(satisfied)?, ms(tolerated)?))
         });
         match read {
-            // The later one of a name replaces the times of the earlier one.
+            // A later entry with the same name replaces the earlier one.
             Some(entry) => match given.iter_mut().find(|known| known.0 == entry.0) {
                 Some(known) => *known = entry,
                 None => given.push(entry),

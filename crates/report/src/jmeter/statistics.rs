@@ -1,4 +1,4 @@
-//! The rows of `statistics.json`: formulas and order of operations of JMeter's StatisticsSummaryData.
+//! The rows of `statistics.json`, with the formulas and the order of operations of JMeter's StatisticsSummaryData.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -6,11 +6,11 @@ use serde::{Serialize, Serializer};
 use super::TOTAL;
 use super::settings::Settings;
 
-/// The last elapsed times of a label, in milliseconds.
+/// The last elapsed times of a label, in ms.
 #[derive(Clone, Debug, Default)]
 struct Window {
     values: Vec<i32>,
-    /// The place of the oldest value, once the window is full.
+    /// Index of the oldest value, once the window is full.
     oldest: usize,
 }
 
@@ -28,7 +28,7 @@ impl Window {
     }
 }
 
-/// A sum over the rows of a label, or of all.
+/// A sum over the rows of a label, or of all labels.
 #[derive(Clone, Debug)]
 pub(super) struct Sum {
     total: i64,
@@ -60,7 +60,7 @@ impl Default for Sum {
     }
 }
 
-/// The figures of one row.
+/// The fields of one row that the figures use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) start_ms: i64,
@@ -78,7 +78,7 @@ impl Sum {
         self.received = self.received.wrapping_add(row.received);
         self.sent = self.sent.wrapping_add(row.sent);
         let elapsed = f64::from(row.elapsed_ms);
-        // Commons Math's recurrence; a sum divided at the end has other last digits.
+        // This is the recurrence of Commons Math. Dividing a sum at the end gives other last digits.
         self.mean += (elapsed - self.mean) / self.total as f64;
         self.min = self.min.min(row.elapsed_ms.into());
         self.max = self.max.max(row.elapsed_ms.into());
@@ -88,7 +88,7 @@ impl Sum {
     }
 
     pub(super) fn row(self, name: &str, controller: bool, settings: &Settings) -> StatisticsRow {
-        // Without rows the difference overflows to 1, as in Java.
+        // Without rows, the difference overflows to 1, as in Java.
         let length = self.end_ms.wrapping_sub(self.first_ms) as f64;
         let per_s = |bytes: i64| bytes as f64 / (length / 1000.0) / 1024.0;
         let mut sorted: Vec<f64> = self.window.values.into_iter().map(f64::from).collect();
@@ -113,15 +113,15 @@ impl Sum {
     }
 }
 
-/// A row of `statistics.json`. Milliseconds, percent, per second and KiB per second; not finite where JMeter's are not.
+/// A row of `statistics.json`. Units are ms, percent, 1/s and KiB/s. Values are not finite where JMeter's are not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatisticsRow {
-    /// A transaction, as its first row says.
+    /// True for a transaction, as decided by the label's first row.
     pub controller: bool,
     pub transaction: String,
     pub samples: i64,
     pub errors: i64,
-    /// In single precision.
+    /// Percentage of errors, in single precision as in JMeter.
     pub error_percent: f32,
     pub mean: f64,
     pub median: f64,
@@ -133,7 +133,7 @@ pub struct StatisticsRow {
     pub sent_kb: f64,
 }
 
-/// A number, or a string where it is none, as Jackson writes it.
+/// A number that is serialized as Jackson does: a string if it is not finite.
 struct Number(f64);
 
 impl Serialize for Number {
@@ -181,16 +181,16 @@ impl Serialize for StatisticsRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     pub total: StatisticsRow,
-    /// In the order of their first rows.
+    /// Rows of the labels, in the order of their first rows.
     pub labels: Vec<StatisticsRow>,
-    /// Of each label, whether JMeter's page has it in its table.
+    /// True for each label that JMeter's page shows in its table.
     pub shown: Vec<bool>,
 }
 
 impl Serialize for Statistics {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        // A label of that name takes the place of the row for all labels, as in JMeter.
+        // As in JMeter, a label with this name replaces the row for all labels.
         if !self.labels.iter().any(|row| row.transaction == TOTAL) {
             map.serialize_entry(TOTAL, &self.total)?;
         }

@@ -1,4 +1,4 @@
-//! The facts of a run: what was run, where, under which load, and how it ended.
+//! The facts of a run: plan, machine, load and ending.
 
 use answers::rules::cut_short;
 use answers::verdict::Words;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Agents, words};
 use crate::jmeter::Figures;
 
-/// The sources of a page.
+/// The data that a page of a run is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     pub record: &'a Record,
@@ -16,30 +16,30 @@ pub struct Given<'a> {
     /// Name of the run's folder, or of the result file.
     pub run: &'a str,
     pub criteria: &'a [Criterion],
-    /// Properties that were set, secrets masked.
+    /// Properties set by the user, with secrets masked.
     pub properties: &'a [(String, String)],
-    /// Words on the plan from before it ran.
+    /// Notes on the plan from the check before the run.
     pub notes: &'a [String],
-    /// The figures of JMeter's dashboard, if they were asked for.
+    /// The figures of JMeter's dashboard, if the user requested them.
     pub jmeter: Option<&'a Figures>,
-    /// The machines that sent the load, if it was not this one.
+    /// The machines that sent the load; empty if this machine sent it.
     pub agents: &'a Agents,
     pub live: bool,
 }
 
-/// A condition that the run was to meet, and its value.
+/// A condition that the run should meet, and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Criterion {
     pub text: String,
-    /// `None`: it is undecided, or not decided yet.
+    /// True if the criterion is met; `None` if it is undecided, or not decided yet.
     pub met: Option<bool>,
     pub value: Option<f64>,
-    /// The value as people read it.
+    /// The formatted value.
     pub shown: String,
-    /// The reason where the value alone does not explain the outcome.
+    /// The reason for the outcome, if the value alone does not explain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Words>,
-    /// The label that it is about.
+    /// The label that the criterion applies to; `None` for all requests.
     pub of: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct Load {
 #[derive(Debug, Serialize)]
 pub struct Machine {
     pub processors: u32,
-    /// Bytes.
+    /// Memory of the machine, bytes.
     pub memory: u64,
     pub threads: u32,
     pub ports: u64,
@@ -99,7 +99,7 @@ impl About {
         }
     }
 
-    /// The facts that the record alone has. `run`: the name of its folder, or of the result file.
+    /// Builds the facts that a record contains. `run` is the name of the run's folder, or of the result file.
     pub fn of(record: &Record, run: &str) -> Self {
         let frame = &record.frame;
         let file = std::path::Path::new(&frame.plan).file_name();
@@ -124,7 +124,8 @@ impl About {
             length_ms: frame.length_ms,
             ending: How::new(record, false),
             load: Load {
-                // The frame of an open load has the most users that may be started, not how many there were.
+                // For an open load, the record has the largest number of users that may be started, not the number that
+                // was active.
                 users: if frame.load.open {
                     record.seconds.iter().map(|second| second.users).max().unwrap_or(0)
                 } else {
@@ -151,13 +152,15 @@ impl About {
 }
 
 impl About {
-    /// The facts of a row of runs, of which this is one: from when to when, epoch ms, and no load is that of all.
+    /// Changes the facts of one run into those of a series of runs from `start_ms` to `end_ms`, epoch ms. A series has
+    /// no common load.
     pub(super) fn spanning(&mut self, (start_ms, end_ms): (i64, i64)) {
         (self.start_ms, self.length_ms) = (start_ms, (end_ms - start_ms).max(0));
         self.load = Load { users: 0, rate: None, length_ms: None, open: self.load.open };
     }
 
-    /// The facts of runs under different loads: no load is that of all, and their lengths add up.
+    /// Changes the facts of one run into those of runs under different loads. There is no common load, and the lengths
+    /// add up.
     pub(super) fn of_several<'r>(&mut self, records: impl Iterator<Item = &'r Record>) {
         self.length_ms = records.map(|record| record.frame.length_ms).sum();
         self.load = Load { users: 0, rate: None, length_ms: None, open: self.load.open };
@@ -179,7 +182,7 @@ impl How {
     }
 }
 
-/// All that a reader must know of the data before the figures: parts that are missing, and a run without an end.
+/// Returns all warnings that a reader must see before the figures: missing parts of the data, and a run without an end.
 pub fn losses(record: &Record) -> Vec<Words> {
     let mut losses: Vec<Words> = record.flaws.iter().map(flaw).collect();
     if record.frame.ending == Ending::Unknown && record.has.generator {

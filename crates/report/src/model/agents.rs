@@ -1,31 +1,31 @@
-//! The machines that sent a run's load, each with what it has measured, and the zones that they are in.
+//! The machines that sent the load of a run, with the figures of each, and their zones.
 
-/// One machine, or all of a zone.
+/// The figures of one machine, or of all machines of a zone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agent {
-    /// Of a machine or of a zone; the zone of machines without one has none.
+    /// Name of the machine or of the zone; empty for the zone of machines without a zone.
     pub name: String,
-    /// The zone of a machine.
+    /// The zone of the machine.
     pub zone: String,
-    /// Machines: 1, or those of the zone.
+    /// Number of machines: 1 for a machine, or the number in the zone.
     pub agents: u64,
-    /// Users that were started.
+    /// Number of users started.
     pub users: u64,
-    /// Requests, without transactions.
+    /// Number of requests, without transactions.
     pub samples: u64,
     pub failed: u64,
     pub rate_per_s: f64,
-    /// Response times from the intended start, µs; without samples there are none.
+    /// Response times from the intended start, µs; `None` without samples.
     pub mean_us: Option<f64>,
     pub p50_us: Option<f64>,
     pub p95_us: Option<f64>,
     pub p99_us: Option<f64>,
     pub max_us: Option<f64>,
-    /// Bound of the error of the machine's clock, ms.
+    /// Upper limit for the error of the machine's clock, ms.
     pub clock_bound_ms: Option<f64>,
 }
 
-/// The machines of a run, and its zones where there are several.
+/// The machines of a run, and its zones if there are several.
 #[derive(Clone, Debug, Default)]
 pub struct Agents {
     pub agents: Vec<Agent>,

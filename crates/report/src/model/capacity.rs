@@ -1,4 +1,4 @@
-//! A search for capacity: the largest load at which criteria hold, its probes, and what limited it.
+//! A search for capacity: the largest load that meets the criteria, its probes, and what limited the load.
 
 use answers::scaling::concurrency;
 use answers::search::{self, Limit, Purpose};
@@ -12,19 +12,19 @@ use super::timeline::Timeline;
 use super::{About, Criterion, Verdict, words};
 use crate::captions::numbers::{load, number, percent};
 
-/// Share of failed requests from which on an answer without a criterion on errors says so.
+/// Share of failed requests from which on the answer mentions failures, if no criterion covers errors.
 const MUCH_FAILED: f64 = 0.01;
 
-/// A probe.
+/// A probe of the search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Probe {
     pub load: f64,
     pub kind: Words,
     pub verdict: Held,
-    /// Windows in which the criteria held, and did not.
+    /// Number of time windows in which the criteria held; `bad` counts the windows in which they did not.
     pub good: usize,
     pub bad: usize,
-    /// Requests per second that succeeded.
+    /// Number of successful requests per second.
     pub rate_per_s: f64,
     pub in_flight: f64,
     pub p50_us: f64,
@@ -32,9 +32,9 @@ pub struct Probe {
     pub samples: u64,
     pub length_s: f64,
     pub stopped_by: StoppedBy,
-    /// The result.
+    /// The result as text.
     pub words: Words,
-    /// Folder of its run.
+    /// Folder of the probe's run.
     pub run: String,
     /// Share of requests that failed.
     #[serde(skip)]
@@ -43,10 +43,10 @@ pub struct Probe {
     pub purpose: Purpose,
     #[serde(skip)]
     pub holds: bool,
-    /// The first finding on the generator, without its full stop.
+    /// The first finding about the generator, without its full stop.
     #[serde(skip)]
     pub generator: Option<Words>,
-    /// The machine that the target shares with the generator, if it was full.
+    /// The machine that target and generator share, if it was fully loaded.
     #[serde(skip)]
     pub shared: Option<Shared>,
 }
@@ -71,7 +71,7 @@ pub struct CapacityPage {
     pub kind: &'static str,
     pub form: u32,
     pub about: About,
-    /// On the run that decided.
+    /// The verdict on the run that decided the search.
     pub verdict: Verdict,
     pub axis: Axis,
     /// The criteria, judged at the lower bound.
@@ -80,25 +80,25 @@ pub struct CapacityPage {
     pub sentences: Vec<Words>,
     pub notes: Vec<Words>,
     pub probes: Vec<Probe>,
-    /// The run whose verdict is shown, in words.
+    /// Names the run whose verdict is shown.
     pub limited_by: Words,
     pub caption: Words,
 }
 
-/// An answer with its probes.
+/// The answer of a search, with its probes.
 #[derive(Clone, Copy, Debug)]
 pub struct Searched<'a> {
     pub axis: Axis,
     pub criteria: &'a [String],
     pub answer: &'a search::Answer,
-    /// It was ended, or failed, before there was an answer.
+    /// True if the search ended or failed before it had an answer.
     pub unfinished: bool,
     /// The load of the last probe, if the criteria did not hold at the lightest load after it.
     pub not_recovered_from: Option<f64>,
     pub probes: &'a [Probe],
 }
 
-/// The run that says what the limit is.
+/// The run whose verdict explains the limit.
 #[derive(Debug)]
 pub struct Speaking<'a> {
     pub load: f64,
@@ -106,7 +106,7 @@ pub struct Speaking<'a> {
     pub verdict: &'a answers::verdict::Verdict,
 }
 
-/// The result of a probe: doubtful for the generator, the criteria that did not hold, or that they did.
+/// Returns the result of a probe: doubtful because of the generator, the criteria that did not hold, or that all held.
 pub fn result(
     generator: Option<&Words>,
     holds: bool,
@@ -134,7 +134,7 @@ pub fn result(
     }
 }
 
-/// The purpose of a probe.
+/// Returns the purpose of a probe as text.
 pub fn purpose(purpose: Purpose) -> Words {
     match purpose {
         Purpose::Light => words("light", "轻载"),
@@ -145,7 +145,8 @@ pub fn purpose(purpose: Purpose) -> Words {
 }
 
 impl CapacityPage {
-    /// `criteria`: as they were judged at the lower bound; `span_ms`: from when to when all probes lasted, epoch ms.
+    /// Builds the page. `criteria` are judged at the lower bound; `span_ms` is the time of all probes, from and to in
+    /// epoch ms.
     pub fn new(
         name: &str,
         speaking: &Speaking<'_>,
@@ -198,14 +199,14 @@ impl CapacityPage {
 }
 
 impl Searched<'_> {
-    /// The answer is a lower bound of what the target can take.
+    /// Returns true if the answer is only a lower bound of the target's capacity.
     pub fn at_least(&self) -> bool {
         let is_known = self.answer.limit == Limit::Criteria && self.shared().is_none();
         let is_known = is_known && self.not_recovered_from.is_none();
         self.answer.lower.is_some() && !is_known
     }
 
-    /// The answer: the limit, up to which load the criteria held, and what is beyond.
+    /// Returns the answer: the limit, the load up to which the criteria held, and the behaviour beyond it.
     pub fn sentences(&self) -> Vec<Words> {
         let answer = self.answer;
         let Some(lower) = answer.lower else { return vec![self.nothing_held()] };
@@ -249,14 +250,14 @@ impl Searched<'_> {
                 ),
             ));
         }
-        // The first sentence has them where it names the limit.
+        // If the first sentence names the limit, it includes these figures already.
         if answer.limit != Limit::Criteria || shared.is_some() {
             out.extend(self.concurrency());
         }
         out
     }
 
-    /// The first sentence, and the reason where it is no more than a lower bound.
+    /// Returns the first sentence, with the reason if the answer is only a lower bound.
     fn up_to(&self, lower: f64) -> Vec<Words> {
         let answer = self.answer;
         let criteria = self.criteria.join(", ");
@@ -311,13 +312,14 @@ impl Searched<'_> {
         }
     }
 
-    /// Whether the criteria held over each whole probe at that load: it is a bound for seconds in which they did not.
+    /// Returns true if the criteria held over each whole probe at this load. Then the load is a bound because they did
+    /// not hold in some seconds.
     fn held_on_the_whole(&self, load: f64) -> bool {
         let mut here = self.probes.iter().filter(|probe| probe.load == load).peekable();
         here.peek().is_some() && here.all(|probe| probe.holds)
     }
 
-    /// The limit in one sentence: the rate beyond it, where that is known, and the loads on both sides of it.
+    /// Returns the limit as a sentence: the rate beyond the limit, if known, and the loads on both sides of it.
     fn limit(&self, lower: f64, criteria: &str, (en, zh): (&str, &str)) -> Words {
         let (unit, at) = (self.unit_of(lower), load(lower));
         let unit_zh = self.axis.unit().zh;
@@ -357,7 +359,7 @@ impl Searched<'_> {
         }
     }
 
-    /// The sentences where the generator, not the target, was at its limit.
+    /// Returns the sentences for a search in which the generator reached its limit instead of the target.
     fn by_generator(&self, at: &str, (en, zh): (&str, &str), criteria: &str) -> Vec<Words> {
         let unit = self.axis.unit();
         let why = self.decided().and_then(|probe| probe.generator.clone());
@@ -381,7 +383,7 @@ impl Searched<'_> {
         ]
     }
 
-    /// Reasons for care.
+    /// Returns warnings about the answer.
     pub fn notes(&self) -> Vec<Words> {
         let answer = self.answer;
         let mut notes = Vec::new();
@@ -428,7 +430,7 @@ impl Searched<'_> {
         notes
     }
 
-    /// The sentence of a search without an answer.
+    /// Returns the sentence for a search in which no load met the criteria.
     fn nothing_held(&self) -> Words {
         let Some(first) = self.decided() else { return words("", "") };
         let (lightest, unit) = (load(first.load), self.unit_of(first.load));
@@ -450,7 +452,7 @@ impl Searched<'_> {
         )
     }
 
-    /// The unit of a load, English.
+    /// Returns the English unit of a load.
     pub fn unit_of(&self, load: f64) -> &'static str {
         match self.axis {
             Axis::Users if load == 1.0 => "user",
@@ -459,29 +461,32 @@ impl Searched<'_> {
         }
     }
 
-    /// The last probe at a load.
+    /// Returns the last probe at a load.
     fn at(&self, load: f64) -> Option<&Probe> {
         self.probes.iter().rev().find(|probe| probe.load == load)
     }
 
-    /// The machine that target and generator share, if it was full in the probe that decided against a larger load.
+    /// Returns the machine that target and generator share, if it was fully loaded in the probe that ruled out a larger
+    /// load.
     pub fn shared(&self) -> Option<&Shared> {
         self.answer.upper?;
         self.decided()?.shared.as_ref()
     }
 
-    /// The probe that decided: the last one at the upper bound, or at the lower one where nothing larger was tried.
+    /// Returns the probe that decided: the last failed one at the upper bound, or at the lower bound if no larger load
+    /// was tried.
     pub fn decided(&self) -> Option<&Probe> {
         let first = self.probes.first()?;
         let nothing_held = self.answer.lower.is_none().then_some(first.load);
         let load = nothing_held.or(self.answer.upper).or(self.answer.lower)?;
-        // Its criteria did not hold once; a second probe may have been better.
+        // A second probe at this load may have met the criteria. The one that did not meet them decided.
         let here = || self.probes.iter().rev().filter(|probe| probe.load == load);
         let failed = |probe: &&Probe| !probe.holds && probe.verdict != Held::Doubtful;
         here().find(failed).or_else(|| here().next())
     }
 
-    /// The number of requests that the target works on at once, by the light and the overload probe.
+    /// Returns the number of requests that the target processes at once, computed from the light probe and the overload
+    /// probe.
     fn at_once(&self) -> Option<Concurrency> {
         let sound = |probe: &&Probe| probe.verdict != Held::Doubtful;
         let find = |purpose: Purpose| {
@@ -492,7 +497,7 @@ impl Searched<'_> {
             self.probes.iter().filter(sound).map(|probe| probe.rate_per_s).fold(0.0, f64::max);
         let is_flat = !over.holds && over.rate_per_s > 0.9 * best && light.samples >= 20;
         let at_once = concurrency(over.rate_per_s, light.p50_us / 1e6);
-        // With more users than it works on at once, the light probe waited, too.
+        // With more users than the target processes at once, requests of the light probe would have waited, too.
         let is_light = light.in_flight <= 1.05 || light.in_flight <= 0.8 * at_once;
         let is_known = is_flat && is_light && over.in_flight >= 1.5 * at_once;
         let alone_ms = light.p50_us / 1000.0;
@@ -513,14 +518,15 @@ impl Searched<'_> {
     }
 }
 
-/// Figures that the light load and the overload give together: the rate beyond the limit, the requests worked on at once, and the time of one.
+/// Figures from the light probe and the overload probe together: rate beyond the limit, number of requests processed at
+/// once, and processing time of one request.
 struct Concurrency {
     rate: f64,
     at_once: f64,
     alone_ms: f64,
 }
 
-/// A number of requests at once: the whole number that is near, or those on both sides.
+/// Formats the number of requests processed at once: the whole number if one is near, otherwise the two around it.
 fn at_once_text(at_once: f64) -> String {
     let whole = at_once.round().max(1.0);
     if (at_once - whole).abs() <= 0.1 * whole {

@@ -1,4 +1,4 @@
-//! The charts of a run, and the columns that they need. A chart of which nothing is known is left out.
+//! The charts of a run, and the columns that they need. A chart without data is left out.
 mod connections;
 mod draft;
 mod generator;
@@ -26,20 +26,20 @@ pub struct Chart {
     pub caption: Words,
     pub columns: Vec<String>,
     pub log: bool,
-    /// Pairs of columns (low, high) with the area between them.
+    /// Pairs of columns (low, high); the area between them is filled.
     pub bands: Vec<(String, String)>,
     pub page: &'static str,
 }
 
-/// Charts of a page that follows a run, in their order.
+/// The charts of a live page, in their order.
 const LIVE: [&str; 4] = ["load", "response", "errors", "cpu"];
 
-/// Whether a chart or column of that name is of a series: without a value it has none, not 0.
+/// Returns true if a chart or column shows a number series. A series without a value has a gap, not a 0.
 pub(crate) fn is_series(id: &str) -> bool {
     id.starts_with(series::ID)
 }
 
-/// Adds the charts of a page that follows a run. Captions are left out: the next second would make others.
+/// Adds the charts of a live page. Captions are left out, because they would change every second.
 pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timeline) {
     let source = Source { record, instants };
     run::load(&source, timeline);

@@ -1,4 +1,4 @@
-//! Requests that succeeded beside answers as expected: of the run, and of each label.
+//! Successful requests and responses as expected by assertions, for the run and for each label.
 
 use answers::verdict::Words;
 use record::{Checked, Record};
@@ -9,23 +9,23 @@ use stats::grouped::cut_percent;
 use super::words;
 use crate::captions::grouped;
 
-/// Both figures of a set of samples on which assertions ran.
+/// Figures of successful requests and of checked responses, for a set of samples on which assertions ran.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Answers {
-    /// Requests whose transport and status were good.
+    /// Number of requests that succeeded by transport and status.
     pub requests_succeeded: u64,
-    /// Answers that assertions checked, and those for which all of them held. `None`: a result file in CSV says only which
-    /// answers were not as expected.
+    /// Number of responses that assertions checked; `as_expected` counts those for which all assertions held. `None`
+    /// for a CSV result file, which only says which responses were not as expected.
     pub checked: Option<u64>,
     pub as_expected: Option<u64>,
     pub unexpected: u64,
-    /// Number of samples.
+    /// Number of samples in the set.
     #[serde(skip)]
     samples: u64,
 }
 
 impl Answers {
-    /// `None`: nothing is known of an assertion.
+    /// Builds the figures of a set of samples; `None` if no assertion is known.
     pub(super) fn new(checks: &Checks, samples: u64) -> Option<Self> {
         let Checks { checked, unexpected, failed } = *checks;
         let is_known = checked > 0 && checked >= unexpected;
@@ -38,7 +38,7 @@ impl Answers {
         })
     }
 
-    /// Of all requests of a record; with assertions in the plan also where none ran.
+    /// Builds the figures of all requests of a record. With assertions in the plan, they exist even if none ran.
     pub(super) fn of_run(record: &Record, samples: u64) -> Option<Self> {
         let mut sum = Checks::default();
         for second in &record.seconds {
@@ -55,13 +55,13 @@ impl Answers {
         Self::new(&sum, samples).or_else(|| is_planned.then_some(none))
     }
 
-    /// Percent of the checked answers that were as expected.
+    /// Returns the percentage of checked responses that were as expected.
     pub fn percent(&self) -> Option<f64> {
         let (checked, expected) = self.checked.zip(self.as_expected)?;
         (checked > 0).then(|| expected as f64 * 100.0 / checked as f64)
     }
 
-    /// Names, values and notes of both figures.
+    /// Returns name, value and note of both figures.
     pub fn figures(&self) -> [(Words, String, Words); 2] {
         let succeeded = self.requests_succeeded;
         let share = percent_text(succeeded as f64 * 100.0 / self.samples.max(1) as f64);
@@ -98,12 +98,12 @@ impl Answers {
     }
 }
 
-/// A percentage as pages write it, cut and not rounded.
+/// Formats a percentage for pages. It is cut instead of rounded.
 pub(crate) fn percent_text(percent: f64) -> String {
     cut_percent(percent).replace('%', " %")
 }
 
-/// The sums of the labels of a record, by their number.
+/// Sums the results of assertions by label number.
 pub(super) fn of_labels(record: &Record) -> Vec<Checked> {
     let mut sums = vec![Checked::default(); record.labels.len()];
     for (label, checked) in record.seconds.iter().flat_map(|second| &second.checks) {

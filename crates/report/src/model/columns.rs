@@ -1,4 +1,4 @@
-//! Columns: a figure at each instant, as integers times a scale.
+//! Columns of a timeline: one figure at each instant, as integers times a scale.
 
 use answers::verdict::Words;
 use serde::Serialize;
@@ -11,12 +11,12 @@ pub struct Column {
     pub unit: &'static str,
     pub scale: f64,
     pub values: Vec<Option<i64>>,
-    /// Place of the label among the page's labels.
+    /// Index of the label among the labels of the page; `None` if the column is not about a label.
     pub label: Option<usize>,
 }
 
 impl Column {
-    /// Keeps three to four significant digits of the largest value: what a picture shows, and what compresses.
+    /// Keeps three to four significant digits of the largest value. That suffices for a chart and compresses well.
     pub fn new(
         id: impl Into<String>,
         name: Words,
@@ -37,20 +37,21 @@ impl Column {
         self
     }
 
-    /// The figures that are known.
+    /// Returns the known figures with their indices.
     pub fn figures(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + '_ {
         let known =
             |(i, value): (usize, &Option<i64>)| value.map(|value| (i, value as f64 * self.scale));
         self.values.iter().enumerate().filter_map(known)
     }
 
-    /// Whether there is anything but zeros.
+    /// Returns true if a value is not 0.
     pub fn says_something(&self) -> bool {
         self.values.iter().flatten().any(|value| *value != 0)
     }
 }
 
-/// The power of ten of which the largest value has some thousands. Powers of ten below one are exact as decimal text.
+/// Returns the power of ten that divides the largest value into some thousands. Powers of ten below one are exact as
+/// decimal text.
 fn step(most: f64) -> f64 {
     let power = most.log10().floor() as i32 - 3;
     if power >= 0 && most < 1e7 { 1.0 } else { 10f64.powi(power) }

@@ -1,4 +1,4 @@
-//! The comparison of two sides: what differs beyond chance, and what else changed.
+//! The comparison of two sides: differences beyond chance, and other changes.
 
 use answers::compare::{
     self, CHECKS, Comparison, Difference, Doubt, Outcome, SERIES, Settings, is_share,
@@ -12,24 +12,24 @@ use stats::hist::Hist;
 use super::{About, Criterion, distribution, losses, words};
 use crate::captions::comparison::{counted, differences, may_be_chance, metric, sentences};
 
-/// Labels whose percentiles have a picture of their own.
+/// Largest number of labels with a chart of their percentiles.
 const MOST_TAILS: usize = 5;
 
-/// The sources of a page. Of two sweeps there is one for each load.
+/// The data that a page of a comparison is built from. A comparison of two sweeps has one entry per load.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// Folders of runs, or result files.
+    /// Names of the folders of runs, or of result files.
     pub names: (&'a str, &'a str),
     pub a: &'a [Record],
     pub b: &'a [Record],
     pub doubts: &'a [Doubt],
-    /// `None`: the two cannot be compared.
+    /// The comparison; `None` if the two sides cannot be compared.
     pub comparison: Option<&'a Comparison>,
     pub changed: &'a [compare::Changed],
-    /// Changes that were asked about.
+    /// Limits for changes that the user set.
     pub criteria: &'a [Criterion],
     pub settings: &'a Settings,
-    /// The load, of a point of two sweeps.
+    /// The load of this entry in a comparison of two sweeps.
     pub at: Option<&'a str>,
 }
 
@@ -41,10 +41,10 @@ pub struct ComparisonPage {
     pub b: About,
     /// The differences, the most important first.
     pub sentences: Vec<Words>,
-    /// Reasons against comparing, or for care.
+    /// Reasons against a comparison, and warnings.
     pub validity: Vec<Doubtful>,
     pub criteria: Vec<Criterion>,
-    /// The times that were compared.
+    /// The kind of times that were compared.
     pub times: Times,
     pub rows: Vec<Row>,
     pub tails: Vec<Tails>,
@@ -58,33 +58,34 @@ pub struct Doubtful {
     pub words: Words,
 }
 
-/// A figure on both sides.
+/// A figure of both sides.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// `None` of all requests.
+    /// The label; `None` for all requests.
     pub label: Option<String>,
     pub metric: Words,
     pub unit: &'static str,
     pub a: f64,
     pub b: f64,
-    /// As a share of A; of errors the difference of both shares. So are `low`, `high`, `floor` and `detectable`.
+    /// Change relative to side A; for error rates, the difference of both fractions. `low`, `high`, `floor` and
+    /// `detectable` have the same form.
     pub change: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Beyond chance, and large enough to count.
+    /// True if the change is beyond chance and large enough to matter.
     pub different: bool,
-    /// Beyond chance, and too small to count.
+    /// True if the change is beyond chance but too small to matter.
     pub small: bool,
-    /// Words of a change that is neither different, too small nor within chance.
+    /// Text for a change that is neither different, too small nor within chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Words>,
-    /// More of it is worse; `None`: nobody can say, as of a series.
+    /// True if a larger value is worse; `None` if unknown, as for a number series.
     pub more_is_worse: Option<bool>,
     pub floor: f64,
     pub detectable: Option<f64>,
 }
 
-/// Values of both sides at the same percentiles.
+/// Times of both sides at the same percentiles.
 #[derive(Debug, Serialize)]
 pub struct Tails {
     pub label: Option<String>,
@@ -101,7 +102,7 @@ pub struct Changed {
 }
 
 impl ComparisonPage {
-    /// `None` without a run on each side.
+    /// Builds the page; `None` if a side has no run.
     pub fn new(points: &[Compared<'_>]) -> Option<Self> {
         let first = points.first()?;
         let mut page = Self {
@@ -134,7 +135,7 @@ impl ComparisonPage {
         Some(page)
     }
 
-    /// Notes the loads that only one of two sweeps has: the name of each such side, and its loads.
+    /// Notes the loads that only one of two sweeps has. `sides` are names of sides with their loads.
     pub fn add_apart(&mut self, sides: &[(&str, String)]) {
         let note = |(side, loads): &(&str, String)| {
             words(
@@ -151,7 +152,7 @@ impl ComparisonPage {
                 refuses: doubt.refuses && of.comparison.is_none(),
                 words: words(doubt.words.clone(), doubt.zh.clone()),
             };
-            // What is so at several loads is said once.
+            // A warning that applies to several loads is shown once.
             if !self.validity.contains(&doubtful) {
                 self.validity.push(doubtful);
             }
@@ -184,7 +185,7 @@ impl ComparisonPage {
     }
 }
 
-/// The parts that the data of a side lack.
+/// Returns a warning for each missing part of the data of a side.
 pub fn lacks(side: &str, records: &[Record]) -> Vec<Doubt> {
     let doubt = |loss: Words| Doubt {
         refuses: false,
@@ -248,18 +249,18 @@ impl Row {
         }
     }
 
-    /// Whether the change, where it counts, is one for the worse.
+    /// Returns true if a significant change is for the worse.
     pub fn is_worse(&self) -> bool {
         self.more_is_worse == Some(self.change > 0.0)
     }
 
-    /// The same for the better.
+    /// Returns true if a significant change is for the better.
     pub fn is_better(&self) -> bool {
         self.more_is_worse == Some(self.change <= 0.0)
     }
 }
 
-/// Percentiles of all requests, and of the labels that differ.
+/// Returns the percentiles of all requests, and of the labels that differ.
 fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     let differs = |row: &&compare::Row| {
         row.differences.iter().any(|one| one.result == Outcome::Different && !is_share(one.metric))
@@ -269,7 +270,7 @@ fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     let both = std::iter::once(None).chain(named).filter_map(|label| {
         let times = comparison.times;
         let (a, b) = (hist(of.a, label, times), hist(of.b, label, times));
-        // As far as the side with fewer samples carries.
+        // The side with fewer samples determines the highest percentile.
         let least = if a.total() <= b.total() { &a } else { &b };
         let p = distribution::tail(least)?.p;
         let values = |hist: &Hist| p.iter().map(|p| hist.quantile(*p)).collect();
@@ -278,7 +279,7 @@ fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     both.collect()
 }
 
-/// Times of a label, or of all requests, in all runs of a side.
+/// Returns the times of a label, or of all requests, in all runs of a side.
 fn hist(runs: &[Record], label: Option<&str>, times: Times) -> Hist {
     let mut all = Hist::new();
     for record in runs {

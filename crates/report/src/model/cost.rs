@@ -1,7 +1,8 @@
-//! The cost of a run: processor time, memory over time, bytes; with prices, in money.
+//! The cost of a run: processor time, memory over time, bytes and, with prices, money.
 //!
-//! Beside the cost stands an estimate of JMeter's processor time for the same requests, by the ratio that `bench/realistic-plan` measured,
-//! and only for plans of HTTP requests alone, since the ratio is theirs. A page that follows a run has the cost so far.
+//! The cost includes an estimate of JMeter's processor time for the same requests, from the ratio measured by
+//! `bench/realistic-plan`. The ratio applies to HTTP requests, so the estimate exists only for plans with nothing else.
+//! A live page shows the cost so far.
 
 use answers::verdict::Words;
 use serde::{Deserialize, Serialize};
@@ -9,26 +10,26 @@ use stats::grouped::{bytes, count};
 
 use super::words;
 
-/// Processor time of JMeter for a request, in that of Throng: 218 and 18.2 µs in `bench/realistic-plan`.
+/// Processor time of JMeter per request, relative to that of Throng: 218 µs and 18.2 µs in `bench/realistic-plan`.
 const JMETER: f64 = 12.0;
-/// Where that was measured.
+/// The benchmark that measured the ratio.
 const MEASURED: &str = "bench/realistic-plan";
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// Prices, in a currency of the user's.
+/// Prices in a currency that the user chose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     pub currency: String,
-    /// Of a processor and of a GiB of memory for an hour.
+    /// Price of one processor for an hour; `gib_hour` is the price of a GiB of memory for an hour.
     pub core_hour: f64,
     pub gib_hour: f64,
-    /// Of a GiB of traffic.
+    /// Price of a GiB sent; `gib_received` is the price of a GiB received.
     pub gib_sent: f64,
     pub gib_received: f64,
 }
 
 impl Prices {
-    /// Whether anything has a price; an empty table of them prices nothing.
+    /// Returns true if any price is above 0; an empty table of prices has none.
     fn has_any(&self) -> bool {
         [self.core_hour, self.gib_hour, self.gib_sent, self.gib_received]
             .iter()
@@ -36,23 +37,23 @@ impl Prices {
     }
 }
 
-/// The facts for a run's cost that are known before it starts.
+/// The facts for the cost of a run that are known before it starts.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub prices: Option<Prices>,
-    /// All of its samplers send HTTP requests.
+    /// True if all samplers of the plan send HTTP requests.
     pub is_http: bool,
 }
 
-/// The amounts that a run has taken.
+/// The resources that a run has used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taken {
     pub core_seconds: f64,
-    /// Memory times time, bytes and seconds.
+    /// Memory multiplied by time, in byte seconds.
     pub memory_byte_s: f64,
     pub sent_bytes: u64,
     pub received_bytes: u64,
-    /// Requests that did not fail.
+    /// Number of requests that did not fail.
     pub succeeded: u64,
 }
 
@@ -79,20 +80,20 @@ struct Money {
 }
 
 impl Money {
-    /// An amount with the currency, where one is named.
+    /// Formats an amount with the currency, if the prices name one.
     fn amount(&self, value: f64) -> String {
         format!("{} {}", digits(value), self.currency).trim_end().to_owned()
     }
 }
 
-/// An estimate of JMeter's processor time for the same requests, by a measured ratio.
+/// An estimate of JMeter's processor time for the same requests, from a measured ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Estimate {
     core_seconds: f64,
-    /// Times Throng's processor time.
+    /// Ratio of JMeter's processor time to Throng's.
     ratio: f64,
     measured_in: String,
-    /// The price of the processor time.
+    /// The price of JMeter's processor time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     processors: Option<f64>,
 }
@@ -123,7 +124,7 @@ impl Cost {
         Self { core_seconds, memory_gib_hours, sent_bytes, received_bytes, money, jmeter_estimate }
     }
 
-    /// Names, values and notes for a page.
+    /// Returns name, value and note of each figure for a page.
     pub fn figures(&self) -> Vec<(Words, String, Words)> {
         let seconds = |value: f64| format!("{} core-s", digits(value));
         let (memory, sent) = (digits(self.memory_gib_hours), bytes(self.sent_bytes));
@@ -158,7 +159,7 @@ impl Cost {
         all
     }
 
-    /// Lines of the summary's text.
+    /// Renders the cost as lines of the text summary.
     pub fn text(&self) -> String {
         let money = self
             .money
@@ -191,13 +192,13 @@ impl Cost {
     }
 }
 
-/// Two to three significant digits.
+/// Formats a value with two to three significant digits.
 fn digits(value: f64) -> String {
     match value {
         100.0.. => count(value.round() as u64),
         10.0.. => format!("{value:.1}"),
         1.0.. => format!("{value:.2}"),
-        // Two digits behind the zeros.
+        // Two digits after the leading zeros.
         _ if value >= 1e-9 => format!("{value:.*}", (1.0 - value.log10().floor()) as usize),
         _ => "0".into(),
     }

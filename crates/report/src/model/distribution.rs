@@ -1,16 +1,17 @@
-//! A histogram as a page shows it: classes on a logarithmic scale, and the value at each percentile.
+//! A histogram in the form of a page: classes on a logarithmic scale, and the value at each percentile.
 
 use serde::Serialize;
 use stats::hist::{Hist, layout};
 
-/// Classes of a tenth of a power of ten each; `edges_us` has one more than `counts`.
+/// Numbers of samples in classes, each a twentieth of a power of ten wide; `edges_us` has one element more than
+/// `counts`.
 #[derive(Debug, Serialize)]
 pub struct Distribution {
     pub edges_us: Vec<f64>,
     pub counts: Vec<u64>,
 }
 
-/// The value at each share of the samples.
+/// The time at each percentile, given as a fraction of the samples.
 #[derive(Debug, Serialize)]
 pub struct Tail {
     pub p: Vec<f64>,
@@ -19,7 +20,7 @@ pub struct Tail {
 
 const CLASSES: f64 = 20.0;
 
-/// Number of the class of a value, µs, and the lower edge of a class.
+/// Returns the number of the class that contains a value in µs.
 pub(super) fn class(us: u64) -> i32 {
     ((us.max(1) as f64).log10() * CLASSES).floor() as i32
 }
@@ -29,7 +30,7 @@ pub(super) fn edge(class: i32) -> f64 {
     if value < 1000.0 { (value * 10.0).round() / 10.0 } else { value.round() }
 }
 
-/// `None` of an empty histogram.
+/// Counts the samples of a histogram in classes; `None` for an empty histogram.
 pub(super) fn distribution(hist: &Hist) -> Option<Distribution> {
     let bins: Vec<(i32, u64)> =
         hist.iter().map(|(bin, n)| (class(layout::middle_of(bin)), n)).collect();
@@ -41,14 +42,15 @@ pub(super) fn distribution(hist: &Hist) -> Option<Distribution> {
     Some(Distribution { edges_us: (low..=high + 1).map(edge).collect(), counts })
 }
 
-/// Percentiles as far as the samples carry: the last has ten samples above it. `None` of fewer than 20 samples.
+/// Returns the percentiles that the samples support: the highest has ten samples above it. `None` for fewer than 20
+/// samples.
 pub(super) fn tail(hist: &Hist) -> Option<Tail> {
     let total = hist.total();
     if total < 20 {
         return None;
     }
     let least = (10.0 / total as f64).max(1e-6);
-    // Even steps on the axis of 1/(1-p).
+    // Steps are equally wide on an axis of 1/(1-p).
     let steps = (-least.log10() * 8.0).floor() as usize;
     let p: Vec<f64> = (0..=steps).map(|i| round(1.0 - 10f64.powf(-(i as f64) / 8.0))).collect();
     let us = p.iter().map(|p| hist.quantile(*p)).collect();

@@ -1,4 +1,4 @@
-//! Causes of errors over the run, and exchanges by address or header.
+//! Causes of errors over the run, and figures of exchanges by address or header.
 
 use record::kept::Why;
 use record::{ClassName, Record};
@@ -8,7 +8,7 @@ use stats::hist::Hist;
 use super::instants::Instant;
 use super::labels::Order;
 
-/// Causes that are shown.
+/// Largest number of causes on a page.
 pub(crate) const MOST: usize = 100;
 
 #[derive(Debug, Serialize)]
@@ -18,17 +18,18 @@ pub struct Cause {
     pub message: String,
     pub first_label: String,
     pub count: u64,
-    /// Start of the first sample where it was kept, otherwise the start of the second in which it ended.
+    /// Start of the first sample with this cause if it was kept, otherwise the start of the second in which it ended;
+    /// epoch ms.
     pub first_ms: i64,
-    /// End of the last second with such an error.
+    /// End of the last second with an error of this cause, epoch ms.
     pub last_ms: i64,
-    /// At each instant of the timeline.
+    /// Number of errors at each instant of the timeline.
     pub counts: Vec<u64>,
-    /// Labels of the samples that were kept of it, with their number.
+    /// Labels of the kept samples with this cause, with the number of samples.
     pub by_label: Vec<(usize, u64)>,
 }
 
-/// The causes with the most errors.
+/// Returns the causes with the most errors.
 pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Vec<Cause> {
     let mut found: Vec<Cause> = record
         .causes
@@ -45,7 +46,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
             by_label: Vec::new(),
         })
         .collect();
-    // Ends of the first seconds.
+    // Ends of the first seconds with an error of each cause.
     let mut first = vec![0; found.len()];
     for (i, instant) in instants.iter().enumerate() {
         for second in &record.seconds[instant.seconds.clone()] {
@@ -66,7 +67,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
         starts.map(|kept| kept.start_ms).min()
     };
     for (number, cause) in found.iter_mut().enumerate() {
-        // Later ones are not the first.
+        // A kept sample that started after the first second with the cause is not the first one.
         let start = kept_of(number).filter(|start| *start <= first[number]);
         cause.first_ms = start.unwrap_or(cause.first_ms);
     }
@@ -87,7 +88,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
     found
 }
 
-/// Exchanges with one address, or with one value of a header.
+/// Figures of the exchanges with one address, or with one value of a header.
 #[derive(Debug, Serialize)]
 pub struct Class {
     pub kind: String,

@@ -1,4 +1,5 @@
-//! The cost of signing and encrypting a run's requests for a mobile gateway, and the use of the cache of them.
+//! The cost of signing and encrypting the requests of a run for a mobile gateway, and the use of the cache for such
+//! requests.
 
 use record::Second;
 use stats::Counter;
@@ -9,20 +10,21 @@ use super::{Words, words};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gateway {
-    /// Requests that were signed or encrypted, and the generator's processor time for each, µs.
+    /// Number of requests that were signed or encrypted; `cpu_us` is the generator's processor time for each, µs.
     pub sealed: u64,
     pub cpu_us: f64,
-    /// Requests sent again as they were, and those that were not in the cache.
+    /// Number of requests that were resent from the cache as sealed before; `misses` counts requests that were not
+    /// cached.
     pub hits: u64,
     pub misses: u64,
-    /// Entries that left the cache for want of room.
+    /// Number of entries that were evicted from the full cache.
     pub evictions: u64,
-    /// Processor time, s.
+    /// Processor time that the cache saved, s.
     pub saved_s: f64,
 }
 
 impl Gateway {
-    /// `None`: nothing was sent to a gateway.
+    /// Sums the figures of seconds; `None` if no request was sent to a gateway.
     pub fn new(seconds: &[Second]) -> Option<Self> {
         let sum = |counter| seconds.iter().map(|second| second.counters.get(counter)).sum::<u64>();
         let (sealed, hits) = (sum(Counter::MgsSealed), sum(Counter::MgsCacheHits));
@@ -36,7 +38,7 @@ impl Gateway {
         })
     }
 
-    /// Name, value and note of each figure.
+    /// Returns name, value and note of each figure.
     pub fn figures(&self) -> Vec<(Words, String, Words)> {
         let each = time(self.cpu_us);
         let mut found = vec![(

@@ -1,4 +1,4 @@
-//! The heat map: samples by instant and by class of time, which is the judged one.
+//! The heat map: numbers of samples by instant and by class of time. The times are those that criteria judge.
 
 use answers::criterion::Times;
 use answers::verdict::Words;
@@ -11,18 +11,18 @@ use super::instants::Instant;
 use super::words;
 use crate::captions::time;
 
-/// Classes at the most: more are joined in pairs.
+/// Largest number of classes. Above it, classes are joined in pairs.
 const MOST: usize = 48;
 
 #[derive(Debug, Serialize)]
 pub struct Heat {
     pub edges_us: Vec<f64>,
-    /// For each instant the samples of each class.
+    /// The number of samples in each class, for each instant.
     pub counts: Vec<Vec<u64>>,
     pub caption: Words,
 }
 
-/// `None` where nothing was measured.
+/// Builds the heat map; `None` without samples.
 pub(super) fn heat(record: &Record, instants: &[Instant]) -> Option<Heat> {
     let mut all = Hist::new();
     let times = Times::judged(record);

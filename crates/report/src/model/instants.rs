@@ -1,4 +1,4 @@
-//! Seconds of a run, joined into as many instants as a picture has room for.
+//! Joining the seconds of a run into the number of instants that fits into a chart.
 
 use std::ops::Range;
 
@@ -7,21 +7,21 @@ use record::Second;
 /// Seconds joined into one instant.
 #[derive(Clone, Debug)]
 pub(super) struct Instant {
-    /// Start, epoch ms, and length.
+    /// Start of the instant, epoch ms; `ms` is its length.
     pub at_ms: i64,
     pub ms: i64,
     pub seconds: Range<usize>,
 }
 
 impl Instant {
-    /// Length in seconds, never 0.
+    /// Returns the length in seconds, which is never 0.
     pub(super) fn length(&self) -> f64 {
         self.ms.max(1) as f64 / 1000.0
     }
 }
 
-/// At most so many instants of the same number of seconds each. The last may be shorter, but not so short that what
-/// ends there makes a peak of its rate: less than half of the others' length is part of the one before it.
+/// Joins seconds into at most `most` instants with the same number of seconds each. The last instant may be shorter. If
+/// it is shorter than half of the others, it is joined to the one before, because its rate could show a false peak.
 pub(super) fn instants(seconds: &[Second], most: usize) -> Vec<Instant> {
     let size = seconds.len().div_ceil(most.max(1)).max(1);
     let chunk = |(n, part): (usize, &[Second])| {

@@ -1,4 +1,4 @@
-//! The tables of JMeter's dashboard as the page has them: all digits, and the labels that its page shows.
+//! The tables of JMeter's dashboard in the form of the page: all digits, and the labels that JMeter's page shows.
 
 use std::collections::HashSet;
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 use super::Words;
 use crate::jmeter::{Apdex, ErrorRow, Figures, Note, StatisticsRow, TOTAL, Top};
 
-/// Labels, and types of errors, that have a row: those with the most time, and the most frequent.
+/// Largest number of rows for labels, chosen by total time, and for types of errors, chosen by frequency.
 const MOST_ROWS: usize = 1000;
 
 #[derive(Debug, Serialize)]
 pub struct JMeter {
-    /// Rows of a label that percentiles are of; `None` for all.
+    /// Number of a label's last rows that percentiles use; `None` for all rows.
     pub window: Option<usize>,
-    /// Percentages of `pct1ResTime` to `pct3ResTime`, as the properties have them.
+    /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as set there.
     pub percentages: [String; 3],
-    /// Requests, without transactions; and those that failed.
+    /// Number of requests without transactions, and number of failed requests.
     pub requests: (u64, u64),
-    /// Objects of `statistics.json`.
+    /// The objects of `statistics.json`: the row for all labels, and one row per label.
     pub total: StatisticsRow,
     pub statistics: Vec<StatisticsRow>,
-    /// The row for all labels first, of both.
+    /// Rows of the APDEX table. In `apdex` and `top5`, the row for all labels is first.
     pub apdex: Vec<Apdex>,
     pub top5: Vec<Top>,
     pub errors: Vec<ErrorRow>,
-    /// Labels and types of errors that there are; more than [`MOST_ROWS`] have no row.
+    /// Number of all labels; `types` is the number of all types of errors. Those beyond [`MOST_ROWS`] have no row.
     pub labels: usize,
     pub types: usize,
     pub notes: Vec<Words>,
@@ -56,7 +56,7 @@ impl JMeter {
     }
 }
 
-/// The rows with the most time, in their order.
+/// Returns the rows with the most total time, in their original order.
 fn with_most_time<'r>(rows: &[&'r StatisticsRow]) -> Vec<&'r StatisticsRow> {
     // A label without samples has no mean.
     let time = |at: &usize| (rows[*at].samples as f64 * rows[*at].mean).max(0.0);

@@ -1,4 +1,4 @@
-//! Labels: those with the most time have a row of their own, the rest one row together.
+//! Labels of a run. Those with the most time have rows of their own; the others share one row.
 
 use answers::compare::units;
 use answers::criterion::Times;
@@ -18,22 +18,22 @@ pub struct Label {
     pub transaction: bool,
     pub folded: u32,
     pub samples: u64,
-    /// `None`: the record does not say which samples failed.
+    /// Number of failed samples; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
     pub rate_per_s: f64,
-    /// Share of the time of all requests (of a transaction: of all transactions).
+    /// Share of the total time of all requests, or of all transactions for a transaction.
     pub share_of_time: f64,
     pub mean_us: f64,
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
-    /// The service time beside the response time.
+    /// The service time, if the other times are response times.
     pub service: Option<Service>,
-    /// Where assertions ran on its answers.
+    /// Figures of checked responses, if assertions ran on the label's responses.
     pub answers: Option<Answers>,
     pub received_bytes: u64,
     pub sent_bytes: u64,
-    /// Means, µs: late, room, dns, connect, tls, send, wait, receive, lag.
+    /// Mean time of each phase in µs: late, room, dns, connect, tls, send, wait, receive, lag.
     pub phases: Vec<Option<f64>>,
     pub distribution: Option<Distribution>,
     pub tail: Option<Tail>,
@@ -41,13 +41,13 @@ pub struct Label {
 }
 
 impl Label {
-    /// Share of the samples that failed.
+    /// Returns the share of the samples that failed.
     pub fn error_share(&self) -> Option<f64> {
         self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
     }
 }
 
-/// Labels that have no row of their own.
+/// The labels without rows of their own, summed in one row.
 #[derive(Debug, Serialize)]
 pub struct Rest {
     pub labels: usize,
@@ -57,28 +57,29 @@ pub struct Rest {
 /// The labels of a record in the order of the page, with their sums.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Numbers in the record: those with the most time first, requests before transactions of as much.
+    /// Numbers of the labels with rows of their own. Labels with the most time come first; with equal times, requests
+    /// come before transactions.
     pub shown: Vec<u32>,
     pub rest: Vec<u32>,
     sums: Vec<Part>,
     checks: Vec<Checked>,
-    /// Time of all requests, and of all transactions, ns.
+    /// Total time of all requests, and of all transactions, ns.
     time: [f64; 2],
 }
 
 impl Order {
-    /// The place on the page of the record's label.
+    /// Returns the index on the page of a label of the record.
     pub(super) fn place(&self, label: u32) -> Option<usize> {
         self.shown.iter().position(|shown| *shown == label)
     }
 
-    /// Labels with columns on the timeline: place and number.
+    /// Returns the labels that have columns on the timeline: index on the page and number in the record.
     pub(super) fn timed(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.shown.iter().copied().enumerate().take(MOST_TIMED_LABELS)
     }
 }
 
-/// Sums all labels and puts them in order.
+/// Sums the figures of each label, and sorts the labels.
 pub(super) fn order(record: &Record, most: usize) -> Order {
     let mut sums = vec![Part::default(); record.labels.len()];
     for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
@@ -104,7 +105,8 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
         let sum = &order.sums[*number as usize];
         let times = Times::judged(record);
         let hist = hist([sum], times);
-        // To look through all seconds for each of thousands of labels takes long: those have no intervals.
+        // Reading all seconds for each of thousands of labels takes too long. Labels beyond this limit have no
+        // intervals.
         let independent = if place < MOST_LABELS {
             independent(&units(steady.seconds(record), Some(*number), times), sum.count)
         } else {
@@ -128,7 +130,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
     order.shown.iter().enumerate().map(one).collect()
 }
 
-/// Ids of a label's columns: rate, errors, p50, p95.
+/// Returns the ids of a label's columns: rate, errors, p50, p95.
 pub(super) fn columns(place: usize) -> [String; 4] {
     ["rate", "errors", "p50", "p95"].map(|figure| format!("label.{place}.{figure}"))
 }
@@ -160,7 +162,7 @@ fn share(sum: &Part, of: f64) -> f64 {
     sum.elapsed as f64 / of.max(1.0)
 }
 
-/// The figures that need nothing but the sum.
+/// Computes the figures of a row that depend only on the sum of the samples.
 fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
     let length = record.frame.rate_s();
     let times = Times::judged(record);

@@ -1,4 +1,4 @@
-//! Samples that were kept whole.
+//! The samples of a page that were kept in full.
 
 use record::Record;
 use record::kept::Why;
@@ -8,13 +8,13 @@ use stats::kept::EXCERPT;
 
 use super::labels::Order;
 
-/// Samples on a page: those of errors first, then the slowest, then some at random.
+/// Largest number of samples on a page: errors first, then the slowest, then random ones.
 const MOST: usize = 300;
 
 #[derive(Debug, Serialize)]
 pub struct Sample {
     pub why: &'static str,
-    /// Place of the label on the page.
+    /// Index of the label on the page.
     pub label: usize,
     pub at_ms: i64,
     pub ok: bool,
@@ -22,14 +22,14 @@ pub struct Sample {
     pub message: String,
     pub cause: Option<u32>,
     pub address: String,
-    /// The number of its trace, as `traceparent` had it.
+    /// Trace id of the sample, as sent in `traceparent`.
     pub trace: Option<String>,
-    /// µs, in the order of a label's phases.
+    /// Times of the phases in µs, in the order of a label's phases.
     pub phases: Vec<Option<f64>>,
     pub elapsed_us: f64,
     pub request: Option<String>,
     pub response: Option<String>,
-    /// Whether one of the texts is cut.
+    /// True if the request or the response is truncated.
     pub cut: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn samples(record: &Record, order: &Order) -> Vec<Sample> {
         response: text(&kept.response),
         cut: kept.request.len() >= EXCERPT || kept.response.len() >= EXCERPT,
     };
-    // A share for each reason, so that many errors leave room for the slowest.
+    // Each reason gets an equal share, so that many errors leave room for the slowest samples.
     let mut found: Vec<Sample> = Vec::new();
     for why in [Why::Error, Why::Slow, Why::Random] {
         found.extend(kept.iter().filter(|kept| kept.why == why).take(MOST / 3).map(one));

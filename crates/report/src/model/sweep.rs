@@ -1,4 +1,4 @@
-//! A sweep: rate and response times over a row of loads, and the model that describes them, or none.
+//! A sweep: rate and response times over a series of loads, and the model that describes them, if any.
 
 mod errors;
 
@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::{About, Quantile, Verdict, words};
 use crate::captions::numbers::{load, number, percent};
 
-/// Loads of the model's line.
+/// Number of loads at which the line of the model is drawn.
 const STEPS: usize = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,7 +21,7 @@ pub enum Axis {
     Rate,
 }
 
-/// The reason for which a point or a probe ended.
+/// The reason why a point or a probe ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBy {
@@ -32,7 +32,7 @@ pub enum StoppedBy {
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
     pub load: f64,
-    /// Requests in flight, mean.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
     pub rate_per_s: f64,
     pub rate_low: Option<f64>,
@@ -42,20 +42,21 @@ pub struct Point {
     pub mean_high: Option<f64>,
     pub quantiles: Vec<Quantile>,
     pub error_share: f64,
-    /// Seconds whose figures count, of those in which users were started, and of the warm-up behind.
+    /// Length in seconds of the part that is evaluated. `ramp_s` is the time in which users were started, `warmup_s`
+    /// the warm-up after it.
     pub length_s: f64,
     pub ramp_s: f64,
     pub warmup_s: f64,
-    /// `None` where that was not looked for.
+    /// True if the point became steady; `None` if that was not tested.
     pub steady: Option<bool>,
     pub stopped_by: StoppedBy,
-    /// The reason for which it is none of the model's points.
+    /// The reason why the model does not use the point.
     pub excluded: Option<Words>,
-    /// Further words on it.
+    /// Further notes on the point.
     pub notes: Vec<Words>,
-    /// Folder of its run.
+    /// Folder of the point's run.
     pub run: String,
-    /// The verdict on it doubts the generator.
+    /// True if the verdict on the point doubts the generator.
     #[serde(skip)]
     pub is_generator: bool,
 }
@@ -64,7 +65,7 @@ pub struct Point {
 pub struct Fitted {
     pub name: &'static str,
     pub words: Words,
-    /// Load and rate.
+    /// Points of the model's line: load and rate.
     pub curve: Vec<(f64, f64)>,
 }
 
@@ -75,7 +76,7 @@ pub struct SweepPage {
     pub about: About,
     pub verdict: Verdict,
     pub axis: Axis,
-    /// The answer.
+    /// The answer in sentences.
     pub sentences: Vec<Words>,
     pub points: Vec<Point>,
     pub model: Fitted,
@@ -83,21 +84,21 @@ pub struct SweepPage {
     pub notes: Vec<Words>,
 }
 
-/// The sources of a page.
+/// The data that a page of a sweep is built from.
 #[derive(Debug)]
 pub struct Swept<'a> {
     /// Name of the sweep's folder.
     pub name: &'a str,
-    /// The record of a run of it: of the last point.
+    /// The record of the sweep's last run.
     pub record: &'a Record,
-    /// From when to when all of its runs lasted, epoch ms.
+    /// Time of all runs, from and to in epoch ms.
     pub span_ms: (i64, i64),
     pub axis: Axis,
     pub points: Vec<Point>,
     pub choice: &'a Choice,
     /// The verdict on all points.
     pub verdict: &'a answers::verdict::Verdict,
-    /// Loads that were asked for and not run.
+    /// Loads that were requested but not run.
     pub not_run: &'a [f64],
 }
 
@@ -109,7 +110,7 @@ impl Axis {
         }
     }
 
-    /// A load with its unit.
+    /// Formats a load with its unit.
     pub fn at(self, at: f64) -> Words {
         let (unit, text) = (self.unit(), load(at));
         let en = if self == Self::Users && at == 1.0 { "user" } else { &*unit.en };
@@ -150,8 +151,8 @@ impl SweepPage {
     }
 }
 
-/// The answer on the points, without a number that was not measured: the place at which errors begin and the throughput,
-/// first the one that the load reached first.
+/// Returns the answer from the measured points: the load at which errors begin, and the throughput. The effect that
+/// begins at the lower load comes first.
 pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
     let mut out = of_throughput(points, choice, axis);
     let knee = choice.chosen.and_then(|fit| fit.model.knee().or(fit.model.peak()));
@@ -264,7 +265,7 @@ fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
     )
 }
 
-/// The reason for which there is no model, or no peak.
+/// Returns the reason why there is no model, or no peak.
 pub fn refusal(of: &Refusal) -> Words {
     match of {
         Refusal::FewPoints { points } => words(
@@ -296,8 +297,8 @@ pub fn refusal(of: &Refusal) -> Words {
     }
 }
 
-/// The model over the axis. It is one of requests in flight, which are known at the points alone: between them the line is
-/// drawn by loads in flight between theirs.
+/// Computes the line of the model over the axis of loads. The model is a function of the requests in flight, which are
+/// known only at the points. Between points, the number in flight is interpolated.
 fn fitted(choice: &Choice, points: &[Point]) -> Fitted {
     let Some(fit) = choice.chosen else {
         let (en, zh): (Vec<String>, Vec<String>) = choice
@@ -368,7 +369,7 @@ fn caption(points: &[Point], axis: Axis) -> Words {
     )
 }
 
-/// Equal words about several loads, said once: the loads, and the words.
+/// Groups equal notes about several loads: the loads, and the note.
 pub fn grouped(notes: impl IntoIterator<Item = (f64, Words)>) -> Vec<(Vec<f64>, Words)> {
     let mut groups: Vec<(Vec<f64>, Words)> = Vec::new();
     for (at, words) in notes {
@@ -380,7 +381,7 @@ pub fn grouped(notes: impl IntoIterator<Item = (f64, Words)>) -> Vec<(Vec<f64>, 
     groups
 }
 
-/// Loads with their unit: "1, 2 and 4 users".
+/// Lists loads with their unit: "1, 2 and 4 users".
 fn at_loads(axis: Axis, loads: &[f64]) -> Words {
     if let [one] = loads {
         return axis.at(*one);

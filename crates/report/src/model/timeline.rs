@@ -1,4 +1,4 @@
-//! The run over time: columns, the charts that they make, marks and warm-up.
+//! The run over time: columns, charts made from them, marks and warm-up.
 
 use answers::steady::steady;
 use answers::verdict::Words;
@@ -14,7 +14,7 @@ use super::labels::Order;
 use super::words;
 use crate::captions::digits;
 
-/// Parts of the time into which more marks than that are gathered.
+/// Largest number of marks. If there are more, the time is divided into this number of parts with one mark each.
 const MOST_MARKS: i64 = 400;
 
 #[derive(Debug, Serialize)]
@@ -23,9 +23,9 @@ pub struct Timeline {
     /// Starts of the instants, epoch ms.
     pub at_ms: Vec<i64>,
     pub marks: Vec<Mark>,
-    /// Length of the warm-up from the start, ms, where one was found.
+    /// Length of the warm-up from the start, ms; `None` if no warm-up was found.
     pub warmup_ms: Option<i64>,
-    /// Whether the run became steady; `None` where that was not looked for.
+    /// True if the run became steady; `None` if that was not tested.
     pub steady: Option<bool>,
     pub columns: Vec<Column>,
     pub charts: Vec<Chart>,
@@ -40,7 +40,7 @@ pub struct Mark {
 }
 
 impl Timeline {
-    /// That of an answer of several runs.
+    /// Returns the empty timeline of a page about several runs.
     pub(super) fn none() -> Self {
         Self {
             step_ms: 1000,
@@ -54,7 +54,7 @@ impl Timeline {
         }
     }
 
-    /// The charts of a page that follows a run: those of which each second tells its own part.
+    /// Returns the timeline of a live page, with the charts that each second extends.
     pub(crate) fn live(record: &Record) -> Self {
         let instants = super::instants::instants(&record.seconds, record.seconds.len());
         let mut timeline = Self {
@@ -95,7 +95,8 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     timeline
 }
 
-/// All marks; of very many one of each part of the time, with the number of the others there.
+/// Returns all marks. If there are too many, returns one mark for each part of the time, with the number of other marks
+/// in that part.
 fn shown(marks: &[record::Mark]) -> Vec<Mark> {
     let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return Vec::new() };
     if marks.len() as i64 <= MOST_MARKS {
@@ -117,11 +118,12 @@ fn shown(marks: &[record::Mark]) -> Vec<Mark> {
     marks.chunk_by(|a, b| part(a) == part(b)).map(of_part).collect()
 }
 
-/// The words of a phase, as the engine has them, behind the name of a group where there are several.
+/// Translates the engine's text for a load phase. If there are several groups, the text begins with the name of the
+/// group.
 fn phase_in_chinese(name: &str) -> String {
     let (group, said) = name.rsplit_once(": ").map_or(("", name), |(group, said)| {
         match group.rsplit_once("step ") {
-            // The number of a step is before a colon, too.
+            // The number of a step is followed by a colon, too.
             Some((before, number)) if number.contains(" of ") => (before, &name[before.len()..]),
             _ => (&name[..group.len() + 2], said),
         }

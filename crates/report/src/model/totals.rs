@@ -1,4 +1,4 @@
-//! The numbers of a run as a whole, with their intervals.
+//! The figures of the whole run, with their intervals.
 
 use answers::autocorrelation::memory;
 use answers::bootstrap::Unit;
@@ -11,10 +11,10 @@ use stats::hist::Hist;
 
 use super::{Answers, Gateway};
 
-/// The percentiles that are shown.
+/// The percentiles that pages show.
 pub(super) const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/// A percentile with its 95 % interval. Without enough samples above it, it is one in name only.
+/// A percentile with its 95 % interval. `enough` is false if there are too few samples above it for a reliable value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quantile {
     pub p: f64,
@@ -27,37 +27,37 @@ pub struct Quantile {
 #[derive(Debug, Serialize)]
 pub struct Totals {
     pub samples: u64,
-    /// `None`: the record does not say which samples failed.
+    /// Number of failed samples; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
-    /// Of the whole run, with half the width of its 95 % interval.
+    /// Rate of the whole run; `rate_margin` is half the width of its 95 % interval.
     pub rate_per_s: f64,
     pub rate_margin: Option<f64>,
     pub sent_bytes: u64,
     pub received_bytes: u64,
-    /// The times that the figures are of: those that criteria judge.
+    /// The kind of times in the figures: the times that criteria judge.
     pub times: Times,
     pub mean_us: f64,
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
-    /// The service time beside the response time.
+    /// The service time, if the other times are response times.
     pub service: Option<Service>,
-    /// In runs with assertions.
+    /// Figures of checked responses, in runs with assertions.
     pub answers: Option<Answers>,
-    /// Share of all time that was the generator's own.
+    /// The generator's share of the total time.
     pub own_share: Option<f64>,
-    /// The same of a mean sample: the generator's part and the time that it is a part of, µs.
+    /// The generator's part of the mean time, and that mean time, µs.
     pub own_us: Option<(f64, f64)>,
-    /// In plans with transactions: how many there were, and how many failed. They are in no other figure.
+    /// Number of transactions and of failed transactions, in plans with transactions. No other figure counts them.
     pub transactions: Option<Transactions>,
-    /// Samples in flight when the run ended, which were cut.
+    /// Number of samples in flight that were cut when the run ended.
     pub under_way_at_end: Option<u64>,
-    /// In runs with requests for a mobile gateway. The page's script does not read it.
+    /// Figures of requests for a mobile gateway. The page's script does not read them.
     #[serde(skip)]
     pub gateway: Option<Gateway>,
 }
 
-/// Service times, where the other figures are of response times.
+/// Service times, if the other figures are response times.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Service {
     pub mean_us: f64,
@@ -69,12 +69,12 @@ pub struct Service {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transactions {
     pub samples: u64,
-    /// `None`: the record does not say which samples failed.
+    /// Number of failed transactions; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
 }
 
 impl Totals {
-    /// Share of the samples that failed.
+    /// Returns the share of the samples that failed.
     pub fn error_share(&self) -> Option<f64> {
         self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
     }
@@ -144,7 +144,7 @@ impl Transactions {
     }
 }
 
-/// Times of parts together.
+/// Merges the times of several parts.
 pub(super) fn hist<'p>(parts: impl IntoIterator<Item = &'p Part>, times: Times) -> Hist {
     let mut hist = Hist::new();
     for part in parts {
@@ -153,7 +153,7 @@ pub(super) fn hist<'p>(parts: impl IntoIterator<Item = &'p Part>, times: Times) 
     hist
 }
 
-/// Mean time, µs: of response times that of their histogram, as criteria judge it.
+/// Returns the mean time in µs. The mean of response times comes from their histogram, as criteria judge it.
 pub(super) fn mean(part: &Part, times: Times) -> f64 {
     if part.count == 0 {
         0.0
@@ -168,8 +168,9 @@ pub(super) fn least(hist: &Hist) -> f64 {
     if hist.total() == 0 { 0.0 } else { hist.quantile(0.0) as f64 }
 }
 
-/// As many independent samples as these are worth: those of one second resemble each other, and those of the next. The
-/// steady seconds say how many of their samples count; the same share of all does.
+/// Returns the number of independent samples that these samples are worth: samples of the same second and of
+/// neighbouring seconds are correlated. The share of independent samples in the steady seconds is applied to all
+/// samples.
 pub(super) fn independent(steady: &[Unit<'_>], samples: u64) -> f64 {
     let counted: u64 = steady.iter().map(|unit| unit.count).sum();
     let share =
@@ -177,7 +178,7 @@ pub(super) fn independent(steady: &[Unit<'_>], samples: u64) -> f64 {
     samples as f64 * share.clamp(0.0, 1.0)
 }
 
-/// Half the width of the 95 % interval of the mean rate of these seconds, per second.
+/// Returns half the width of the 95 % interval of the mean rate in these seconds, per second.
 fn rate_margin(steady: &[Unit<'_>]) -> Option<f64> {
     let rates: Vec<f64> =
         steady.iter().map(|unit| unit.count as f64 / unit.seconds.max(0.001)).collect();
@@ -191,7 +192,7 @@ fn rate_margin(steady: &[Unit<'_>]) -> Option<f64> {
     margin.is_finite().then_some(margin)
 }
 
-/// The shown percentiles of a histogram, whose largest value is `most` µs: a bin may reach beyond it.
+/// Returns the shown percentiles of a histogram. `most` is the largest value in µs, because a bin may extend beyond it.
 pub(super) fn quantiles(hist: &Hist, most: f64, independent: f64) -> Vec<Quantile> {
     if hist.total() == 0 {
         return Vec::new();

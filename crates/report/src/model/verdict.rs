@@ -1,4 +1,4 @@
-//! The verdict with what a page adds to it: the subjects of silent rules, and the charts in which a finding shows.
+//! The verdict of a page, with the subjects of silent rules and the charts that show a finding.
 
 use answers::rules;
 use answers::verdict::{About, Confidence, Evidence, Words};
@@ -13,13 +13,13 @@ pub struct Verdict {
     pub hidden: Vec<Finding>,
     pub silent: Vec<Rule>,
     pub unchecked: Vec<Unchecked>,
-    /// The reason for which the data do not decide whether anything is wrong.
+    /// The reason why the data do not decide whether anything is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
-    /// The rules of `unchecked` by what they lack, a line each. The page's script has the list.
+    /// The rules of `unchecked`, grouped by the data they lack, one line each. The page's script has its own list.
     #[serde(skip)]
     pub lacking: Vec<Words>,
-    /// The data that are missing to say whether the load reached a limit of the target.
+    /// The data missing to say whether the load reached a limit of the target.
     #[serde(skip)]
     pub lacks_for_limit: Option<Words>,
 }
@@ -112,7 +112,7 @@ fn shown(of: &Evidence) -> Shown {
     }
 }
 
-/// The charts in which a finding shows.
+/// Returns the ids of the charts that show a finding.
 fn charts(id: &str, about: About) -> &'static [&'static str] {
     match id {
         id if id.contains("error")

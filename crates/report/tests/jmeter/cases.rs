@@ -1,4 +1,4 @@
-//! Cases: a result file, and properties.
+//! The test cases: a result file and properties each.
 
 use crate::made;
 
@@ -9,7 +9,8 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Names and values; a date, given in ms since 1970, in the time zone of this machine.
+    /// Returns names and values of the properties. A date, given in ms since 1970, is formatted in the time zone of
+    /// this machine.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
         let date = |text: &str| {
             let form = stats::jtl::Pattern::new("yyyy-MM-dd'T'HH:mm:ss").expect("a pattern");
@@ -26,7 +27,7 @@ fn lines<'l>(of: impl Iterator<Item = &'l str>) -> String {
     of.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The rows without those that go over several lines.
+/// Returns the rows that do not span several lines.
 fn plain() -> String {
     let whole = |row: &&str| !row.contains("quoted") && !row.starts_with("line");
     lines(ODD.lines().filter(whole))

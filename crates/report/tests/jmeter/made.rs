@@ -1,11 +1,12 @@
-//! Result files that are too long for the repository: always the same rows.
+//! Generated result files that are too long for the repository. The rows are the same each time.
 
 use std::fmt::Write as _;
 
 pub(crate) const HEADING: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,\
 failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n";
 
-/// 30 000 requests in the order of their ends, most of them of one label; transactions, sub-results and failures among them.
+/// Returns 30 000 requests in the order of their ends, most of them with one label. Transactions, sub-results and
+/// failures are among them.
 pub(crate) fn long() -> String {
     let mut out = String::from(HEADING);
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -18,7 +19,7 @@ pub(crate) fn long() -> String {
     let mut at = 1_700_000_000_000_u64;
     for n in 0..30_000u64 {
         at += random(40);
-        // Slower as the run goes on, so that the last rows differ from all rows.
+        // Samples become slower during the run, so that the last rows differ from all rows.
         let most = 1 + random(900);
         let elapsed = 20 + n / 100 + random(most);
         let label = if n % 10 == 0 { "rare, \"quoted\"" } else { "often" };
@@ -66,7 +67,7 @@ pub(crate) fn long() -> String {
     out
 }
 
-/// The rows of a file with other time stamps: written at the end of samples, as text.
+/// Returns the rows with other time stamps: text with the end of each sample.
 pub(crate) fn dated(rows: &str) -> String {
     let form = stats::jtl::Pattern::new("yyyy/MM/dd HH:mm:ss.SSS").expect("a pattern");
     let mut out = String::from(HEADING);
@@ -79,7 +80,7 @@ pub(crate) fn dated(rows: &str) -> String {
     out
 }
 
-/// The rows with fewer columns and another delimiter.
+/// Returns the rows with fewer columns and another delimiter.
 pub(crate) fn narrow(rows: &str) -> String {
     let keep = |row: &str| {
         let fields: Vec<_> = row.split(',').collect();

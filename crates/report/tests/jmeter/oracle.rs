@@ -1,4 +1,4 @@
-//! The real JMeter: found, asked, and its answer in comparable form.
+//! Runs the real JMeter on a case, and returns its report in comparable form.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::cases::Case;
 
-/// The JMeter of `JMETER_HOME_5_6_3`, or the one that `tests/parity/get-jmeter` makes; and Java.
+/// Returns the JMeter of `JMETER_HOME_5_6_3`, or the one that `tests/parity/get-jmeter` installs; `None` without JMeter
+/// or Java.
 pub(crate) fn home() -> Option<PathBuf> {
     let made = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/throng/jmeter-5.6.3"));
     let home = std::env::var_os("JMETER_HOME_5_6_3").map(PathBuf::from).or_else(made)?;
@@ -16,7 +17,7 @@ pub(crate) fn home() -> Option<PathBuf> {
     (home.join("bin/ApacheJMeter.jar").is_file() && java).then_some(home)
 }
 
-/// `statistics.json` and the tables that JMeter makes of a case.
+/// Returns `statistics.json` and the tables that JMeter creates for a case.
 pub(crate) fn answer(home: &Path, case: &Case) -> (String, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("rows.jtl"), (case.rows)()).expect("the rows");
@@ -36,7 +37,7 @@ pub(crate) fn answer(home: &Path, case: &Case) -> (String, Value) {
     (statistics, tables(&page))
 }
 
-/// The tables in the script of JMeter's page.
+/// Extracts the tables from the script of JMeter's page.
 fn tables(page: &str) -> Value {
     let table = |name: &str| {
         let (_, rest) =

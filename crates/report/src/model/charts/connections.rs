@@ -1,4 +1,4 @@
-//! Connections, TLS and WebSockets.
+//! The charts of connections, TLS and WebSockets.
 
 use stats::{Counter, Counters};
 

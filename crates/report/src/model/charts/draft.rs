@@ -1,4 +1,4 @@
-//! A chart that is being put together, with the caption that its columns make.
+//! A chart that is being built. Its caption follows from its columns.
 
 use answers::verdict::Words;
 
@@ -8,7 +8,7 @@ use crate::model::columns::Column;
 use crate::model::timeline::Timeline;
 use crate::model::words;
 
-/// A chart that is being put together.
+/// A chart that is being built.
 pub(super) struct Draft {
     id: &'static str,
     page: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Draft {
     pub(super) columns: Vec<Column>,
     log: bool,
     bands: Vec<(String, String)>,
-    /// Columns that the caption is about: so many from the first, or this one.
+    /// Number of columns, from the first on, that the caption describes. `about` replaces them by one named column.
     said: usize,
     about: Option<&'static str>,
 }
@@ -39,7 +39,7 @@ impl Draft {
         self
     }
 
-    /// As `with`, if there is anything but zeros.
+    /// Adds a column as `with` does, but only if a value is not 0.
     pub(super) fn maybe(
         self,
         id: &str,
@@ -67,7 +67,7 @@ impl Draft {
         self
     }
 
-    /// The caption is about that column.
+    /// Makes the caption describe this column.
     pub(super) fn about(mut self, column: &'static str) -> Self {
         self.about = Some(column);
         self

@@ -1,4 +1,4 @@
-//! The generator and its machine.
+//! The charts of the generator and its machine.
 
 use super::draft::draft;
 use super::source::Source;

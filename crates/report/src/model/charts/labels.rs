@@ -1,4 +1,4 @@
-//! Columns of labels: they have no chart on a page of their own, but one of each label.
+//! The columns of labels. They have no chart of their own; the page builds one for each label.
 
 use answers::criterion::Times;
 use stats::hist::Hist;

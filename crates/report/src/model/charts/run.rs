@@ -1,4 +1,4 @@
-//! The run itself: load, times, errors, traffic, phases.
+//! The charts of the run itself: load, times, errors, traffic, phases.
 
 use answers::criterion::Times;
 use record::Second;
@@ -8,9 +8,9 @@ use super::draft::{Draft, draft};
 use super::source::Source;
 use crate::model::timeline::Timeline;
 
-/// Points that stand for more than a second are means, ms.
+/// Length of an instant in ms above which its rate is a mean of several seconds.
 const MEAN_MS: i64 = 1500;
-/// Causes of errors that have a line of their own.
+/// Largest number of causes of errors with lines of their own.
 const CAUSES: usize = 5;
 
 pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {
@@ -40,7 +40,7 @@ pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {
             "/s",
             &source.per_second(|second| second.missed),
         );
-    // A point of a long run is a mean: the single seconds with the least and the most requests are beside it.
+    // An instant of a long run shows a mean rate. The lowest and highest rates of single seconds are added.
     if source.instants.iter().any(|instant| instant.ms > MEAN_MS) {
         let rates = |of: fn((f64, f64)) -> f64| move |second: &Second| second.rates().map(of);
         draft = draft
@@ -86,7 +86,7 @@ pub(super) fn response(source: &Source<'_>, timeline: &mut Timeline) {
     }
 }
 
-/// The errors of all causes together.
+/// Builds the chart of errors with the line for all causes together.
 pub(super) fn all_errors(source: &Source<'_>) -> Draft {
     let all = source.per_second(|second| second.all.errors);
     let has_transactions = source.record.labels.iter().any(|label| label.transaction);
@@ -148,7 +148,7 @@ pub(super) fn traffic(source: &Source<'_>, timeline: &mut Timeline) {
         .into(timeline);
 }
 
-/// Mean time of each phase.
+/// Adds the chart of the mean time of each phase.
 pub(super) fn phases(source: &Source<'_>, timeline: &mut Timeline) {
     if !source.record.has.phases {
         return;
@@ -163,7 +163,7 @@ pub(super) fn phases(source: &Source<'_>, timeline: &mut Timeline) {
         ("receive", "Receive", "接收"),
     ];
     let mut draft = draft("phases", "time", "Mean time by phase", "各阶段平均耗时").saying(1);
-    // The phase with the most time first: the caption is about it.
+    // The phase with the most time comes first, so that the caption describes it.
     let mut order: Vec<usize> = (0..names.len()).collect();
     let total = |n: usize| -> u64 {
         source.record.seconds.iter().map(|second| second.all.phases.to_array()[n + 1]).sum()

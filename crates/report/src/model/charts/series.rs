@@ -1,4 +1,4 @@
-//! Numbers that the plan took out of answers: a chart for each series, beside the load.
+//! The charts of numbers that the plan extracted from responses: one chart for each series, in addition to the load.
 
 use record::Second;
 use stats::Number;
@@ -10,7 +10,7 @@ use crate::model::columns::Column;
 use crate::model::timeline::Timeline;
 use crate::model::words;
 
-/// The beginning of the names of these charts.
+/// Prefix of the ids of these charts.
 pub(super) const ID: &str = "series.";
 
 pub(super) fn series(source: &Source<'_>, timeline: &mut Timeline) {

@@ -1,4 +1,4 @@
-//! Figures at each instant, taken from the seconds of a record.
+//! Figures at each instant, computed from the seconds of a record.
 
 use record::{Record, Second};
 use stats::Counter;
@@ -6,7 +6,7 @@ use stats::hist::Hist;
 
 use crate::model::instants::Instant;
 
-/// The sources of columns.
+/// The data that columns are computed from.
 pub(super) struct Source<'a> {
     pub(super) record: &'a Record,
     pub(super) instants: &'a [Instant],
@@ -17,7 +17,7 @@ impl Source<'_> {
         &self.record.seconds[instant.seconds.clone()]
     }
 
-    /// A figure of each instant.
+    /// Computes a figure for each instant.
     pub(super) fn each(
         &self,
         figure: impl Fn(&Instant, &[Second]) -> Option<f64>,
@@ -25,7 +25,7 @@ impl Source<'_> {
         self.instants.iter().map(|instant| figure(instant, self.seconds(instant))).collect()
     }
 
-    /// Something that is counted, per second.
+    /// Computes the rate per second of a count.
     pub(super) fn per_second(&self, count: impl Fn(&Second) -> u64) -> Vec<Option<f64>> {
         self.each(|instant, seconds| {
             Some(seconds.iter().map(&count).sum::<u64>() as f64 / instant.length())
@@ -36,7 +36,7 @@ impl Source<'_> {
         self.per_second(|second| second.counters.get(counter))
     }
 
-    /// Something that has a value at the end of a second.
+    /// Returns the last known value within each instant.
     pub(super) fn last(&self, value: impl Fn(&Second) -> Option<f64>) -> Vec<Option<f64>> {
         self.each(|_, seconds| seconds.iter().rev().find_map(&value))
     }
@@ -49,7 +49,7 @@ impl Source<'_> {
         self.each(|_, seconds| seconds.iter().filter_map(&value).reduce(f64::min))
     }
 
-    /// A percentile of histograms, merged.
+    /// Computes a percentile of the merged histograms of each instant.
     pub(super) fn quantile(&self, p: f64, fill: impl Fn(&Second, &mut Hist)) -> Vec<Option<f64>> {
         self.each(|_, seconds| {
             let mut hist = Hist::new();

@@ -1,4 +1,4 @@
-//! Hosts that were watched.
+//! The charts of watched hosts.
 
 use answers::machines::machines;
 use answers::verdict::Words;
@@ -12,7 +12,7 @@ use crate::model::columns::Column;
 use crate::model::timeline::Timeline;
 use crate::model::{Watched, words};
 
-/// A chart for each host and unit: figures of different units have no common axis.
+/// Adds a chart for each host and unit, because metrics of different units have no common axis.
 pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
     let record = source.record;
     let mut groups: Vec<(&str, Unit, Vec<u32>)> = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
             .collect();
         let Some(loudest) = columns.iter().find(|column| column.says_something()) else { continue };
         let caption = course(loudest, &timeline.at_ms).unwrap_or_else(|| words("", ""));
-        // Settings stand above the first chart of a host.
+        // The caption of a host's first chart begins with the host's settings.
         let is_first = !settled.contains(&host);
         settled.push(host);
         let settings = settings(record, host).filter(|_| is_first);
@@ -69,7 +69,7 @@ pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
     }
 }
 
-/// The settings in force of the Java machine on a host, and its most threads.
+/// Returns the settings in force of the Java machine on a host, and its largest number of threads.
 fn settings(record: &Record, host: &str) -> Option<Words> {
     let known = machines(record).into_iter().find(|machine| machine.host == host)?;
     let Words { mut en, mut zh } = known.words();
@@ -84,7 +84,7 @@ fn settings(record: &Record, host: &str) -> Option<Words> {
     Some(words(format!("Java machine: {en}."), format!("Java 虚拟机：{zh}。")))
 }
 
-/// The hosts that have charts, with their columns.
+/// Returns the hosts that have charts, with their columns.
 pub(in crate::model) fn hosts(timeline: &Timeline) -> Vec<Watched> {
     let mut found: Vec<Watched> = Vec::new();
     for chart in timeline.charts.iter().filter(|chart| chart.page == "targets") {

@@ -1,32 +1,36 @@
-//! Errors that begin between two points of a sweep: a limit that turns away what is beyond it, and not only lets it wait.
+//! Errors that begin between two points of a sweep: a limit above which the target rejects requests instead of letting
+//! them wait.
 //!
-//! It takes points without errors below, and points with errors at all loads above. A target that goes away in the middle
-//! of a sweep is no such limit, and neither are errors of the generator.
+//! Such a limit needs points without errors below it, and errors at all loads above it. A target that fails in the
+//! middle of a sweep is not such a limit, and neither are errors of the generator.
 
 use answers::verdict::Words;
 
 use super::{Axis, Point, words};
 use crate::captions::numbers::{load, number, percent};
 
-/// Shares of requests that fail: at most, of a point without errors, and at least, of one with them.
+/// Largest share of failed requests at a point without errors. `SOME` is the smallest share at a point with errors.
 const NONE: f64 = 0.0005;
 const SOME: f64 = 0.001;
-/// Failures that a point with errors has, and that the points below would have with its share.
+/// Smallest number of failures at the first point with errors. `EXPECTED` is the smallest number that the point below
+/// would have with the same share.
 const FAILURES: f64 = 20.0;
 const EXPECTED: f64 = 10.0;
-/// Good answers per second above the limit, as a share of those below it: fewer are no limit, but an outage.
+/// Smallest rate of successful requests above the limit, relative to the rate below it. A lower rate is an outage, not
+/// a limit.
 const STILL_GOOD: f64 = 0.5;
-/// Throughput that stopped growing below this part of the load without errors has a knee of its own.
+/// If throughput stops growing below this fraction of the requests in flight without errors, it has a knee of its own.
 const NEAR: f64 = 0.8;
 
-/// The place at which errors begin.
+/// The load at which errors begin.
 pub(super) struct Begin {
     pub(super) words: Words,
-    /// Throughput still grew up to there.
+    /// True if throughput still grew up to this load.
     pub(super) is_knee: bool,
 }
 
-/// Finds where errors begin. `knee`: requests in flight from which on throughput does not grow, where that is known.
+/// Finds the load at which errors begin. `knee` is the number of requests in flight from which on throughput does not
+/// grow, if known.
 pub(super) fn begin(points: &[Point], knee: Option<f64>, axis: Axis) -> Option<Begin> {
     let mut points: Vec<&Point> = points.iter().collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
@@ -58,7 +62,7 @@ fn sentence(clean: &Point, failing: &Point, axis: Axis) -> Words {
         (share.clone(), format!("失败 {share}"))
     };
     let many = percent(failing.error_share);
-    // Failures that take less time than answers can make fewer in flight at the heavier point.
+    // Failures that are faster than successful responses can reduce the requests in flight at the heavier point.
     let (from, to) = (number(clean.in_flight), number(failing.in_flight));
     let (begin, begin_zh) = if failing.in_flight > clean.in_flight && from != to {
         (
@@ -86,7 +90,7 @@ mod tests {
     use super::*;
     use answers::scaling::{Choice, Fit, Model};
 
-    /// Points of 60 s: users, requests in flight, requests per second, share of errors.
+    /// Builds points of 60 s from users, requests in flight, requests per second, share of errors.
     fn points(of: &[(f64, f64, f64, f64)]) -> Vec<Point> {
         let point = |(load, in_flight, rate_per_s, error_share): &(f64, f64, f64, f64)| Point {
             load: *load,
@@ -126,7 +130,7 @@ mod tests {
                 "Errors begin between 89.5 and 140 requests in flight: of the requests none failed at 90 users, 6.3 % at 150 users."
             )
         );
-        // Users that try again at once leave fewer in flight.
+        // Users that retry at once leave fewer requests in flight.
         let retries = [(90.0, 89.5, 890.0, 0.0002), (150.0, 80.0, 9000.0, 0.88)];
         assert_eq!(
             told(&points(&retries)).as_deref(),
