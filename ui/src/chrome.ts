@@ -1,9 +1,10 @@
-// The strip above all pages: theme, print. The language's check box is there without script.
+// The bar above all pages, with buttons for theme and printing. The check box for the language also works without
+// script.
 
 import { el } from './dom';
 import { word } from './language';
 
-/** Adds the buttons; `redraw` is called when colours or sizes change. */
+/** Adds the buttons. `redraw` is called when colours or sizes change. */
 export function chrome(redraw: () => void): void {
   const holder = document.getElementById('tools');
   if (!holder) return;

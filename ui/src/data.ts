@@ -1,4 +1,4 @@
-// The page's data: JSON, gzipped, in base64, in a script element that no browser runs.
+// Reads the data of the page: JSON, compressed with gzip, in base64, in a script element that browsers do not run.
 
 import type { Page } from './model';
 

@@ -1,4 +1,4 @@
-// Elements made by code. Text becomes text nodes, so that no label or message is ever read as markup.
+// Creates elements. Text becomes text nodes, so that no label or message is interpreted as markup.
 
 export type Child = Node | string | number | null | undefined | false;
 
@@ -7,7 +7,7 @@ export interface Props {
   class?: string;
   id?: string;
   title?: string;
-  /** Attributes that have no property of their own here. */
+  /** Attributes without a property in this interface. */
   attr?: Record<string, string | number | boolean | null>;
   on?: Record<string, Handler>;
 }

@@ -1,4 +1,4 @@
-// Figures as people read them: three significant digits, and a unit that fits.
+// Formats figures with three significant digits and a suitable unit.
 
 import type { Num, Times, Unit } from './model';
 import { word } from './language';
@@ -17,7 +17,7 @@ export function count(value: Num): string {
   return value === null ? NONE : Math.round(value).toLocaleString('en-US').replace(/,/g, '\u202f');
 }
 
-/** µs with the unit that fits. */
+/** Formats a duration in µs with a suitable unit. */
 export function time(us: Num): string {
   if (us === null) return NONE;
   if (us >= 120e6) return `${digits(us / 60e6)} min`;
@@ -43,7 +43,7 @@ export function share(value: Num): string {
   return percent !== 0 && Math.abs(percent) < 0.01 ? '< 0.01 %' : `${digits(percent)} %`;
 }
 
-/** A share cut to three decimals of a percent, so that one that is not all is never 100 %. */
+/** Formats a fraction as percent, cut to three decimals, so that a fraction below 1 is never shown as 100 %. */
 export function cutShare(value: Num): string {
   return value === null ? NONE : `${Number((Math.floor(value * 100_000 + 1e-4) / 1000).toFixed(3))} %`;
 }
@@ -63,19 +63,19 @@ export function figure(value: Num, unit: Unit | string): string {
   }
 }
 
-/** The heading of a percentile of these times: `Response p95`. */
+/** Returns the heading of a percentile of these times: `Response p95`. */
 export function timed(times: Times, figure: string): string {
   return word(times === 'response' ? 'response_figure' : 'service_figure', figure);
 }
 
-/** The heading of the mean, and of the largest of these times. */
+/** Returns the heading of the mean of these times. `maxOf` returns the heading of the largest one. */
 export const meanOf = (times: Times): string => word(times === 'response' ? 'response_mean' : 'service_mean');
 export const maxOf = (times: Times): string => word(times === 'response' ? 'response_max' : 'service_max');
 
-/** The share of samples that failed; null where that is not known. */
+/** Returns the share of samples that failed; null if it is unknown. */
 export const failedShare = (of: { samples: number; failed: Num }): Num => (of.failed === null ? null : of.failed / Math.max(1, of.samples));
 
-/** Time since the start of the run: `mm:ss`, or `h:mm:ss`. */
+/** Formats a time since the start of the run as `mm:ss` or `h:mm:ss`. */
 export function elapsed(ms: number): string {
   const total = Math.max(0, Math.round(ms / 1000));
   const two = (n: number) => String(n).padStart(2, '0');
@@ -83,7 +83,7 @@ export function elapsed(ms: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${two(m)}:${two(s)}`;
 }
 
-/** Time of day of the reader. */
+/** Formats a time of day in the reader's time zone. */
 export function clock(ms: number): string {
   const date = new Date(ms);
   const two = (n: number) => String(n).padStart(2, '0');
@@ -96,7 +96,7 @@ export function day(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms)}`;
 }
 
-/** A length of time in words, ms. */
+/** Formats a duration in ms in words. */
 export function length(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;

@@ -1,4 +1,4 @@
-// The language of the page: the check box `zh`, which the page has without script, too.
+// The language of the page. The check box `zh` selects it, also without script.
 
 import type { Words } from './model';
 import { en, type Word } from './words/en';
@@ -21,12 +21,12 @@ export function onLanguage(changed: () => void): void {
   box()?.addEventListener('change', tell);
 }
 
-/** A sentence that came with the data. */
+/** Returns a text of the data in the page's language. */
 export function say(words: Words): string {
   return words[language()];
 }
 
-/** A word of the page's own; `{0}` and so on are filled in. */
+/** Returns a text of the page itself in the page's language. The values replace `{0}`, `{1}` and so on. */
 export function word(key: Word, ...values: (string | number)[]): string {
   const text = (language() === 'zh' ? zh : en)[key];
   return text.replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ''));

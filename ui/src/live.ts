@@ -1,4 +1,4 @@
-// The live page: the report of a run that has not ended. When it ends, the page goes to the report.
+// The live page: the report of a running test. When the test ends, the page opens the final report.
 
 import 'uplot/dist/uPlot.min.css';
 import './style/report.css';
@@ -30,7 +30,7 @@ class Live {
   private controls: Controls | null = null;
   private due = false;
   private over = false;
-  /** A lamp is red. */
+  /** True if a criterion is not met or the CPU quota limits the generator. */
   private red = false;
 
   constructor(private start: Start, private root: HTMLElement) {
@@ -60,7 +60,7 @@ class Live {
   }
 
   take(event: Event, id: number | null): void {
-    // After a new beginning the page has in it what still comes.
+    // After a reload of the data, the page already contains events up to `last_id`.
     if (id !== null && id <= this.start.last_id) return;
     const { page } = this.start;
     switch (event.event) {
@@ -94,7 +94,7 @@ class Live {
     this.controls?.element.remove();
   }
 
-  /** The oldest instants go: the page keeps what it can draw. */
+  /** Removes the oldest instants: the page keeps as many as it can draw. */
   private shorten(): void {
     const { timeline } = this.start.page;
     const cut = timeline.at_ms.length - MOST;
@@ -103,10 +103,10 @@ class Live {
     timeline.heat?.counts.splice(0, cut);
   }
 
-  /** Criteria and quota as lamps. */
+  /** Updates the lamps of the criteria and of the CPU quota. */
   private light(): void {
     lamps(this.criteria, this.start.page.criteria, this.start.now.quota);
-    // The words beside the lamps depend on them.
+    // The text of the verdict depends on the lamps.
     if (this.red !== this.isRed()) this.sayVerdict();
   }
 
@@ -128,14 +128,14 @@ class Live {
       el('li', null, el('strong', { class: 'bad' }, count(cause.count)), ' ', el('span', { class: 'hostile' }, `${cause.code} ${cause.message || cause.outcome} (${cause.first_label})`)))));
   }
 
-  /** At most one drawing a second, and none while the page is hidden. */
+  /** Schedules a redraw: at most one per second, and none while the page is hidden. */
   private drawSoon(): void {
     if (this.due) return;
     this.due = true;
     setTimeout(() => { this.due = false; if (!document.hidden) this.draw(); }, 900);
   }
 
-  /** Makes the charts anew. */
+  /** Creates the charts again. */
   make(): void {
     this.figures.forEach((figure) => figure.destroy());
     replace(this.pictures);
@@ -145,7 +145,7 @@ class Live {
     this.figures.forEach((figure) => { this.pictures.append(figure.element); figure.redraw(); });
   }
 
-  /** Draws the charts again. One that is pointed at or shown as a table stands still. */
+  /** Redraws the charts, except those under the cursor, with focus, or shown as a table. */
   draw(): void {
     this.figures.filter(({ element }) => !element.matches(':hover, :focus-within, :has(.plot[hidden])')).forEach((figure) => figure.redraw());
   }

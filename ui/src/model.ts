@@ -1,7 +1,7 @@
 // The data of a page, as Rust writes it (crates/report/src/model) and the page reads it.
 //
-// Times of day are epoch ms, lengths of time µs, unless a name ends in _ms or _s. A figure that is not known is null.
-// Texts from outside (labels, messages, excerpts) are plain text: shown by textContent alone.
+// Times of day are epoch ms, durations µs, unless a name ends in _ms or _s. An unknown figure is null. Texts from
+// outside (labels, messages, excerpts) are plain text, which is shown only by textContent.
 
 export interface Words { en: string; zh: string }
 export type Num = number | null;
@@ -10,7 +10,7 @@ export type Page = RunPage | SweepPage | CapacityPage | ComparisonPage;
 
 export interface RunPage {
   kind: 'run';
-  /** Version of this form of data. */
+  /** Version of this data format. */
   form: 1;
   live: boolean;
   about: About;
@@ -19,7 +19,7 @@ export interface RunPage {
   totals: Totals;
   timeline: Timeline;
   labels: Label[];
-  /** Labels beyond those shown, counted together; null where all are shown. */
+  /** Sum of the labels without rows of their own; null if all labels have rows. */
   rest: { labels: number; row: Label } | null;
   causes: Cause[];
   samples: Sample[];
@@ -38,11 +38,11 @@ export interface About {
   machine: { processors: number; memory: number; threads: number; ports: number; target_is_here: boolean };
   properties: [string, string][];
   settings: [string, string][];
-  /** What check said of the plan. */
+  /** Notes on the plan from the check before the run. */
   notes: string[];
-  /** What is missing in the data, in words. */
+  /** Warnings about missing parts of the data. */
   flaws: Words[];
-  /** Data that is there. */
+  /** The figures that the data contains. */
   has: { phases: boolean; slots: boolean; response: boolean; connections: boolean; classes: boolean; generator: boolean;
          users: boolean; load: boolean; targets: boolean; kept: boolean };
 }
@@ -51,13 +51,13 @@ export interface Evidence { metric: string; value: number; unit: string; interva
 export interface Finding {
   id: string; about: 'generator' | 'test' | 'target' | 'run'; confidence: 'certain' | 'arithmetic' | 'statistical' | 'hint';
   words: Words; evidence: Evidence[]; exonerates: Words[]; advice: Words; doc: string;
-  /** Charts (their ids) in which it shows. */
+  /** Ids of the charts that show the finding. */
   charts: string[];
 }
 export interface Verdict {
   findings: Finding[]; hidden: Finding[];
   silent: { id: string; looks_for: Words }[];
-  /** Of a run that goes on: it is too early to say that nothing stands out. */
+  /** True on a live page if it is too early to say that nothing stands out. */
   early?: boolean;
   unchecked: { id: string; looks_for: Words; lacks: Words }[];
   undecided?: Words;
@@ -65,13 +65,13 @@ export interface Verdict {
 
 export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; reason?: Words; of: string | null }
 
-/** Percentiles with their 95 % interval; null where there are too few samples for one. */
+/** A percentile with its 95 % interval; null if there are too few samples for an interval. */
 export interface Quantile { p: number; us: number; low: Num; high: Num; enough: boolean }
-/** The times that figures are of: from the intended start, as criteria judge them, or from the actual one. */
+/** The kind of times in the figures: from the intended start (response), as criteria judge them, or from the actual start (service). */
 export type Times = 'response' | 'service';
-/** Service times beside response times. */
+/** Service times, if the other figures are response times. */
 export interface Service { mean_us: number; max_us: number; quantiles: Quantile[] }
-/** Requests that succeeded by transport and status, answers that assertions checked, and those as expected; `checked` is null where that is not known. */
+/** Requests that succeeded by transport and status, responses that assertions checked, and those as expected; `checked` is null if unknown. */
 export interface Answers { requests_succeeded: number; checked: Num; as_expected: Num; unexpected: number }
 export interface Totals {
   samples: number; failed: Num; rate_per_s: number; rate_margin: Num;
@@ -81,36 +81,36 @@ export interface Totals {
   quantiles: Quantile[];
   service: Service | null;
   answers: Answers | null;
-  /** The generator's share of the time, 0 to 1; and its part of the mean time with that time, µs. */
+  /** The generator's share of the total time, 0 to 1. `own_us` is its part of the mean time, and the mean time, µs. */
   own_share: Num; own_us: [number, number] | null;
-  /** In plans with transactions, which are in no other figure. */
+  /** Transactions, in plans with transactions. No other figure counts them. */
   transactions: { samples: number; failed: Num } | null;
   under_way_at_end: Num;
 }
 
-/** Columns over the same instants; at most 2 000. A column's place i is the interval from at_ms[i], step_ms long. */
+/** Columns over common instants, at most 2 000. Index i is the interval that begins at at_ms[i] and is step_ms long. */
 export interface Timeline {
   step_ms: number; at_ms: number[];
-  /** Start of the run, where the first instants are left out. */
+  /** Start of the run, if the timeline begins later. */
   start_ms?: number;
   marks: { at_ms: number; kind: string; words: Words }[];
-  /** Part from the start that is warm-up, ms; null where none was found, or it never became steady. */
+  /** Length of the warm-up from the start, ms; null if no warm-up was found or the run never became steady. */
   warmup_ms: Num; steady: boolean | null;
   columns: Column[];
   charts: Chart[];
   heat: Heat | null;
 }
-/** values are integers; times scale they are the figure. null: no figure at that instant. */
+/** `values` are integers; a value times `scale` is the figure in its unit. null means no figure at that instant. */
 export interface Column { id: string; name: Words; unit: Unit; scale: number; values: Num[]; label: number | null }
 export type Unit = 'us' | 'bytes' | 'bytes/s' | '/s' | 'share' | 'count' | 's';
-/** A picture: its columns, its caption made from the data. */
+/** A chart: its columns, and a caption made from the data. */
 export interface Chart {
   id: string; title: Words; caption: Words; columns: string[]; log: boolean;
-  /** Pairs of columns (low, high) drawn as a band. */
+  /** Pairs of columns (low, high); the area between them is filled. */
   bands: [string, string][];
   page: 'overview' | 'time' | 'generator' | 'targets' | 'connections';
 }
-/** Counts of times: rows are classes of time (edges_us has one more than rows), one row of counts per instant. */
+/** Counts of samples by class of time, one list of counts per instant. edges_us has one element more than there are classes. */
 export interface Heat { edges_us: number[]; counts: number[][]; caption: Words }
 
 export interface Label {
@@ -121,23 +121,23 @@ export interface Label {
   received_bytes: number; sent_bytes: number;
   /** Mean time of each phase, µs, in order: late, room, dns, connect, tls, send, wait, receive, lag. */
   phases: Num[];
-  /** Histogram on a log scale: edges_us[i] to edges_us[i+1]. */
+  /** Histogram on a logarithmic scale: class i is edges_us[i] to edges_us[i+1]. */
   distribution: { edges_us: number[]; counts: number[] } | null;
-  /** Value at each share of samples: pairs for the plot on 1/(1-p). */
+  /** The time at each percentile, drawn over an axis of 1/(1-p). */
   tail: { p: number[]; us: number[] } | null;
-  /** Columns of timeline ids of this label ('label.N.p95' …). */
+  /** Ids of the timeline columns of this label (`label.N.p95` …). */
   columns: string[];
 }
 export interface Cause {
   outcome: string; code: string; message: string; first_label: string; count: number; first_ms: number; last_ms: number;
-  /** Per instant of the timeline. */
+  /** Number of errors at each instant of the timeline. */
   counts: number[];
   by_label: [number, number][];
 }
 export interface Sample {
   why: 'error' | 'slowest' | 'random'; label: number; at_ms: number; ok: boolean; code: string; message: string; cause: number | null;
   address: string;
-  /** The number of its trace, as `traceparent` had it. */
+  /** Trace id of the sample, as sent in `traceparent`. */
   trace: string | null;
   phases: Num[]; elapsed_us: number;
   request: string | null; response: string | null; cut: boolean;
@@ -145,7 +145,7 @@ export interface Sample {
 export interface Class { kind: string; value: string; exchanges: number; errors: number; opened: number; p50_us: Num; p95_us: Num }
 export interface WatchedHost { host: string; columns: string[] }
 
-/** An object of JMeter's statistics.json; a figure that cannot be is a text. */
+/** An object of JMeter's statistics.json. A figure that is not finite is a string. */
 export interface StatisticsRow {
   transaction: string; sampleCount: number; errorCount: number; errorPct: number | string;
   meanResTime: number | string; medianResTime: number | string; minResTime: number | string; maxResTime: number | string;
@@ -154,19 +154,19 @@ export interface StatisticsRow {
 }
 /** The tables of JMeter's dashboard. */
 export interface JMeterFigures {
-  /** Rows of a label that percentiles are of; null for all. */
+  /** Number of a label's last rows that percentiles use; null for all rows. */
   window: Num;
-  /** Percentages of pct1ResTime to pct3ResTime, as the properties have them. */
+  /** Percentages of the properties pct1ResTime to pct3ResTime, as set there. */
   percentages: string[];
-  /** Requests, without transactions; and those that failed. */
+  /** Number of requests without transactions, and number of failed requests. */
   requests: [number, number];
   total: StatisticsRow;
   statistics: StatisticsRow[];
-  /** The row for all labels first, of both. */
+  /** Rows of the APDEX table. In `apdex` and `top5`, the row for all labels is first. */
   apdex: { label: string; apdex: number; satisfied: number; tolerated: number; satisfied_ms: number; tolerated_ms: number }[];
   top5: { label: string; samples: number; errors: number; top: [string, number][] }[];
   errors: { message: string; count: number; of_errors: number; of_all: number }[];
-  /** Labels and types of errors that there are; not all need have a row. */
+  /** Number of all labels. `types` is the number of all types of errors. Not all have a row. */
   labels: number;
   types: number;
   notes: Words[];
@@ -193,13 +193,13 @@ export interface CapacityPage {
 }
 export interface ComparisonPage {
   kind: 'comparison'; form: 1; a: About; b: About;
-  /** What differs, the most important first. */
+  /** The differences, the most important first. */
   sentences: Words[];
   validity: { refuses: boolean; words: Words }[];
   criteria: Criterion[];
-  /** The times that were compared. */
+  /** The kind of times that were compared. */
   times: Times;
-  /** Changes are shares of A, of shares (unit share) the difference of both; null: there is none. */
+  /** Changes are relative to A; for figures with unit share, the difference of both. null means that there is no change. */
   rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number | null; low: Num; high: Num; different: boolean; small: boolean; open?: Words;
           more_is_worse: boolean | null; floor: number; detectable: Num }[];
   tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];

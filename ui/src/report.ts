@@ -1,4 +1,4 @@
-// The report: pages below the first screen, which Rust has written and which stands without any of this.
+// The report: the pages below the first screen. Rust has written the first screen, which does not need this script.
 
 import 'uplot/dist/uPlot.min.css';
 import './style/report.css';

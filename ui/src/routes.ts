@@ -1,4 +1,4 @@
-// Pages of one file: the part of the address behind `#` says which is shown.
+// The pages within one file. The fragment of the address selects the displayed page.
 
 import { el, replace } from './dom';
 import { onLanguage, say, word } from './language';
@@ -16,7 +16,7 @@ import type { Word } from './words/en';
 
 interface Route { id: string; title: Word; show: (sheet: Sheet, argument: string) => void }
 
-/** The pages that the data has something for. The first, `overview`, is the static one. */
+/** Returns the pages that have data. The first one, `overview`, is the static first screen. */
 export function routes(page: Page): Route[] {
   const all: Route[] = [{ id: 'overview', title: 'overview', show: () => {} }];
   const has = (there: boolean, id: string, title: Word, show: Route['show']) => { if (there) all.push({ id, title, show }); };
@@ -62,7 +62,7 @@ function title(page: Page, id: string): string | null {
   return found ? say(found.title) : null;
 }
 
-/** The page that a chart stands on. */
+/** Returns the id of the page that contains a chart. */
 function pageOf(page: RunPage, chart: string): string {
   const where = page.timeline.charts.find((one) => one.id === chart)?.page ?? 'time';
   return where === 'overview' ? 'time' : where;
@@ -70,7 +70,7 @@ function pageOf(page: RunPage, chart: string): string {
 
 export interface Shown { redraw: () => void; again: () => void }
 
-/** Shows pages in `into` and links to them in `nav`; `first` is the static screen. */
+/** Shows pages in `into` and links to them in `nav`. `first` is the static first screen. */
 export function router(page: Page, nav: HTMLElement, into: HTMLElement, first: HTMLElement | null): Shown {
   let sheet: Sheet | null = null;
   const links = () => {

@@ -1,4 +1,4 @@
-// The page with the runs of a folder: they are listed, opened, compared, named, tagged and deleted.
+// The page with the runs of a folder, which can be listed, opened, compared, named, tagged and deleted.
 
 import './style/report.css';
 import './style/runs.css';
@@ -10,7 +10,7 @@ import { deleteDialog, nameDialog } from './runs/dialogs';
 import type { Compared, Entry, List, Said } from './runs/protocol';
 import { COLUMNS, order, searched, title, type Column } from './runs/rows';
 
-/** Rows on a page of the table: so many a browser draws at once. */
+/** Number of rows on a page of the table, which a browser can draw at once. */
 const ROWS = 100;
 
 class Runs {
@@ -36,7 +36,7 @@ class Runs {
     this.search.addEventListener('input', () => { this.from = 0; this.arrange(); });
   }
 
-  /** All of the page, in its language. */
+  /** Builds the whole page in its language. */
   build(): void {
     this.search.placeholder = word('search_runs');
     this.search.setAttribute('aria-label', word('search_runs'));
@@ -63,7 +63,7 @@ class Runs {
     return cell;
   }
 
-  /** Takes what is new. */
+  /** Loads the changes since the last load. */
   async load(): Promise<void> {
     const list = (await (await ask(`/api/runs?since=${this.version}`)).json()) as List;
     if (list.whole) this.entries.clear();
@@ -77,7 +77,7 @@ class Runs {
     else this.arrange();
   }
 
-  /** At most one request and drawing in half a second, however often things change. */
+  /** Schedules a load: at most one request and redraw in half a second, however often the list changes. */
   soon(): void {
     if (this.due) return;
     this.due = true;
@@ -93,7 +93,7 @@ class Runs {
     replace(this.state, error instanceof Refused && error.status === 401 ? word('unauthorized') : word('refused', error instanceof Refused ? error.status : String(error)));
   }
 
-  /** Chooses and orders the rows. */
+  /** Filters and sorts the rows. */
   private arrange(): void {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const all = [...this.entries.values()];
@@ -118,7 +118,7 @@ class Runs {
       ? [step(word('previous'), this.from - ROWS, this.from > 0), el('span', null, word('page_of', this.from + 1, Math.min(this.from + ROWS, this.rows.length), this.rows.length)), step(word('next'), this.from + ROWS, this.from + ROWS < this.rows.length)]
       : [el('span', null, word('runs_shown', this.rows.length))]));
     this.act();
-    // A row that is drawn anew keeps the keyboard's place.
+    // A redrawn row keeps the keyboard focus.
     if (focused) this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -141,7 +141,7 @@ class Runs {
     return line;
   }
 
-  /** The buttons for what is ticked. */
+  /** Updates the buttons for the selected entries. */
   private act(): void {
     const chosen = [...this.ticked].map((id) => this.entries.get(id)).filter((entry): entry is Entry => entry !== undefined);
     const kinds = new Set(chosen.map((entry) => entry.kind));
@@ -172,11 +172,11 @@ class Runs {
     }
   }
 
-  /** Asks for a change; a sentence if it was refused. */
+  /** Requests a change. Returns a sentence if the server refused it, otherwise null. */
   private async post(path: string, body: unknown): Promise<string | null> {
     try {
       const said = (await (await ask(path, json(body))).json()) as Said;
-      // Some of it may have been done.
+      // The server may have made a part of the change.
       await this.load();
       if (said.ok) replace(this.state, say(said.words));
       return said.ok ? null : say(said.words);

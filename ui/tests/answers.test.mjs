@@ -1,4 +1,4 @@
-// Pages of a sweep, a search for capacity and a comparison, made by the program, in a real browser.
+// Tests of the pages of a sweep, a search for capacity and a comparison, created by the program, in a real browser.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// A Chromium for the tests: Debian's, without a window.
+// Starts Chromium for the tests: the one of Debian, without a window.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ export async function browser() {
   let last;
   for (const executablePath of PATHS) {
     try {
-      // A container has no user namespaces for the sandbox.
+      // In a container, the sandbox cannot create user namespaces.
       return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     } catch (error) {
       last = error;
@@ -21,7 +21,7 @@ export async function browser() {
   throw new Error(`no Chromium: install the package chromium, or name it in CHROMIUM (${last})`);
 }
 
-/** Opens an address and notes what a page must not do: requests, errors, dialogs. */
+/** Opens an address, and notes what a page must not cause: requests, errors, dialogs. */
 export async function open(of, address, options = {}) {
   const context = await of.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light', ...options });
   const page = await context.newPage();
@@ -34,7 +34,7 @@ export async function open(of, address, options = {}) {
   return { page, noted, close: () => context.close() };
 }
 
-/** Goes to a page of a report. Also one that is shown already is shown anew, and scrolls to its top: a click before that would miss. */
+/** Opens a page of a report. A page that is displayed already is rebuilt and scrolled to its top, where an earlier click would miss. */
 export async function go(page, route) {
   await page.evaluate((to) => new Promise((done) => {
     if (location.hash === `#${to}`) return done();
@@ -44,7 +44,7 @@ export async function go(page, route) {
   await page.waitForFunction((to) => document.querySelector('#nav [aria-current=page]')?.getAttribute('href') === `#${to.split('/')[0]}`, route);
 }
 
-/** What axe finds wrong. The page's policy allows no script but its own: axe comes in through the debugger. */
+/** Returns the violations that axe finds. The page's policy allows only its own script, so axe is injected by the debugger. */
 export async function wrong(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run());

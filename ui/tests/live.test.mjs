@@ -1,4 +1,4 @@
-// The live page against a server that says what the protocol says (src/live/protocol.ts).
+// Tests of the live page against a server that implements the protocol (src/live/protocol.ts).
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ function page() {
   };
 }
 
-/** A server whose events the test sends by hand. */
+/** A server whose events the test sends one by one. */
 async function serve(read_only) {
   const state = { streams: [], controls: [], asked: [], broken: 0 };
   const server = createServer((request, response) => {
@@ -98,7 +98,7 @@ test('the page follows the run, changes it, and becomes its report', async () =>
   assert.deepEqual(server.controls, [{ command: 'users', value: 20 }]);
   await until(async () => /Done: 20 users/.test(await tab.locator('.controls').innerText()));
 
-  // The connection goes; the page comes back and says from where.
+  // The connection is lost; the page reconnects and sends the id of the last event.
   const before = server.streams.length;
   server.close();
   await until(() => server.streams.length > before);

@@ -1,4 +1,5 @@
-// Reports to look at: made by throng itself, of a run against a bundled target and of result files written here.
+// Creates the reports for the tests with throng itself: of a run against a bundled target, and of result files written
+// here.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ export const throng = resolve(process.env.THRONG ?? join(root, 'target/debug/thr
 
 export const HOSTILE = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\' javascript:alert(3)';
 
-/** Does something with the port of a bundled target that is there meanwhile. */
+/** Starts a bundled target, calls `use` with its port, and stops the target. */
 async function withTarget(options, use) {
   const target = spawn(throng, ['target', ...options, '--port', '0', '--seconds', '120'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -29,7 +30,7 @@ async function withTarget(options, use) {
   }
 }
 
-/** What takes most of a minute to make: with a folder in MADE it is made once for all files of tests, which change none of it. */
+/** Creates a report that takes most of a minute. With a folder in MADE, it is created once for all test files, which do not change it. */
 async function once(name, make) {
   const kept = process.env.MADE ? join(process.env.MADE, `${name}.json`) : null;
   if (kept && existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
@@ -38,7 +39,7 @@ async function once(name, make) {
   return made;
 }
 
-/** The report of a run of some seconds, with errors in it. */
+/** Returns the report of a run of some seconds with errors. */
 export const ofRun = () => once('run', runs);
 
 function runs() {
@@ -48,14 +49,14 @@ function runs() {
       execFileSync(throng, ['run', join(root, 'targets/tests/plans/users.jmx'), '--quiet', '--runs', folder, `-Jport=${port}`, '-Jusers=8', '-Jrampup=2', '-Jduration=12', '--fail', 'p99 < 10s', '--fail', 'error% > 50'],
         { cwd: folder, stdio: 'ignore' });
     } catch (error) {
-      // A criterion that fails on purpose.
+      // One criterion fails on purpose.
       if (error.status !== 4) throw error;
     }
     return join(folder, readdirSync(folder)[0], 'report.html');
   });
 }
 
-/** The pages of a sweep and of a search for capacity, of a plan with a hostile name. */
+/** Returns the pages of a sweep and of a search for capacity. Their plan has a hostile name. */
 export const ofAnswers = () => once('answers', answers);
 
 function answers() {
@@ -68,7 +69,7 @@ function answers() {
       try {
         execFileSync(throng, [verb, plan, ...line, '-Jhost=127.0.0.1', `-Jport=${port}`, '--runs', runs], { cwd: folder, stdio: 'ignore' });
       } catch (error) {
-        // Nothing held, or the machine was full: there is an answer and a page.
+        // No load met the criteria, or the machine was overloaded: an answer and a page exist nevertheless.
         if (![4, 8].includes(error.status)) throw error;
       }
       return join(runs, readdirSync(runs)[0], 'report.html');
@@ -80,7 +81,7 @@ function answers() {
   });
 }
 
-/** The page of a comparison of two result files with hostile labels, the second slower: both steady, or there are no intervals. */
+/** Returns the page of a comparison of two result files with hostile labels: the second is slower; both are steady, which intervals need. */
 export function ofComparison() {
   const [a, b] = [1, 1.3].map((slower) => rowsOf(12, 12_000, slower, undefined, true, 0));
   const runs = mkdtempSync(join(tmpdir(), 'throng-ui-'));
@@ -88,26 +89,26 @@ export function ofComparison() {
   return join(runs, readdirSync(runs)[0], 'report.html');
 }
 
-/** The report of a result file with so many labels, the first of which are hostile, and the time of each row, ms. */
+/** Returns the report of a result file with `labels` labels, the first of them hostile. `at` returns the time of a row, ms. */
 export function ofLabels(labels, rows, at) {
   const file = rowsOf(labels, rows, 1, at);
   execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'inherit'] });
   return file.replace(/jtl$/, 'html');
 }
 
-/** That of a day with 25 000 labels; the program for tests takes half a minute for it. */
+/** Returns the report of a day with 25 000 labels. A debug build needs half a minute for it. */
 export const ofManyLabels = () =>
-  // Ten rows each 32 s: with rows in each second, it would take minutes.
+  // Ten rows every 32 s: with rows in every second, it would take minutes.
   once('labels', () => ofLabels(25_000, 27_000, (i) => Math.floor(i / 10) * 32_000));
 
-/** The report of a result file that does not say which samples failed. */
+/** Returns the report of a result file that does not say which samples failed. */
 export function ofUnknownErrors() {
   const file = rowsOf(3, 3000, 1, undefined, false);
   execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'ignore'] });
   return file.replace(/jtl$/, 'html');
 }
 
-/** JMeter's report of a result file with hostile labels: its page, and what its statistics.json says. */
+/** Returns JMeter's report of a result file with hostile labels: its page, and its statistics.json. */
 export function ofJMeter() {
   const file = rowsOf(12, 12_000, 1);
   const folder = file.replace(/rows\.jtl$/, 'pages');
@@ -115,12 +116,12 @@ export function ofJMeter() {
   return { page: join(folder, 'index.html'), statistics: JSON.parse(readFileSync(join(folder, 'statistics.json'), 'utf8')) };
 }
 
-/** A result file; times are so many times those of others. `success`: the file has that column. `step`: ms more in its second half. */
+/** Writes a result file. `slower` is a factor for times. `success`: the file has that column. `step`: ms added in the second half. */
 function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true, step = 30) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
   if (success) lines[0] += ',success';
-  // A generator of our own, so that the file is the same each time.
+  // This random generator makes the same file each time.
   let seed = 7;
   const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
   const name = (n) => (n === 0 ? HOSTILE : n === 1 ? '=cmd|calc' : `Page ${letters(n)}`);
@@ -135,12 +136,12 @@ function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true, step =
   return file;
 }
 
-/** Names that differ in letters: those that differ in digits would be folded. */
+/** Returns names that differ in letters, because names that differ in digits would be folded. */
 function letters(n) {
   let text = '';
   for (let rest = n + 1; rest > 0; rest = Math.floor(rest / 19)) text = 'ghijklmnopqrstuvwxyz'[rest % 19] + text;
   return text;
 }
 
-// `node pages.mjs run`, `answers` and `labels` make them before the tests, side by side.
+// `node pages.mjs run`, `answers` and `labels` create the reports before the tests, in parallel.
 if (process.argv[1] === import.meta.filename) await { run: ofRun, answers: ofAnswers, labels: ofManyLabels }[process.argv[2]]();

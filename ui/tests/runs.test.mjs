@@ -1,4 +1,4 @@
-// The page with the runs of a folder, by the real program.
+// Tests of the page with the runs of a folder, served by the real program.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => chromium?.close());
 
-/** A folder with copies of a run; one of a hostile name, one without its report. */
+/** Creates a folder with copies of a run: one with a hostile name, one without its report. */
 function folder() {
   const runs = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   for (const [name, note] of [['20260101-100000-checkout', { name: 'Baseline', tags: ['release 1'] }], ['20260102-100000-checkout', null], ['20260103-100000-search', { name: HOSTILE, tags: ['<i>'] }]]) {
@@ -49,7 +49,7 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Samples');
 
-  // Names and tags, from the keyboard.
+  // Set name and tags by keyboard.
   await row(page, '20260102').getByRole('button').focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Name', { exact: true }).fill('Release');
@@ -59,7 +59,7 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   await until(async () => /release 2/.test(await row(page, '20260102').innerText()));
   assert.deepEqual(JSON.parse(readFileSync(join(runs, '20260102-100000-checkout/note.json'), 'utf8')), { name: 'Release', tags: ['release 2', 'slow'] });
 
-  // A report that is missing is made; it knows no token.
+  // A missing report is created. The page of the report does not contain a token.
   await page.getByRole('link', { name: 'Release', exact: true }).click();
   await page.waitForURL('**/report/**');
   await until(async () => (await page.locator('#first').count()) === 1);
@@ -94,7 +94,7 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   await page.getByRole('button', { name: 'Delete for good' }).click();
   await until(async () => (await rows(page).count()) === 3);
   assert.ok(!existsSync(join(runs, '20260101-100000-checkout')));
-  // A run that is made elsewhere comes by itself.
+  // A run that is created elsewhere appears without a reload.
   cpSync(run, join(runs, '20260104-100000-later'), { recursive: true });
   await until(async () => (await row(page, '20260104-100000-later').count()) === 1);
   assert.deepEqual([noted.errors, noted.dialogs], [[], []]);

@@ -1,4 +1,4 @@
-// Tables saved from a page are those that the program writes, byte for byte but for the order of rows.
+// Tests that tables saved from a page equal those that the program writes, byte for byte except for the order of rows.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => chromium?.close());
 
-/** The folder of tables that the program writes of the same. */
+/** Writes the tables of the same report with the program. Returns a function that reads one of them. */
 function written(file) {
   const folder = join(mkdtempSync(join(tmpdir(), 'throng-ui-')), 'tables');
   const of = file.endsWith('rows.html') ? file.replace(/html$/, 'jtl') : dirname(file);
@@ -34,19 +34,19 @@ function written(file) {
   return (name) => readFileSync(join(folder, name), 'utf8');
 }
 
-/** The files behind all buttons of that name. */
+/** Returns the files that all buttons with this name save. */
 async function saved(page, button, where) {
   const found = [];
   for (const one of await page.locator(`${where} .tools`).getByRole('button', { name: button }).all()) {
     const [download] = await Promise.all([page.waitForEvent('download'), one.click()]);
     found.push([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]);
-    // Chromium drops what a page saves beyond ten files a second: nobody clicks as fast as this test.
+    // Chromium drops more than ten saved files per second, which no user reaches.
     await page.waitForTimeout(200);
   }
   return found;
 }
 
-/** Rows in an order of their own. */
+/** Returns the rows in sorted order. */
 const lines = (text) => text.replaceAll('},\n', '}\n').split('\n').sort();
 
 for (const [kind, of] of Object.entries(PAGES)) {

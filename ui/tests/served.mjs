@@ -1,4 +1,4 @@
-// Programs that serve pages, for the tests.
+// Starts programs that serve pages, for the tests.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,14 +18,14 @@ export async function until(holds) {
   assert.fail(`never: ${holds}`);
 }
 
-/** A picture of the page, for people, in the folder that SHOTS names. */
+/** Saves a screenshot of the page in the folder SHOTS, for people to look at. */
 export async function shot(page, name) {
   if (!process.env.SHOTS) return;
   mkdirSync(process.env.SHOTS, { recursive: true });
   await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
 }
 
-/** Starts a program; the first match of the pattern in what it prints. */
+/** Starts a program. Resolves with the first match of the pattern in its output. */
 function says(line, pattern, folder) {
   const child = spawn(throng, line, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   process.on('exit', () => child.kill());
@@ -46,7 +46,7 @@ function says(line, pattern, folder) {
 
 const LINKS = /(http:\/\/\S+)\s[^]*?(http:\/\/\S+)\s/;
 
-/** A run with a live page, against a bundled target that fails now and then. */
+/** Starts a run with a live page, against a bundled target that fails now and then. */
 export async function runs({ seconds, users }) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const target = says(['target', 'service', '--port', '0', '--seconds', '120', '--option', 'workers=3', '--option', 'ms=10'], /listening on \S*:(\d+)/, folder);
@@ -58,7 +58,7 @@ export async function runs({ seconds, users }) {
   return { full, read, origin: new URL(full).origin, ended: run.ended, folder };
 }
 
-/** A server of the runs in a folder. */
+/** Starts a server for the runs in a folder. */
 export async function serves(folder) {
   const server = says(['web', folder], LINKS, folder);
   const [, full, read] = await server.found;

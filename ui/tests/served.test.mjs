@@ -1,4 +1,4 @@
-// The pages that throng serves, by the real program: the live page of a run, which becomes its report.
+// Tests of the pages that the real program serves: the live page of a run, which becomes its report.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ let chromium;
 before(async () => { chromium = await browser(); });
 after(() => chromium?.close());
 
-/** Findings of axe, run outside of the page's policy. */
+/** Checks that axe finds no violations. It runs outside of the page's policy. */
 async function accessible(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] }));
@@ -32,7 +32,7 @@ test('the live page of a run shows it, changes it, and becomes its report', { ti
   await until(async () => /[1-9]\d*\/s/.test(await page.locator('dl.now').innerText()));
   assert.equal(await page.evaluate(() => location.hash), '');
   assert.equal(await narrow.page.locator('.controls').count(), 0, 'it only reads');
-  // A look needs some seconds in the pictures.
+  // The charts of a screenshot need some seconds of data.
   await until(async () => Number(await page.locator('.remaining progress').getAttribute('value')) > 14_000);
   await page.getByRole('spinbutton').fill('12');
   await page.getByRole('button', { name: 'Set', exact: true }).first().click();

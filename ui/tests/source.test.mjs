@@ -1,4 +1,4 @@
-// Rules of the source and of what is built, without a browser.
+// Rules for the sources and for the built files, checked without a browser.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

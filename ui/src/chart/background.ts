@@ -1,4 +1,4 @@
-// Behind the lines: warm-up shaded, and a line for each moment that changed the load.
+// The background of a chart: the shaded warm-up, and a line for each mark.
 
 import type uPlot from 'uplot';
 import { say, word } from '../language';
@@ -34,7 +34,7 @@ export function background(plot: uPlot, timeline: Timeline, start_ms: number): v
     ctx.moveTo(x, top);
     ctx.lineTo(x, top + height);
     ctx.stroke();
-    // A word for as many marks as have room for it.
+    // Text is drawn for a mark only if there is room for it.
     const text = say(mark.words);
     const room = ctx.measureText(text).width + 8 * ratio;
     if (x > free && x + room < left + width) {

@@ -1,5 +1,5 @@
-// Colours of series: Okabe and Ito's, which people who see no red or no green tell apart, darkened or lightened until they stand
-// out from the page. Lines differ in their dashes, too.
+// Colours of series: those of Okabe and Ito, which colour-blind people can distinguish, with their brightness adjusted
+// for contrast with the page. The dashes of lines differ, too.
 
 const LIGHT = ['#0b5fa5', '#b84300', '#00755a', '#8f3f78', '#6b5b00', '#1f6f8b', '#7a1f1f', '#44505c'];
 const DARK = ['#6bb7f2', '#f0975a', '#43c9a4', '#dd9bc7', '#d8c45a', '#8fd3e8', '#f0908f', '#b9c4ce'];

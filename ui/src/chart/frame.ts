@@ -1,4 +1,4 @@
-// The frame of every chart: title, what it shows, caption, and the table behind it.
+// The frame of every chart: title, drawing, caption, and the table with the same data.
 
 import { add, el, replace, type Child } from '../dom';
 import { word } from '../language';
@@ -9,7 +9,7 @@ export interface Framed {
   id: string;
   title: string;
   caption: string;
-  /** Draws the chart into the element, which is in the document. The result undoes it. */
+  /** Draws the chart into the element, which is in the document. Returns a function that removes the drawing. */
   draw: (into: HTMLElement) => () => void;
   columns: Column<number>[];
   rows: number;
@@ -48,7 +48,7 @@ export function frame(of: Framed, ...below: Child[]): Figure {
     replace(canvas);
     undo = of.draw(canvas);
   };
-  // Charts are drawn when they come near the window: a page may have many.
+  // Charts are drawn when they come near the visible part of the window, because a page may have many.
   const watcher = new IntersectionObserver((seen) => {
     if (seen.some((entry) => entry.isIntersecting)) {
       watcher.disconnect();

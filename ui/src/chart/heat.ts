@@ -1,4 +1,5 @@
-// The heat map: samples by time of the run and by service time. The darker a cell, the more samples (square root of their share).
+// The heat map: samples by time of the run and by duration. The darkness of a cell is the square root of its share of
+// the samples.
 
 import uPlot from 'uplot';
 import { el } from '../dom';

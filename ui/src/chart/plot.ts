@@ -1,4 +1,4 @@
-// Lines over time, by uPlot: all charts of a page share their cursor and the part of the run they show.
+// Lines over time, drawn by uPlot. All charts of a page share the cursor and the visible part of the run.
 
 import uPlot from 'uplot';
 import { el, replace } from '../dom';
@@ -13,17 +13,17 @@ import { background } from './background';
 export const SYNC = uPlot.sync('time');
 const HEIGHT = 220;
 
-/** Values of a column as figures. */
+/** Returns the values of a column as figures in its unit. */
 export function figures(column: Column): Num[] {
   return column.values.map((value) => (value === null ? null : value * column.scale));
 }
 
-/** The start of the run: of one that goes on, the first instants may have been left out. */
+/** Returns the start of the run, epoch ms. On a live page, the timeline may begin later. */
 export function began(timeline: Timeline): number {
   return timeline.start_ms ?? timeline.at_ms[0] ?? 0;
 }
 
-/** Instants as seconds since the start. */
+/** Returns the instants as seconds since the start of the run. */
 export function seconds(timeline: Timeline): number[] {
   const start = began(timeline);
   return timeline.at_ms.map((at) => (at - start) / 1000);
@@ -31,7 +31,7 @@ export function seconds(timeline: Timeline): number[] {
 
 interface Series { name: string; unit: Unit; values: Num[] }
 
-/** A chart; drawn again, it shows what the timeline has by then. */
+/** Creates a chart. A redraw shows the current data of the timeline. */
 export function chart(timeline: Timeline, spec: Chart): Figure {
   return lines(() => of(timeline, spec));
 }
@@ -138,7 +138,7 @@ function powerOfTen(value: number): boolean {
   return Math.abs(power - Math.round(power)) < 1e-6;
 }
 
-/** An entry of the legend; it hides and shows its series. The result holds the figure under the cursor. */
+/** Creates a legend entry, which hides and shows its series. The returned element shows the figure under the cursor. */
 function reading(legend: HTMLElement, series: Series, n: number, hidden: Set<string>, plot: () => uPlot): HTMLElement {
   const { color } = line(n);
   const now = el('span', { class: 'reading' });

@@ -1,4 +1,4 @@
-// Small pictures as SVG: bars, curves by load, intervals. They print sharp and need no canvas.
+// Small SVG charts: bars, curves over load, intervals. They print sharply and need no canvas.
 
 import { el, svg } from '../dom';
 import type { Num } from '../model';
@@ -10,14 +10,14 @@ const BOTTOM = 28;
 
 export interface Axis { value: (x: number) => number; ticks: [number, string][] }
 
-/** Positions on a line or logarithmic scale between both ends. */
+/** Returns a function that maps values between `low` and `high` to positions, on a linear or logarithmic scale. */
 export function scale(low: number, high: number, from: number, to: number, log: boolean): (value: number) => number {
   const f = log ? Math.log10 : (value: number) => value;
   const [a, b] = [f(Math.max(low, log ? 1e-9 : low)), f(high)];
   return (value) => from + ((f(value) - a) / (b - a || 1)) * (to - from);
 }
 
-/** About five round values between both ends. */
+/** Returns about five round values between both ends. */
 export function ticks(low: number, high: number, log: boolean): number[] {
   const found: number[] = [];
   if (log) {
@@ -35,12 +35,12 @@ export function ticks(low: number, high: number, log: boolean): number[] {
 export interface Points {
   label: string;
   x: number[]; y: Num[]; low?: Num[]; high?: Num[]; hollow?: boolean[];
-  /** A line between the points, dashed or not; none: points alone. */
+  /** The style of the line between the points; without it, only the points are drawn. */
   join?: 'line' | 'dashed';
   dots?: boolean;
 }
 
-/** Series over a common axis, with error bars. */
+/** Draws series over a common axis, with error bars. */
 export function curves(title: string, series: Points[], showX: (x: number) => string, showY: (y: number) => string, options: { logX?: boolean; logY?: boolean } = {}): SVGElement {
   const xs = series.flatMap((s) => s.x);
   const ys = series.flatMap((s) => [...s.y, ...(s.low ?? []), ...(s.high ?? [])]).filter((y): y is number => y !== null && Number.isFinite(y) && (!options.logY || y > 0));
@@ -76,12 +76,12 @@ export function curves(title: string, series: Points[], showX: (x: number) => st
   return picture;
 }
 
-/** Which curve is which. */
+/** Creates the legend of the curves. */
 export function key(names: string[]): HTMLElement {
   return el('ul', { class: 'legend' }, ...names.map((name, n) => el('li', null, el('span', { class: `swatch s${n % 8}` }), name)));
 }
 
-/** A histogram whose classes are on a logarithmic scale. */
+/** Draws a histogram whose classes are on a logarithmic scale. */
 export function histogram(title: string, edges: number[], counts: number[], show: (value: number) => string): SVGElement {
   const picture = svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': title, class: 'small' });
   const low = Math.max(1, edges[0]!);

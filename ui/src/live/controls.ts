@@ -1,4 +1,4 @@
-// Controls of a running test. Each is answered in words, recorded, and drawn as a mark.
+// Controls of a running test. The server answers each command with a sentence, records it, and marks it in the charts.
 
 import { el, replace } from '../dom';
 import { say, word } from '../language';

@@ -1,4 +1,4 @@
-// The row of numbers, and the criteria as lamps.
+// The row with the current figures, and the lamps of the criteria.
 
 import { el, replace } from '../dom';
 import { count, cutShare, digits, length, share, time, timed } from '../format';
@@ -32,7 +32,7 @@ export function remaining(into: HTMLElement, now: Now): void {
     el('progress', { attr: { max: whole, value: now.elapsed_ms, 'aria-label': word('remaining', length(now.remaining_ms!)) } }), ' ', word('remaining', length(now.remaining_ms!))));
 }
 
-/** The criteria, and the CPU quota of the generator where there is one. */
+/** Shows the criteria as lamps, and the CPU quota of the generator if it has one. */
 export function lamps(into: HTMLElement, criteria: Criterion[], quota: Now['quota']): void {
   const lamp = (state: 'open' | 'met' | 'not_met', text: string, said: string) => el('li', { class: `lamp ${state}` },
     el('span', { class: 'light', attr: { 'aria-hidden': 'true' } }, state === 'open' ? '○' : state === 'met' ? '✓' : '✗'), ` ${text} `, el('small', null, said));

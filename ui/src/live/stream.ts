@@ -1,10 +1,10 @@
-// Server-sent events read by fetch: an EventSource cannot send a token.
+// Reads server-sent events by fetch, because an EventSource cannot send a token.
 
 import type { Event, Start } from './protocol';
 
 const KEY = 'throng-token';
 
-/** The token of the link, which then disappears from the address and from what a screenshot would show. */
+/** Returns the token of the link, and removes it from the address, so that screenshots do not show it. */
 export function token(): string {
   const given = /^#t=([\w-]+)/.exec(location.hash)?.[1];
   if (given) {
@@ -32,7 +32,7 @@ export async function begin(): Promise<Start> {
   return (await (await ask('/api/page')).json()) as Start;
 }
 
-/** Splits a stream of text into events, wherever the chunks are cut. */
+/** Splits a stream of text into events, at whatever positions the chunks are cut. */
 export class Splitter {
   private rest = '';
 
@@ -59,7 +59,7 @@ export class Splitter {
   }
 }
 
-/** Follows the events until the run ends; connects again when the connection is lost. */
+/** Follows the events until the run ends. Reconnects after a lost connection. */
 export async function follow(from: number, take: (event: Event, id: number | null) => void, state: (connected: boolean) => void): Promise<void> {
   let last = from;
   await read(() => String(last), (event, id) => {
@@ -69,12 +69,12 @@ export async function follow(from: number, take: (event: Event, id: number | nul
   }, state);
 }
 
-/** Follows events that say no more than that something is new; for ever. */
+/** Follows events that only announce a change. Never ends. */
 export async function events(take: () => void, state: (connected: boolean) => void): Promise<void> {
   await read(() => null, () => { take(); return false; }, state);
 }
 
-/** Reads events until one is the last; connects again when the connection is lost. */
+/** Reads events until `take` returns true for the last one. Reconnects after a lost connection. */
 async function read(behind: () => string | null, take: (event: { event: string; data: unknown }, id: number | null) => boolean, state: (connected: boolean) => void): Promise<void> {
   let ended = false;
   for (let wait = 500; !ended; wait = Math.min(10_000, wait * 2)) {

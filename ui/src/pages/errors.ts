@@ -1,4 +1,4 @@
-// Errors: by cause, by label, over the run.
+// The page of errors: by cause, by label, over the run.
 
 import { el, svg } from '../dom';
 import { clock, count, share } from '../format';
@@ -36,7 +36,7 @@ export function errors(sheet: Sheet, page: RunPage): void {
   }));
 }
 
-/** Errors over the run as a strip of at most 60 bars. */
+/** Draws the number of errors over the run as at most 60 bars. */
 function course(counts: number[], title: string): SVGElement {
   const size = Math.max(1, Math.ceil(counts.length / 60));
   const bars: number[] = [];

@@ -1,4 +1,4 @@
-// Findings with their evidence, and what the rules did not find or could not check.
+// The page of findings with their evidence, and the rules that found nothing or could not check.
 
 import { el, type Child } from '../dom';
 import { clock, figure } from '../format';
@@ -8,7 +8,7 @@ import * as saved from '../parts/columns';
 import { saving } from '../parts/saved';
 import type { Sheet } from './page';
 
-/** `nothing`: the words where no rule has a finding. */
+/** Shows the findings. `nothing` is the text for a verdict without findings. */
 export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null, nothing: string): void {
   const all = [...verdict.findings, ...verdict.hidden];
   if (all.length > 0) sheet.add(el('div', { class: 'table' }, el('div', { class: 'tools' }, ...saving(saved.findings(verdict), word('findings'), () => all))));

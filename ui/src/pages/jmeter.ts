@@ -1,4 +1,4 @@
-// The tables of JMeter's dashboard. Cells are rounded as on JMeter's page; their titles and the CSV have all digits.
+// The tables of JMeter's dashboard. Cells are rounded as on JMeter's page; tooltips and the CSV contain all digits.
 
 import { el, type Child } from '../dom';
 import { count } from '../format';
@@ -7,7 +7,7 @@ import type { JMeterFigures, StatisticsRow } from '../model';
 import { table, type Column } from '../parts/table';
 import type { Sheet } from './page';
 
-/** JSON has no NaN and no infinity: they come as text, as in JMeter's file. */
+/** JSON has neither NaN nor infinity: they are strings, as in JMeter's file. */
 type Figure = number | string;
 
 function rounded(value: Figure, places = 2): Child {

@@ -1,4 +1,4 @@
-// Labels: the table of all, and one label in detail.
+// The page of labels: the table of all labels, and one label in detail.
 
 import { lines } from '../chart/plot';
 import { curves, histogram } from '../chart/small';
@@ -19,10 +19,10 @@ function quantile(label: Label, p: number): Quantile | undefined {
 
 const percent = (of: Quantile): string => `p${digits(of.p * 100, 4)}`;
 
-/** Mean service time, which phases are parts of. */
+/** Returns the mean service time, which is the sum of the phases. */
 const elapsedOf = (of: Label): number => of.service?.mean_us ?? of.mean_us;
 
-/** Service times beside the response times, as far as they differ as they are written. */
+/** Returns those service times that differ from the response times as displayed. */
 function service(of: Label): [string, number][] {
   if (!of.service) return [];
   const all = of.service.quantiles.map((one): [string, number, number] => [timed('service', percent(one)), one.us, quantile(of, one.p)?.us ?? one.us]);
@@ -30,7 +30,7 @@ function service(of: Label): [string, number][] {
     .filter(([, us, judged]) => time(us) !== time(judged)).map(([name, us]) => [name, us]);
 }
 
-/** A percentile; without enough samples for an interval it is grey. */
+/** Shows a percentile, in grey if there are too few samples for an interval. */
 export function shown(of: Quantile | undefined): Child {
   if (!of) return '–';
   const text = of.low !== null && of.high !== null ? word('interval', time(of.low), time(of.high)) : word('few');
@@ -81,7 +81,7 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
   );
 }
 
-/** The share of the checked answers that were as expected; null where none is known to have been checked. */
+/** Returns the share of checked responses as expected; null if no response is known to have been checked. */
 function expected(of: Label): { share: number; checked: number } | null {
   const { answers } = of;
   return answers?.checked ? { share: (answers.as_expected ?? 0) / answers.checked, checked: answers.checked } : null;
@@ -124,7 +124,7 @@ function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
   if (own.length > 0) sheet.add(el('h2', null, word('samples')), sampleTable(page, own));
 }
 
-/** 1/(1 − p) as the percentile. */
+/** Formats 1/(1 − p) as the percentile. */
 export function tailAxis(x: number): string {
   return `p${digits((1 - 1 / x) * 100, 6)}`;
 }

@@ -1,9 +1,9 @@
-// What the pages of a report have in common.
+// Common parts of the pages of a report.
 
 import type { Figure } from '../chart/frame';
 import type { RunPage } from '../model';
 
-/** A page being shown: its elements, and the charts that must be undone when it goes. */
+/** A displayed page: its elements, and the charts to destroy when the page is left. */
 export class Sheet {
   readonly element: HTMLElement;
   private figures: Figure[] = [];

@@ -1,4 +1,4 @@
-// Plan, settings, machine.
+// The page of the plan, its settings and the machine.
 
 import { el, type Child } from '../dom';
 import { bytes, count, day, digits, length } from '../format';

@@ -1,4 +1,4 @@
-// Samples that were kept whole.
+// The page of samples that were kept in full.
 
 import { el, replace } from '../dom';
 import { clock, time } from '../format';
@@ -45,7 +45,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
 
 function detail(of: Sample): HTMLElement {
   const box = el('details', null, el('summary', null, `${word('waterfall')}, ${word('request')}, ${word('answer')}`));
-  // Made when it is opened: a page may have hundreds.
+  // The content is created when it is opened, because a page may have hundreds of samples.
   box.addEventListener('toggle', () => {
     if (!box.open || box.childElementCount > 1) return;
     const excerpt = (title: string, text: string | null) => el('div', null, el('h3', null, title, of.cut && text ? el('small', { class: 'tag' }, word('cut')) : null),

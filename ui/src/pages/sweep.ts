@@ -1,4 +1,4 @@
-// Pages of a sweep, of a search for capacity, and of a comparison.
+// The pages of a sweep, of a search for capacity, and of a comparison.
 
 import { curves, key, type Points } from '../chart/small';
 import { el } from '../dom';

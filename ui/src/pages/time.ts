@@ -1,4 +1,4 @@
-// Pages that are charts over time: the run, the generator, the targets, the connections.
+// The pages with charts over time: the run, the generator, the targets, the connections.
 
 import { heat } from '../chart/heat';
 import { chart } from '../chart/plot';

@@ -1,4 +1,4 @@
-// The columns of saved tables: those of crates/report/src/tables, by the same names.
+// The columns of saved tables, with the same names as in crates/report/src/tables.
 
 import { figures } from '../chart/plot';
 import { failedShare } from '../format';
@@ -21,7 +21,7 @@ function phases<Row>(of: (row: Row) => Num[]): Columns<Row> {
   return PHASES.map((name, n) => [`${name}_ms`, (row) => ms(of(row)[n])]);
 }
 
-/** `rest`: the row of so many labels that have none of their own. `times`: those that the figures are of. */
+/** Columns of labels. `rest` is the common row of `others` labels. `times` is the kind of times in the figures. */
 export function labels(rest: Label | null, others: number, times: Times): Saved<Label> {
   const service = (row: Label) => row.service ?? row;
   const one = (row: Label, p: number) => ms(service(row).quantiles.find((found) => found.p === p)?.us);
@@ -141,7 +141,7 @@ export const changed: Saved<ComparisonPage['changed'][number]> = {
 
 const UNITS: Partial<Record<Unit, string>> = { us: '_ms', s: '_s', '/s': '_per_s', share: '_share', bytes: '_bytes', 'bytes/s': '_bytes_per_s' };
 
-/** Columns over time by the number of their instant. */
+/** Columns over time; a row is the index of an instant. */
 export function overTime(name: string, timeline: Timeline, start: number, columns: Column[]): Saved<number> {
   const heading = ({ id, unit, name: said }: Column) => {
     const behind = UNITS[unit] ?? '';

@@ -1,4 +1,5 @@
-// Buttons that save the tables of the first screen, which Rust has written. They save all rows, not only those shown there.
+// Buttons that save the tables of the first screen, which Rust has written. They save all rows, not only the displayed
+// ones.
 
 import { el, replace } from '../dom';
 import { onLanguage, word } from '../language';
@@ -6,7 +7,7 @@ import type { Label, Page } from '../model';
 import * as saved from './columns';
 import { saving } from './saved';
 
-/** Puts the buttons below each table: the first screen is there to be read. */
+/** Adds the buttons below each table, so that they do not interrupt reading the first screen. */
 export function firstTables(page: Page, first: HTMLElement): void {
   const put = (label: string, buttons: () => HTMLElement[]) => {
     const table = first.querySelector(`.scroll[aria-label="${label}"]`);

@@ -1,4 +1,4 @@
-// The phases of a sample's time as a bar.
+// The phases of a sample's time, drawn as a bar.
 
 import { el, svg } from '../dom';
 import { time } from '../format';
@@ -7,7 +7,7 @@ import type { Num } from '../model';
 import type { Word } from '../words/en';
 
 export const PHASES: Word[] = ['phase_late', 'phase_room', 'phase_dns', 'phase_connect', 'phase_tls', 'phase_send', 'phase_wait', 'phase_receive', 'phase_lag'];
-/** Late start and overhead lie beside the elapsed time, not in it. */
+/** Indices of the phases within the elapsed time. A late start and the overhead are not part of it. */
 const ELAPSED = [1, 2, 3, 4, 5, 6, 7];
 
 export function phaseBar(phases: Num[], whole: number): SVGElement {
@@ -28,7 +28,7 @@ export function phaseKey(): HTMLElement {
   return el('ul', { class: 'legend' }, ...ELAPSED.map((n) => el('li', null, el('span', { class: `swatch p${n}` }), word(PHASES[n]!))));
 }
 
-/** The phases of one sample below each other, each from where it began. */
+/** Draws the phases of one sample below each other, each from its begin. */
 export function waterfall(phases: Num[], elapsed: number): HTMLElement {
   const rows = PHASES.map((name, n) => [name, n, phases[n] ?? null] as const).filter(([, , us]) => us !== null && us > 0);
   const late = phases[0] ?? 0;

@@ -1,22 +1,22 @@
-// Tables as CSV and JSON: byte for byte as `throng report --tables` writes them (crates/report/src/tables.rs). The files are
-// made in the page; nothing leaves it.
+// Tables as CSV and JSON, byte for byte as `throng report --tables` writes them (crates/report/src/tables.rs). The
+// files are created within the page; no data leaves it.
 
 import { el, replace } from '../dom';
 import { word } from '../language';
 
 export type Value = string | number | boolean | null;
-/** A table as it is saved: its name and its columns, the same in every language. */
+/** A table to save: its name and its columns, which are the same in every language. */
 export interface Saved<Row> {
   name: string;
   columns: [string, (row: Row) => Value][];
 }
 
-/** A number with at most six decimals. */
+/** Rounds a number to six decimals. */
 export function number(value: number | null | undefined): number | null {
   return rounded(value, 1e6);
 }
 
-/** µs as ms. */
+/** Converts µs to ms. */
 export function ms(us: number | null | undefined): number | null {
   return rounded(us == null ? us : us / 1000, 1e3);
 }
@@ -30,10 +30,10 @@ function rounded(value: number | null | undefined, scale: number): number | null
   return Math.sign(value) * (Math.round(Math.abs(value) * scale) / scale) + 0;
 }
 
-/** First characters of a text that spreadsheets take for a formula, or skip before one. */
+/** First characters of a text that spreadsheets take for a formula or skip before one. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** Encodes a CSV cell. A text that a spreadsheet would take for a formula is prefixed with an apostrophe. */
 function cell(value: Value): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
@@ -51,12 +51,12 @@ export function json<Row>(of: Saved<Row>, rows: Row[]): string {
   return `[${rows.map(line).join(',')}\n]\n`;
 }
 
-/** Buttons that copy and save the rows that a table has by then. */
+/** Creates buttons that copy and save the current rows of a table. */
 export function saving<Row>(of: Saved<Row>, name: string, rows: () => Row[]): HTMLElement[] {
   const copy = quiet(word('copy'), null);
   copy.addEventListener('click', () => {
     const done = () => { replace(copy, word('copied')); setTimeout(() => replace(copy, word('copy')), 2000); };
-    // Where the clipboard is not to be had, a file is.
+    // Without access to the clipboard, a file is saved instead.
     (navigator.clipboard?.writeText(csv(of, rows())) ?? Promise.reject(new Error())).then(done, () => save(`${of.name}.csv`, 'text/csv', csv(of, rows())));
   });
   const asCsv = quiet(word('save_csv'), `${word('save_csv')}: ${name}`);

@@ -1,4 +1,4 @@
-// Tables that sort, turn pages, and can be saved.
+// Tables that can be sorted, paged and saved.
 
 import { el, replace, type Child } from '../dom';
 import { word } from '../language';
@@ -8,7 +8,7 @@ export interface Column<Row> {
   id: string;
   title: string;
   numeric?: boolean;
-  /** The value to sort by. */
+  /** The value that rows are sorted by. */
   value: (row: Row) => number | string | null;
   show?: (row: Row) => Child;
 }
@@ -17,17 +17,17 @@ export interface Table<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
-  /** Rows on a page. */
+  /** Number of rows per page. */
   page?: number;
-  /** Column and direction to begin with. */
+  /** Initial sort column and direction. */
   sort?: [string, 'ascending' | 'descending'];
-  /** Stands first, whatever the order and the filter. */
+  /** A row that is always first, whatever the order and the filter. */
   top?: Row | null;
-  /** Stands at the end, whatever the order. */
+  /** A row that is always last, whatever the order. */
   last?: Row | null;
   filter?: (row: Row) => string;
   below?: (row: Row) => Child;
-  /** The form in which it is saved; without one, its columns by their ids, in a file of that name. */
+  /** Columns of the saved file; without it, the table's own columns by their ids, in a file with the name `file`. */
   saved?: Saved<Row>;
   file?: string;
 }

@@ -1,9 +1,9 @@
-// Dialogs of the page: name and tags of an entry, and the question before something is deleted.
+// Dialogs of the page: name and tags of an entry, and the confirmation before a deletion.
 
 import { el, replace } from '../dom';
 import { word } from '../language';
 
-/** Shows a dialog until it is closed. `ok` does what it is for: a sentence means that it was refused. */
+/** Shows a dialog until it is closed. `ok` performs the action; it returns a sentence if the server refused the action. */
 function show(title: string, body: Node[], done: string, dangerous: boolean, ok: () => Promise<string | null>): void {
   const said = el('p', { class: 'bad', attr: { role: 'status' } });
   const yes = el('button', { class: dangerous ? 'bad' : '', attr: { type: 'submit' } }, done);

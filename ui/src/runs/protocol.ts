@@ -1,23 +1,24 @@
-// What the page with a folder's runs and its server say to each other.
+// The protocol between the page with a folder's runs and its server.
 //
-// All requests carry `Authorization: Bearer TOKEN`, as those of the live page do.
+// All requests carry `Authorization: Bearer TOKEN`, like those of the live page.
 //
-//   GET  /                    this page (no token)
-//   GET  /api/runs?since=N    List: what is newer than version N
-//   GET  /api/events          server-sent events: `changed`, with the newest version
-//   GET  /api/compare?a=&b=   Compared: a page for a look; nothing is written
-//   POST /api/compare         { a, b }; Compared: the comparison is kept, and is an entry of the list
-//   POST /api/name            { id, name, tags }; Said
-//   POST /api/delete          { ids }; Said
-//   GET  /report/SECRET       the report of an entry, made if there is none; the list tells the address, which needs no token
+//   GET  /                        this page (no token)
+//   GET  /api/runs?since=N        List: the changes since version N
+//   GET  /api/events              server-sent events: `changed`, with the newest version
+//   GET  /api/compare?a=&b=       Compared: a page to view; nothing is stored
+//   POST /api/compare             { a, b }; Compared: the comparison is stored and becomes an entry of the list
+//   POST /api/name                { id, name, tags }; Said
+//   POST /api/delete              { ids }; Said
+//   GET  /report/SECRET           the report of an entry, created if missing. The list contains the address, which needs
+//                                 no token
 //
-// POST needs the token that may change: 403 for the other one.
+// POST requires the token with write access: 403 for the read-only token.
 
 import type { Num, Words } from '../model';
 
 export type Kind = 'run' | 'sweep' | 'capacity' | 'comparison';
 
-/** Of a sweep or a search the samples are those of all its runs. */
+/** Figures of an entry. For a sweep or a search, `samples` is the sum over all its runs. */
 export interface Figures {
   samples: Num;
   rate_per_s: Num;
@@ -35,13 +36,13 @@ export interface Entry extends Figures {
   at_ms: number;
   length_ms: Num;
   plan: string;
-  /** First sentence of its verdict or answer. */
+  /** First sentence of the entry's verdict or answer. */
   words: Words | null;
-  /** The generator was the bottleneck. */
+  /** True if the generator was the bottleneck. */
   doubtful: boolean;
-  /** The part of an answer that its figures are of. */
+  /** The part of an answer that the figures are about. */
   of: Words | null;
-  /** Of a comparison the same figures of A. */
+  /** Figures of side A, for a comparison. */
   a: Figures | null;
   criteria: { met: number; of: number } | null;
   end: string | null;
@@ -49,9 +50,9 @@ export interface Entry extends Figures {
 
 export interface List {
   version: number;
-  /** All entries, not only what is newer. */
+  /** True if `entries` contains all entries, not only the changes. */
   whole: boolean;
-  /** Folders that are still to be read. */
+  /** Number of folders that have not been read yet. */
   left: number;
   looked: boolean;
   entries: Entry[];

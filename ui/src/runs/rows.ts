@@ -1,4 +1,4 @@
-// A row of the list, and the order of rows.
+// Columns of the list of runs, and the order of its rows.
 
 import { el, type Child } from '../dom';
 import { count, day, digits, length, share, time, NONE } from '../format';
@@ -38,7 +38,7 @@ function criteria(entry: Entry): Child {
   return el('span', { class: met === of ? 'good' : 'bad' }, el('span', { attr: { 'aria-hidden': 'true' } }, met === of ? '✓ ' : '✗ '), word('criteria_of', met, of));
 }
 
-/** A figure, below it the part of an answer that it is of, and that of A. */
+/** Shows a figure; below it the part of an answer that it is about, and the figure of side A. */
 function figure(show: (of: Figures) => string, says = false): (entry: Entry) => Child {
   return (entry) => {
     const shown = show(entry);
@@ -62,7 +62,7 @@ export const COLUMNS: Column[] = [
   { id: 'criteria', title: 'criteria', value: (entry) => (entry.criteria ? entry.criteria.met / entry.criteria.of : null), show: criteria },
 ];
 
-/** The text in which words are looked for. */
+/** Returns the text that a search looks through. */
 export const searched = (entry: Entry): string =>
   [entry.folder, entry.note.name, ...entry.note.tags, entry.plan, entry.words?.en, entry.words?.zh, word(`kind_${entry.kind}`), entry.state === 'running' ? word('state_running') : ''].join('\n').toLowerCase();
 
@@ -70,7 +70,7 @@ export function order(column: Column, descending: boolean): (a: Entry, b: Entry)
   const sign = descending ? -1 : 1;
   return (one, other) => {
     const [a, b] = [column.value(one), column.value(other)];
-    // What has no value stands at the end, whatever the direction.
+    // Rows without a value come last in either direction.
     if (a === null || b === null) return a === b ? one.id - other.id : a === null ? 1 : -1;
     const way = typeof a === 'number' && typeof b === 'number' ? a - b : a < b ? -1 : a > b ? 1 : 0;
     return way === 0 ? one.id - other.id : sign * way;

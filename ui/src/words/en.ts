@@ -1,4 +1,4 @@
-// The page's own words, English.
+// The texts of the page itself in English.
 
 export const en = {
   hours: '{0} h {1} min',

@@ -1,4 +1,4 @@
-// The page's own words, Chinese.
+// The texts of the page itself in Chinese.
 
 import type { Word } from './en';
 
