@@ -29,18 +29,19 @@ const MOST_OF_LABELS: usize = 8192;
 const LEAST: usize = 64;
 /// Shortest piece of a second whose request rate is used, ms.
 const WHOLE_MS: u32 = 900;
-/// Largest delay of the end of a second, ms.
+/// Largest delay of a second's measured end after its nominal end, ms.
 const LATE_MS: i64 = 500;
 
 /// Figures of an interval that cannot be computed from sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coarse {
-    /// Length of the intervals at this level, ms.
+    /// Length of the interval, ms: one of the lengths in [`LEVELS`].
     pub step_ms: u32,
-    /// Lowest and highest number of requests per second among its full seconds; `None` if the interval has only pieces
-    /// of seconds.
+    /// Lowest and highest request rate of the full seconds in the interval, per second; `None` if the interval has only
+    /// pieces of seconds.
     pub rates: Option<(f64, f64)>,
-    /// Highest number of errors per second. `cpu` is the highest CPU usage in seconds per second.
+    /// Highest error rate of a second, errors per second. `cpu` is the highest CPU usage of a second, in CPU seconds
+    /// per second.
     pub errors: f64,
     pub cpu: f64,
     pub watched: Vec<Range>,
@@ -49,7 +50,7 @@ pub struct Coarse {
 /// Range of a watched metric in an interval. `Second::watched` has the mean of the metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// Number of the series.
+    /// Number of the metric's series.
     pub series: u32,
     pub least: f64,
     pub most: f64,
@@ -102,8 +103,8 @@ impl Coarse {
 }
 
 impl Second {
-    /// Returns the lowest and the highest number of requests per second among the single seconds; `None` for a piece of
-    /// a second.
+    /// Returns the lowest and the highest request rate of the single seconds, per second; `None` for a piece of a
+    /// second.
     pub fn rates(&self) -> Option<(f64, f64)> {
         match &self.coarse {
             Some(coarse) => coarse.rates,
@@ -111,7 +112,7 @@ impl Second {
         }
     }
 
-    /// Joins a later second into this one, except its samples and histograms. The result is an interval.
+    /// Joins a later second into this one, except its samples and histograms. This second becomes an interval.
     fn join(&mut self, other: &Self) {
         let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
         self.join_watched(other, &coarse);
@@ -295,9 +296,9 @@ fn bucket(at_ms: i64, start_ms: i64, step_ms: u32) -> i64 {
 #[derive(Debug, Default)]
 pub(crate) struct Joiner {
     start_ms: i64,
-    /// Length and number of the interval that is being built.
+    /// Length in ms and number of the interval that is being built.
     key: (u32, i64),
-    /// The seconds of that interval.
+    /// The seconds of the interval that is being built.
     open: Vec<Second>,
     sum: Sum,
 }
@@ -319,12 +320,12 @@ impl Joiner {
         before
     }
 
-    /// Returns the last interval.
+    /// Returns the last interval; `None` if no second was added since the one before.
     pub(crate) fn end(&mut self) -> Option<Second> {
         let open = std::mem::take(&mut self.open);
         let is_single = open.len() == 1;
         let mut second = joined(open, &mut self.sum)?;
-        // A single entry that is an interval of this length already stays unchanged.
+        // A single entry that is an interval of the requested length already stays unchanged.
         let is_done = |coarse: &Coarse| is_single && coarse.step_ms >= self.key.0;
         if !second.coarse.as_deref().is_some_and(is_done) {
             second.finish(self.key.0);
@@ -385,7 +386,7 @@ fn labels_of(seconds: &[Second], sum: &mut Sum) -> Vec<(u32, Part)> {
     parts.chunk_by(|a, b| a.0 == b.0).map(of_label).collect()
 }
 
-/// Returns intervals of this length, built from seconds in chronological order.
+/// Joins seconds, given in chronological order, into intervals of length `step_ms`.
 pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Second> {
     let mut joiner = Joiner::new(start_ms);
     let mut found = Vec::new();
@@ -398,7 +399,7 @@ pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Sec
 }
 
 impl crate::Record {
-    /// Returns the record with its seconds joined into intervals of this length.
+    /// Returns the record with its seconds joined into intervals of length `step_ms`.
     #[must_use]
     pub fn joined(mut self, step_ms: u32) -> Self {
         self.seconds = even(self.seconds, self.frame.start_ms, step_ms);
@@ -424,7 +425,7 @@ pub(crate) struct Seconds {
     pub(crate) list: Vec<Second>,
     /// Length of the intervals, ms; 0 as long as seconds are kept as measured.
     step_ms: u32,
-    /// Number of seconds in the list above which they are joined.
+    /// Number of seconds in the list above which the list is joined once more.
     full: usize,
 }
 
@@ -455,7 +456,7 @@ impl Seconds {
         }
     }
 
-    /// Returns all seconds or intervals in chronological order.
+    /// Returns all seconds or intervals of the record in chronological order.
     pub(crate) fn end(mut self, start_ms: i64) -> Vec<Second> {
         if self.step_ms > 0 {
             self.join(start_ms);

@@ -73,13 +73,13 @@ struct Compaction {
     ages: Ages,
     start_ms: i64,
     columns: Columns,
-    /// The entry with the names of figures that the uncompacted rest of the file uses.
+    /// The entry with the names of figures, which the copied rest of the file needs.
     columns_entry: Vec<u8>,
     /// True for each label that is a transaction, by label number.
     transactions: Vec<bool>,
     joiner: Joiner,
     sum: Sum,
-    /// True after the first second.
+    /// True after the first second of the file was read.
     begun: bool,
     /// Slow samples of the current interval, with their encoded entries.
     slow: Vec<(Kept, Vec<u8>)>,

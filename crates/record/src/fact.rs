@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A setting of a watched host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The host name that the user chose.
+    /// Name of the host, as the user chose it.
     pub host: Arc<str>,
     /// Name of the setting: one of the constants of this type.
     pub name: Arc<str>,

@@ -44,11 +44,11 @@ fn checksum(content: &[u8]) -> u32 {
 
 /// The result of a search for the next frame.
 pub(crate) enum Found {
-    /// The decompressed entries of a valid frame.
+    /// A valid frame: its decompressed entries.
     Frame(Vec<u8>),
-    /// Number of bytes that are not a frame. The bytes after them may be damaged, too.
+    /// Bytes that are not a frame, and their number. The bytes after them may be damaged, too.
     Damaged(u64),
-    /// Number of bytes at the end of the file that begin an incomplete frame.
+    /// The beginning of an incomplete frame, and the number of its bytes up to the end of the file.
     Torn(u64),
 }
 
@@ -103,12 +103,12 @@ impl<R: Read> Frames<R> {
         Ok(Some(self.found(rest, what(rest as u64))))
     }
 
-    /// Returns the bytes of the last result.
+    /// Returns the bytes of the frame, or of the damaged part, that was returned last.
     pub(crate) fn last(&self) -> &[u8] {
         &self.bytes[self.begin..self.end]
     }
 
-    /// Copies all bytes that have not been returned yet.
+    /// Copies all bytes of the file that have not been returned yet.
     pub(crate) fn copy_rest(&mut self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.bytes[self.end..])?;
         (self.bytes, self.begin, self.end) = (Vec::new(), 0, 0);
@@ -125,7 +125,7 @@ impl<R: Read> Frames<R> {
         self.bytes.len() - self.begin
     }
 
-    /// Reads until `bytes` unreturned bytes are available. Returns false if the file has fewer.
+    /// Reads from the file until `bytes` unreturned bytes are available. Returns false if the file has fewer.
     fn has(&mut self, bytes: usize) -> io::Result<bool> {
         let missing = bytes.saturating_sub(self.rest());
         if missing > 0 {

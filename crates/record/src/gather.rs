@@ -36,7 +36,7 @@ pub(crate) struct Names {
     pub(crate) folded: Vec<(u32, u32)>,
     /// The number that each label is counted under, by label number.
     into: Vec<u32>,
-    /// Number of labels that are not folded into another.
+    /// Number of labels that are not folded into another label.
     own: usize,
     cause_numbers: HashMap<(Outcome, Arc<str>, Arc<str>), u32>,
     /// Numbers of labels whose definition has changed since it was last written. New labels are not in this list.
@@ -44,7 +44,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the number of a label given as text.
+    /// Returns the number of a label, whose name is given as `&str`.
     pub(crate) fn number(&mut self, name: &str, transaction: bool) -> u32 {
         let known = self.known(name, transaction);
         known.unwrap_or_else(|| self.label(&name.into(), transaction))
@@ -59,7 +59,7 @@ impl Names {
         self.numbers.iter().map(HashMap::len).sum::<usize>() >= MOST_NAMES
     }
 
-    /// Returns the number of a label.
+    /// Returns the number of a label, and assigns one if the label is new.
     pub(crate) fn label(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         if let Some(number) = self.known(name, transaction) {
             return number;
@@ -184,7 +184,7 @@ impl Names {
         number
     }
 
-    /// Returns the number of a cause. If the cause is new, the label becomes its first label.
+    /// Returns the number of a cause of errors. If the cause is new, the label becomes its first label.
     pub(crate) fn cause_of(
         &mut self,
         outcome: Outcome,
@@ -198,7 +198,7 @@ impl Names {
         self.cause(&stats::cause::Cause { outcome, code, message, count, first_label, first_ms })
     }
 
-    /// Returns the number of a cause that has been counted before; `None` if it has no number of its own.
+    /// Returns the number of a cause of errors that has been counted before; `None` if it has no number of its own.
     pub(crate) fn known_cause(&self, outcome: Outcome, code: &str, message: &str) -> Option<u32> {
         let key = (outcome, code.into(), message.into());
         self.cause_numbers.get(&key).copied()

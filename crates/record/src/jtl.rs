@@ -45,8 +45,8 @@ const KEPT: usize = 20_000;
 const EXCERPT: usize = 500;
 /// Number of seconds after which no more rows of a second are expected.
 const SETTLED: i64 = 5;
-/// Number of seconds closed too early after which no second is closed any more, because the file's rows are in no
-/// order.
+/// Largest number of times that rows come for a closed second. Beyond it no second is closed any more, because the rows
+/// of the file are in no order.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
 /// Prefix of the response message that JMeter writes for a transaction.
@@ -130,11 +130,11 @@ pub struct Rows {
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
     left: Left,
-    /// True if a row so far said whether its sample succeeded.
+    /// True if any row so far said whether its sample succeeded.
     says_success: bool,
 }
 
-/// The sums of the rows in a range of times.
+/// The sums over rows: one for rows with plausible times, one for the others.
 #[derive(Debug, Default)]
 struct Gathered {
     names: Names,
@@ -146,7 +146,7 @@ struct Gathered {
     /// Start of the first sample and end of the last.
     span_ms: Option<(i64, i64)>,
     rows: u64,
-    /// True if a time stamp has a fraction of a second.
+    /// True if any time stamp has a fraction of a second.
     fractions: bool,
     users: bool,
     groups: groups::Groups,
@@ -157,7 +157,7 @@ struct Gathered {
     of_causes: HashMap<u32, usize>,
     /// The slowest sample of each label and minute, as an index into `kept`.
     slowest: HashMap<(u32, i64), usize>,
-    /// True if a row did not say whether its sample succeeded.
+    /// True if any row did not say whether its sample succeeded.
     errors_unknown: bool,
 }
 
@@ -169,7 +169,7 @@ struct Open {
     causes: HashMap<u32, u64>,
     users: u64,
     users_at_ms: i64,
-    /// Earliest start of its samples.
+    /// Earliest start of the samples in the second.
     start_ms: i64,
 }
 
@@ -201,7 +201,7 @@ struct Closed {
 struct Row {
     start_ms: i64,
     end_ms: i64,
-    /// Service time, ns.
+    /// Service time of the sample, ns.
     elapsed: u64,
     phases: Phases,
     samples: u64,
@@ -343,7 +343,7 @@ impl Gathered {
         self.fractions |= row.start_ms % 1000 != 0;
         let label = self.names.number(&name, transaction);
         if transaction {
-            // Without the time of its timers, the end of a transaction is unknown.
+            // A transaction row without the time of its timers does not show when the transaction ended.
             let thread = thread.as_deref().filter(|_| fields.get(Column::IdleTime).is_some());
             self.inside.add_transaction(thread, label, &message, times);
         }

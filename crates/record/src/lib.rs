@@ -62,8 +62,8 @@ pub struct Record {
     pub labels: Vec<Label>,
     pub causes: Vec<CauseName>,
     pub classes: Vec<ClassName>,
-    /// Pairs of class number and label number: the label had samples in the class. Each pair occurs once; the list is
-    /// empty if the pairs are unknown.
+    /// Pairs of class number and label number, each once: the label had samples in the class. Empty if the pairs are
+    /// unknown.
     pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
     /// Settings in force of watched hosts. Each setting name occurs once per host.
@@ -199,7 +199,7 @@ pub enum ClassName {
 /// A metric of a watched host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The host name that the user chose.
+    /// Name of the watched host, as the user chose it.
     pub host: Arc<str>,
     /// A common metric name (`cpu`, `memory`, `gc_pause`, `connections` …) or the exporter's own name.
     pub metric: Arc<str>,

@@ -1,6 +1,6 @@
 //! Masking of secrets in requests, responses, URLs and properties, because records, reports and logs are shared.
 //!
-//! All use one list of names. The whole value is masked; the name remains.
+//! All masking functions use the same lists of names. The whole value is masked; the name remains.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,8 @@ const HEADERS: [&str; 10] = [
     "x-csrf-token",
 ];
 
-/// Substrings of names whose value is a secret: names of headers, parameters, form fields, JSON members and properties.
+/// A name that contains one of these has a secret value: names of headers, parameters, form fields, JSON members and
+/// properties.
 const PARTS: [&str; 19] = [
     "password",
     "passwd",
@@ -44,15 +45,15 @@ const PARTS: [&str; 19] = [
     "samlresponse",
 ];
 
-/// Last words of names whose value is a secret anywhere.
+/// A name whose last word is one of these has a secret value in any kind of text.
 const WORDS: [&str; 10] =
     ["pass", "pw", "pin", "sid", "otp", "sig", "auth", "jws", "hmac", "session"];
 
-/// Endings of names whose value is a secret in URLs, forms and properties. In JSON and headers, such names also have
-/// other meanings, such as the code of an error.
+/// A name that ends with one of these has a secret value in URLs, forms and properties. In JSON and headers, such names
+/// also have other meanings, such as the code of an error.
 const ENDINGS: [&str; 3] = ["pass", "pw", "key"];
 
-/// Last words of names whose value is a secret in URLs, forms and properties.
+/// A name whose last word is one of these has a secret value in URLs, forms and properties.
 const PARAMETERS: [&str; 3] = ["code", "assertion", "ticket"];
 
 fn is_secret(name: &str) -> bool {

@@ -27,7 +27,8 @@ pub struct Now<'a> {
     /// The second as the record of the run stores it, complete with histograms. Above [`crate::MOST_LABELS`] labels,
     /// labels that differ only in ids are folded into one.
     pub second: &'a Second,
-    /// Names of the label numbers in `second`.
+    /// Labels of the run. Label numbers in `second` are indices into this list; the next three lists serve the other
+    /// numbers.
     pub labels: &'a [Label],
     pub causes: &'a [CauseName],
     pub classes: &'a [ClassName],

@@ -362,7 +362,7 @@ fn put<T>(list: &mut Vec<T>, number: u32, value: T, none: impl Fn() -> T) {
     }
     let at = number as usize;
     if at >= list.len() {
-        // Numbers are assigned in ascending order; a damaged frame may have contained the missing ones.
+        // Numbers are assigned in ascending order. The definition of a skipped number may have been in a damaged frame.
         list.resize_with(at + 1, none);
     }
     list[at] = value;

@@ -33,7 +33,7 @@ pub struct Second {
     pub all: Part,
     pub labels: Labels,
     pub counters: Counters,
-    /// Pairs of cause number and number of errors.
+    /// Errors of the second: pairs of cause number and number of errors.
     pub causes: Vec<(u32, u64)>,
     /// Durations of successful TCP connects, µs.
     pub connect: Bins,
@@ -178,8 +178,8 @@ pub struct Generator {
     /// Number of result rows that wait for the writer thread. `write_s` is the time spent writing rows, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// Heap of the Java machine in bytes, used and maximum; `None` without a Java machine. `collections` counts the
-    /// stop-the-world collections; `collection_s` is their total time in seconds.
+    /// Heap of the Java machine in bytes: used and maximum; `None` without a Java machine. `collections` counts the
+    /// garbage collections that stop its threads; `collection_s` is their total time in seconds.
     pub heap: Option<(u64, u64)>,
     pub collections: u64,
     pub collection_s: f64,
@@ -291,7 +291,7 @@ impl Part {
         if self.response.is_empty() { &self.service } else { &self.response }
     }
 
-    /// Frees unused memory.
+    /// Frees unused memory of the histograms.
     pub(crate) fn shrink(&mut self) {
         self.service.shrink();
         self.response.shrink();

@@ -31,11 +31,11 @@ pub(crate) struct Shelf {
     /// The slowest sample of each minute and label. Two minutes can be waiting, because a second may end in one minute
     /// and contain samples of the previous minute.
     waiting: HashMap<(i64, Arc<str>), Example>,
-    /// The last minute of each label whose slowest sample was written after waiting.
+    /// For each label, the last minute whose slowest sample was written after waiting.
     last: HashMap<Arc<str>, i64>,
 }
 
-/// The number of bytes that a minute may still write.
+/// The number of bytes that may still be written for one minute.
 #[derive(Debug)]
 pub(crate) struct Minute(usize);
 
@@ -77,8 +77,8 @@ impl Shelf {
         }
     }
 
-    /// Returns the samples that have waited for the end of their minute, if that minute is over at `now_ms` (epoch ms),
-    /// most urgent first. The `Minute` holds the space for them.
+    /// Returns the slow samples that have waited for the end of their minute, if that minute is over at `now_ms` (epoch
+    /// ms), most urgent first. The `Minute` holds the space for them.
     pub(crate) fn ended(&mut self, now_ms: i64) -> (Vec<Example>, Minute) {
         let minute = now_ms.div_euclid(60_000);
         if minute == self.minute {

@@ -15,16 +15,16 @@ use stats::{Outcome, Phase};
 /// The meaning of a text by itself. Its outcome also depends on the class of the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// No local address or port was available.
+    /// The text says that no local address or port was available.
     Ports,
-    /// The address is in use; when connecting, the address of a local port.
+    /// The text says that an address is in use. When connecting, that is the address of a local port.
     InUse,
     Refused,
     /// The peer or a host on the way broke an open connection.
     Reset,
     /// The generator's own system ended an open connection (error 10053 of Windows).
     Aborted,
-    /// TCP itself timed out.
+    /// TCP itself gave up on the connection after its own timeout.
     TimedOut,
     ConnectTimedOut,
     ReadTimedOut,
@@ -184,8 +184,8 @@ pub fn is_abort(message: &str) -> bool {
     kind(message) == Some(Kind::Aborted)
 }
 
-/// Returns true if a response contains a system's text for a lack of free local ports, in any language. It comes from
-/// the server behind the responding one.
+/// Returns true if a response contains a system's text for a lack of free local ports, in any language. The text then
+/// comes from the server that sent the response, not from the generator.
 pub fn names_ports(answer: &str) -> bool {
     let answer = plain(answer);
     let mut ports = TEXTS.iter().filter(|(_, (kind, _))| *kind == Kind::Ports);
@@ -420,7 +420,8 @@ mod tests {
             ("pool: Too many open files.", Some(Outcome::FilesExhausted)),
             ("java.net.UnknownHostException: broker", Some(Outcome::Dns)),
             ("the call timed out", Some(Outcome::Timeout(Phase::Response))),
-            // A part of a word, and a text that other failures share.
+            // The first text contains a text of the table only as a part of a word; the second occurs in other
+            // failures, too.
             ("目标主机关闭了连接", None),
             ("System error 17", None),
         ] {

@@ -103,7 +103,8 @@ pub fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// Returns the heading of a percentile or another figure of these times, such as `Response p95`, as criteria name it.
+/// Returns the heading of a percentile or another figure of response or service times, such as `Response p95`, as
+/// criteria name it.
 pub fn timed(times: Times, figure: &str) -> Words {
     let zh = times.word().zh;
     let en = match times {
@@ -113,7 +114,7 @@ pub fn timed(times: Times, figure: &str) -> Words {
     words(format!("{en} {figure}"), format!("{zh}时间 {figure}"))
 }
 
-/// Returns the heading of the mean of these times.
+/// Returns the heading of the mean response or service time.
 pub fn mean(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, mean", "平均响应时间"),
@@ -121,7 +122,7 @@ pub fn mean(times: Times) -> Words {
     }
 }
 
-/// Returns the heading of the largest of these times.
+/// Returns the heading of the largest response or service time.
 pub fn longest(times: Times) -> Words {
     match times {
         Times::Response => words("Response time, max", "最大响应时间"),
@@ -129,8 +130,7 @@ pub fn longest(times: Times) -> Words {
     }
 }
 
-/// Returns the sentence about the generator's share of the mean time. The arguments are that share and the mean time,
-/// µs.
+/// Returns the sentence about the generator's part of the mean time. The arguments are that part and the mean time, µs.
 pub fn overhead((own, of): (f64, f64)) -> Words {
     let (own, of) = (time(own), time(of));
     words(
@@ -233,7 +233,7 @@ pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
     })
 }
 
-/// Joins sentences.
+/// Joins sentences into one text.
 pub fn together(parts: impl IntoIterator<Item = Words>) -> Words {
     let mut all = words("", "");
     for part in parts {

@@ -51,7 +51,7 @@ pub fn run(page: &RunPage) -> Html {
     out
 }
 
-/// Renders the title, and a line with the plan, the machine and the length of the run.
+/// Renders the heading of a run's page: the title, and a line with the plan, the machine and the length of the run.
 pub(crate) fn heading(out: &mut Html, about: &About) {
     out.raw("<div><h1 class=\"hostile\">")
         .text(&about.title)
@@ -99,7 +99,7 @@ pub(crate) fn line(about: &About) -> Words {
 pub(crate) fn utc(ms: i64) -> String {
     let days = ms.div_euclid(86_400_000);
     let s = ms.rem_euclid(86_400_000) / 1000;
-    // This is Howard Hinnant's algorithm `civil_from_days`.
+    // The calculation is Howard Hinnant's algorithm `civil_from_days`.
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let of_era = z.rem_euclid(146_097);

@@ -18,7 +18,7 @@ pub use rows::{Gatherer, Note, Read, open, parts, read};
 pub use settings::{PROPERTIES, Refused, Settings, Shown};
 pub use statistics::{Statistics, StatisticsRow};
 
-/// Name of the row for all labels.
+/// Name of the table row for all labels.
 pub const TOTAL: &str = "Total";
 
 /// The tables of JMeter's dashboard.
@@ -31,9 +31,9 @@ pub struct Figures {
     pub apdex: Vec<Apdex>,
     /// Types of errors, the most frequent first.
     pub errors: Vec<ErrorRow>,
-    /// The five most frequent errors: the row for all labels first, then the labels with errors.
+    /// Table of the five most frequent errors: the row for all labels first, then the labels with errors.
     pub top5: Vec<Top>,
-    /// Number of requests without transactions, and number of failed requests.
+    /// Number of requests, not counting transactions, and number of failed requests.
     #[serde(skip)]
     pub requests: (u64, u64),
     /// Number of a label's last rows that percentiles use; `None` for all rows.

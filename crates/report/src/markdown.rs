@@ -63,12 +63,12 @@ impl Page {
         sentence(self.of(words), SENTENCE)
     }
 
-    /// Adds Markdown. Text from outside must be escaped before.
+    /// Adds Markdown to the summary. Text from outside must be escaped before.
     fn add(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
-    /// Adds the title: a sign, the kind of the summary, its subject and the result.
+    /// Adds the title of the summary: a sign, the kind of the summary, its subject and the result.
     fn title(&mut self, sign: &str, kind: (&'static str, &'static str), of: &str, result: &str) {
         let kind = self.both(kind.0, kind.1);
         let colon = self.both(": ", "：");

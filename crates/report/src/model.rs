@@ -94,7 +94,7 @@ pub struct RunPage {
     pub jmeter: Option<JMeter>,
 }
 
-/// A watched host and the columns of its metrics.
+/// A watched host, with the ids of the columns of its metrics.
 #[derive(Debug, Serialize)]
 pub struct Watched {
     pub host: String,
@@ -168,7 +168,7 @@ fn alerts(record: &Record) -> Vec<Alert> {
     alerts.into_iter().map(one).collect()
 }
 
-/// Builds a text from its English and its Chinese version.
+/// Builds a text in both languages from its English and its Chinese version.
 pub fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
     Words { en: en.into(), zh: zh.into() }
 }

@@ -13,7 +13,7 @@ use crate::model::{Chart, Column, Timeline};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 58.0;
-/// Width of the right margin, without and with a second axis.
+/// Width of a chart's right margin, without and with a second axis.
 const RIGHT: [f64; 2] = [18.0, 52.0];
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
@@ -50,7 +50,7 @@ impl Scale {
         Self { low, high: if high > low { high } else { low * 10.0 }, log }
     }
 
-    /// Returns the position of a value on the axis, from 0 to 1.
+    /// Returns the relative position of a value on the axis, from 0 to 1.
     fn share(&self, value: f64) -> f64 {
         if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()

@@ -123,7 +123,7 @@ figures!(MACHINE, of_machine, set_machine, Machine {
     "memory_available" = memory_available,
 });
 
-/// The names of the figures of a file, by position.
+/// The names of the figures of a file, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
     counters: Vec<String>,

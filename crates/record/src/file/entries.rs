@@ -16,9 +16,9 @@ use crate::{CauseName, ClassName, Fact, Label, Series, Unit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// The facts of the run.
+    /// The entry with the facts of the run.
     Frame = 1,
-    /// The names of figures, by position.
+    /// The names of figures of the generator, of its machine, and of counters.
     Columns = 2,
     Label = 3,
     Cause = 4,
@@ -27,11 +27,11 @@ pub(crate) enum Kind {
     Second = 7,
     Mark = 8,
     Kept = 9,
-    /// The end of the run.
+    /// The entry with the end of the run.
     Ending = 10,
     /// Folding of a label into another, which applies to all seconds of the file.
     Folded = 11,
-    /// A class of exchanges that had samples of a label.
+    /// A class of exchanges that had samples of a label: the numbers of both.
     Served = 12,
     /// A setting in force of a watched host.
     Fact = 13,
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// Appends an entry.
+/// Appends an entry to the entries of a frame.
 pub(crate) fn push(out: &mut Out, kind: Kind, body: impl FnOnce(&mut Out)) {
     let mut inside = Out::default();
     body(&mut inside);

@@ -3,15 +3,15 @@
 
 use crate::frame::{Change, Mark};
 
-/// Largest number of groups.
+/// Largest number of thread groups that are distinguished in a file.
 const MOST: usize = 64;
 
-/// The groups that have samples.
+/// The thread groups that have samples.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// Names of the groups with the start of their first sample, epoch ms.
     seen: Vec<(Box<str>, i64)>,
-    /// Index of the group of the last row.
+    /// Index of the thread group of the last row.
     last: usize,
 }
 
@@ -32,7 +32,7 @@ impl Groups {
         *first_ms = start_ms.min(*first_ms);
     }
 
-    /// Returns a mark at the begin of each group except the first.
+    /// Returns a mark at the begin of each thread group except the first.
     pub(super) fn marks(mut self) -> Vec<Mark> {
         self.seen.sort_by_key(|(_, first_ms)| *first_ms);
         let later = self.seen.into_iter().skip(1);

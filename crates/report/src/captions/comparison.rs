@@ -118,7 +118,7 @@ fn mostly_failed(row: &Row) -> Option<Words> {
     ))
 }
 
-/// Returns the counts that a difference of fractions is based on.
+/// Returns the numbers of failures that a difference of error rates, or of rates of unexpected responses, is based on.
 fn happened(row: &Row, metric: &str) -> Option<Words> {
     let counts = match metric {
         ERRORS => &row.failures,
@@ -151,7 +151,7 @@ pub fn may_be_chance(comparison: &Comparison) -> Option<Words> {
     let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
     let all: Vec<_> = each.filter(|(_, one)| one.interval.is_some()).collect();
     let n = all.len();
-    // Two figures of each label are always shown.
+    // Only the rate and the p95 of a label are always shown.
     let is_shown = |(row, one): &&(&Row, &Difference)| {
         row.label.is_empty() || matches!(one.metric, "rate" | "p95" | SERIES)
     };
@@ -212,7 +212,7 @@ fn nothing(comparison: &Comparison) -> Words {
     )
 }
 
-/// Returns a label with its largest significant change. Changes of error rates have the lowest priority.
+/// Returns a label with its largest significant change. Changes of error rates are chosen only if there are no others.
 fn most_changed(row: &Row, times: Times) -> Option<Words> {
     let counts =
         row.differences.iter().filter(|difference| difference.result == Outcome::Different);

@@ -89,7 +89,7 @@ fn head(out: &mut Html, label: &'static str, first: &[Head], last: &[Head]) {
     out.raw("</tr></thead><tbody>");
 }
 
-/// Begins a row with its name.
+/// Begins a table row with the name of an agent or a zone.
 fn name(out: &mut Html, name: &str) {
     out.raw("<tr><th scope=\"row\" class=\"hostile\">");
     if name.is_empty() {

@@ -6,7 +6,7 @@ use super::utc;
 use crate::html::Html;
 use crate::model::About;
 
-/// Renders the title of the answer, the plan, and the runs.
+/// Renders the heading of a page of a sweep or search: title of the answer, the plan, and the runs.
 pub(super) fn heading(
     out: &mut Html,
     (en, zh): (&'static str, &'static str),

@@ -16,18 +16,18 @@ use crate::svg::forest::{Axis, Change, Tone};
 
 /// Largest number of rows for labels. The page of changes shows all.
 const MOST_ROWS: usize = 30;
-/// Largest number of other changes. The page shows all.
+/// Largest number of other changes on the first screen. The page of changes shows all.
 const MOST_CHANGED: usize = 12;
-/// Largest number of sentences in large type.
+/// Largest number of sentences about differences in large type.
 const LARGE: usize = 6;
 
-/// Words for limits on changes: the change is absent, present, or undecided.
+/// Words for the results of criteria on changes: passed, failed, undecided.
 pub(crate) const LAMPS: [(&str, &str); 3] =
     [("passed", "通过"), ("failed", "失败"), ("undecided", "无法判定")];
 /// Largest number of labels with a chart.
 const PICTURES: usize = 2;
 
-/// Returns the title of the page.
+/// Returns the title of a comparison's page: the names of both sides.
 pub(crate) fn title(page: &ComparisonPage) -> String {
     format!("{} – {}", name(&page.a), name(&page.b))
 }

@@ -7,10 +7,10 @@ use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, ti
 use crate::html::Html;
 use crate::model::{Answers, Cost, Gateway, Quantile, Totals, Transactions, words};
 
-/// The shown percentiles with their names.
+/// The percentiles that the first screen shows, with their names.
 const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 
-/// Number of independent samples above a percentile that suffices for its interval.
+/// Number of independent samples above a percentile that suffices for an interval of the percentile.
 const MANY_BEYOND: f64 = 20.0;
 
 pub(super) fn section(out: &mut Html, totals: &Totals, cost: Option<&Cost>) {
@@ -114,7 +114,7 @@ fn fact(out: &mut Html, name: &Words, value: &str, note: Option<&Words>) {
 /// Formats the interval of a percentile of `samples` samples, or the reason why there is no interval.
 pub(crate) fn interval(of: &Quantile, samples: u64) -> Words {
     match (of.low.map(time), of.high.map(time)) {
-        // The interval is narrower than the displayed digits.
+        // The interval of the percentile is narrower than the displayed digits.
         (Some(low), Some(high)) if low == high => plain(String::new()),
         (Some(low), Some(high)) => plain(format!("{low} – {high}")),
         _ if (samples as f64) * (1.0 - of.p) < MANY_BEYOND => {

@@ -162,7 +162,7 @@ fn points(out: &mut Html, page: &SweepPage) {
     out.raw("</p></section>");
 }
 
-/// Returns the length of a point in seconds, including ramp and warm-up.
+/// Returns the whole length of a sweep's point in seconds, including ramp and warm-up.
 fn whole(point: &Point) -> f64 {
     point.ramp_s + point.warmup_s + point.length_s
 }
@@ -216,7 +216,7 @@ fn interval(out: &mut Html, low: Option<f64>, high: Option<f64>, show: fn(f64) -
     }
 }
 
-/// Draws the seconds of a point as a bar: ramp, warm-up, evaluated part.
+/// Draws the seconds of a sweep's point as a bar: ramp, warm-up, evaluated part.
 fn span(out: &mut Html, point: &Point, longest: f64) {
     let scale = 120.0 / longest.max(1e-9);
     out.raw("<svg class=\"span\" viewBox=\"0 0 160 14\" role=\"img\" aria-label=\"");

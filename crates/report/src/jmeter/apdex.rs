@@ -17,7 +17,7 @@ pub struct Apdex {
     pub tolerated_ms: i64,
 }
 
-/// Counts of a label, or of all labels.
+/// APDEX counts of a label, or of all labels.
 #[derive(Clone, Debug)]
 pub(super) struct Count {
     satisfied_ms: i64,
@@ -28,7 +28,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Starts counting with the thresholds of a label, or with the general ones if `label` is `None`.
+    /// Starts counting with the APDEX thresholds of a label, or with the general ones if `label` is `None`.
     pub(super) fn new(label: Option<&str>, settings: &Settings) -> Self {
         let own = label
             .and_then(|label| settings.apdex.iter().find(|(pattern, ..)| pattern.matches(label)));
@@ -52,7 +52,7 @@ impl Count {
         }
     }
 
-    /// Returns the row; `None` without samples, because such a label has no row.
+    /// Returns the APDEX row; `None` without samples, because such a label has no row.
     pub(super) fn row(&self, label: &str) -> Option<Apdex> {
         (self.total > 0).then(|| Apdex {
             label: label.to_owned(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// Number of errors of a label that the table shows.
+/// Number of a label's most frequent errors that the table shows.
 const TOP: usize = 5;
 
 /// HTML names of the characters from U+00A0 to U+00FF.
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn equal_counts_are_in_the_order_of_javas_tables() {
-        // This is the order of a HashMap in Java 17.
+        // The expected order is that of a HashMap in Java 17.
         let keys: Vec<String> =
             (0..8).map(|n| format!("Non HTTP response code: java.net.E{n}/m{n}")).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();

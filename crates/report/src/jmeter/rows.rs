@@ -27,7 +27,7 @@ const WANTED: [Column; 5] = [
     Column::SentBytes,
 ];
 
-/// A note about a file for readers of the figures.
+/// A note about a result file, for readers of its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The last row is incomplete and was left out.
@@ -126,7 +126,7 @@ impl Note {
 #[derive(Debug)]
 struct Label {
     name: Box<str>,
-    /// True for a transaction, as decided by the label's first row.
+    /// True if the label is a transaction, as its first row says.
     controller: bool,
     sum: Sum,
     apdex: apdex::Count,
@@ -146,7 +146,7 @@ pub struct Gatherer<'s> {
     errors: errors::Count,
     requests: (u64, u64),
     span_ms: Option<(i64, i64)>,
-    /// True if a row was counted.
+    /// True if any row was counted.
     some: bool,
     notes: Vec<Note>,
     /// Line of the first invalid row, and the reason.

@@ -59,7 +59,7 @@ impl Shown {
     }
 }
 
-/// The values of the properties.
+/// The values of the properties that the figures depend on.
 #[derive(Debug)]
 pub struct Settings {
     pub(super) columns: Columns,
@@ -83,7 +83,7 @@ pub struct Settings {
     pub(super) failure_messages: bool,
     pub(super) shown: Shown,
     pub(super) title: Option<String>,
-    /// Messages about unusable values, with the value used instead.
+    /// Messages about unusable values of properties, with the value used instead.
     pub warnings: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ impl Settings {
             tolerated_ms: ms(&own, "apdex_tolerated_threshold", 1500)?,
             apdex: apdex(own("apdex_per_transaction"), &mut warnings)?,
             filter: match own("sample_filter") {
-                // As in Java's `matches`, the pattern must match the whole label, whichever alternative achieves that.
+                // As Java's `matches` does, the pattern must match the whole label.
                 Some(text) => Some(pattern("sample_filter", &format!("\\A(?:{text})\\Z(?!\\n)"))?),
                 None => None,
             },

@@ -10,7 +10,7 @@ use super::settings::Settings;
 #[derive(Clone, Debug, Default)]
 struct Window {
     values: Vec<i32>,
-    /// Index of the oldest value, once the window is full.
+    /// Index of the oldest elapsed time, once the window is full.
     oldest: usize,
 }
 
@@ -28,7 +28,7 @@ impl Window {
     }
 }
 
-/// A sum over the rows of a label, or of all labels.
+/// The sums over the rows of a label, or of all labels.
 #[derive(Clone, Debug)]
 pub(super) struct Sum {
     total: i64,
@@ -60,7 +60,7 @@ impl Default for Sum {
     }
 }
 
-/// The fields of one row that the figures use.
+/// The fields of one row that the statistics use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) start_ms: i64,
@@ -78,7 +78,7 @@ impl Sum {
         self.received = self.received.wrapping_add(row.received);
         self.sent = self.sent.wrapping_add(row.sent);
         let elapsed = f64::from(row.elapsed_ms);
-        // This is the recurrence of Commons Math. Dividing a sum at the end gives other last digits.
+        // The mean is updated by the recurrence of Commons Math. Dividing a sum at the end gives other last digits.
         self.mean += (elapsed - self.mean) / self.total as f64;
         self.min = self.min.min(row.elapsed_ms.into());
         self.max = self.max.max(row.elapsed_ms.into());
@@ -116,7 +116,7 @@ impl Sum {
 /// A row of `statistics.json`. Units are ms, percent, 1/s and KiB/s. Values are not finite where JMeter's are not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatisticsRow {
-    /// True for a transaction, as decided by the label's first row.
+    /// True if the row is a transaction, as its first sample says.
     pub controller: bool,
     pub transaction: String,
     pub samples: i64,
@@ -190,7 +190,7 @@ pub struct Statistics {
 impl Serialize for Statistics {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        // As in JMeter, a label with this name replaces the row for all labels.
+        // As in JMeter, a label with the name `Total` replaces the row for all labels.
         if !self.labels.iter().any(|row| row.transaction == TOTAL) {
             map.serialize_entry(TOTAL, &self.total)?;
         }

@@ -84,9 +84,9 @@ struct Sum {
 #[derive(Debug, Default)]
 pub struct Course {
     facts: Facts,
-    /// The last minutes of the run.
+    /// The record of the last minutes of the run.
     record: Record,
-    /// Numbers of errors, by number of the cause.
+    /// Causes with their numbers of errors, by number of the cause.
     sums: Vec<Sum>,
     criteria: Vec<Criterion>,
     state: State,
@@ -161,7 +161,7 @@ impl Course {
         taken.succeeded += second.all.count.saturating_sub(second.all.errors);
     }
 
-    /// Returns the findings of the last [`Course::judge`].
+    /// Returns the findings to show, as of the last [`Course::judge`].
     pub fn said(&self) -> &answers::verdict::Verdict {
         &self.said
     }
@@ -268,7 +268,7 @@ impl Course {
         })
     }
 
-    /// Returns the current figures of the live page's first row.
+    /// Returns the current figures, which the live page shows in its first row.
     pub fn now(&self) -> Value {
         let mut now = json!(Figures::new(&self.record, self.users, self.state));
         let cost = Cost::new(&self.taken, &self.facts.cost).figures().into_iter();
@@ -306,7 +306,7 @@ impl Course {
         }
     }
 
-    /// Returns the record with its last seconds.
+    /// Returns a copy of the record with only its last seconds.
     fn last(&self, seconds: usize) -> Record {
         let from = self.record.seconds.len().saturating_sub(seconds);
         let from_ms =

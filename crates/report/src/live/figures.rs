@@ -175,7 +175,7 @@ mod tests {
         assert!(live.p95_us.is_some_and(|us| (us / 100_000.0 - 1.0).abs() < 0.01), "{live:?}");
         let service = totals.service.as_ref().expect("a service time");
         assert_eq!(live.service_p95_us, p95(&service.quantiles));
-        // The generator caused 8 of 28 ms, not 8 of 20 ms.
+        // The generator caused 8 of 28 ms of response time, not 8 of 20 ms of service time.
         assert_eq!(
             (totals.own_us, live.own_us),
             (Some((8_000.0, 28_000.0)), Some((8_000.0, 28_000.0)))

@@ -10,7 +10,7 @@ const TO_GO: u32 = 3;
 #[derive(Debug)]
 struct Rule {
     id: &'static str,
-    /// The rule's newest findings.
+    /// The newest findings of the rule.
     findings: Vec<Finding>,
     hidden: Vec<Finding>,
     spoke: u32,

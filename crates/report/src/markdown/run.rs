@@ -98,7 +98,7 @@ fn numbers(out: &mut Page, totals: &Totals) {
     out.table(&heads, rows);
 }
 
-/// Returns the text on failed requests, and the text on failed transactions for a plan with transactions.
+/// Formats the number of failed requests, and the number of failed transactions for a plan with transactions.
 fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
     let said = |failed: Option<u64>, of: u64| {
         let (count, note) = first::failures(failed, of);

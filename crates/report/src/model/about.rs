@@ -34,9 +34,9 @@ pub struct Criterion {
     /// True if the criterion is met; `None` if it is undecided, or not decided yet.
     pub met: Option<bool>,
     pub value: Option<f64>,
-    /// The formatted value.
+    /// The formatted value of the criterion.
     pub shown: String,
-    /// The reason for the outcome, if the value alone does not explain it.
+    /// The reason for the outcome of the criterion, if the value alone does not explain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Words>,
     /// The label that the criterion applies to; `None` for all requests.

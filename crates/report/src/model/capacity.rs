@@ -24,7 +24,7 @@ pub struct Probe {
     /// Number of time windows in which the criteria held; `bad` counts the windows in which they did not.
     pub good: usize,
     pub bad: usize,
-    /// Number of successful requests per second.
+    /// Rate of successful requests, per second.
     pub rate_per_s: f64,
     pub in_flight: f64,
     pub p50_us: f64,
@@ -32,21 +32,21 @@ pub struct Probe {
     pub samples: u64,
     pub length_s: f64,
     pub stopped_by: StoppedBy,
-    /// The result as text.
+    /// The result of the probe as text.
     pub words: Words,
     /// Folder of the probe's run.
     pub run: String,
-    /// Share of requests that failed.
+    /// Share of the probe's requests that failed.
     #[serde(skip)]
     pub failed: f64,
     #[serde(skip)]
     pub purpose: Purpose,
     #[serde(skip)]
     pub holds: bool,
-    /// The first finding about the generator, without its full stop.
+    /// The first finding about the generator during the probe, without its full stop.
     #[serde(skip)]
     pub generator: Option<Words>,
-    /// The machine that target and generator share, if it was fully loaded.
+    /// The machine that target and generator share, if it was fully loaded during the probe.
     #[serde(skip)]
     pub shared: Option<Shared>,
 }
@@ -74,7 +74,7 @@ pub struct CapacityPage {
     /// The verdict on the run that decided the search.
     pub verdict: Verdict,
     pub axis: Axis,
-    /// The criteria, judged at the lower bound.
+    /// The criteria of the search, judged at the lower bound.
     pub criteria: Vec<Criterion>,
     pub answer: Bounds,
     pub sentences: Vec<Words>,
@@ -312,8 +312,8 @@ impl Searched<'_> {
         }
     }
 
-    /// Returns true if the criteria held over each whole probe at this load. Then the load is a bound because they did
-    /// not hold in some seconds.
+    /// Returns true if the criteria held over each whole probe at this load. If such a load is the upper bound, the
+    /// criteria failed there only in some seconds.
     fn held_on_the_whole(&self, load: f64) -> bool {
         let mut here = self.probes.iter().filter(|probe| probe.load == load).peekable();
         here.peek().is_some() && here.all(|probe| probe.holds)
@@ -383,7 +383,7 @@ impl Searched<'_> {
         ]
     }
 
-    /// Returns warnings about the answer.
+    /// Returns warnings about the answer of the search.
     pub fn notes(&self) -> Vec<Words> {
         let answer = self.answer;
         let mut notes = Vec::new();
@@ -473,13 +473,13 @@ impl Searched<'_> {
         self.decided()?.shared.as_ref()
     }
 
-    /// Returns the probe that decided: the last failed one at the upper bound, or at the lower bound if no larger load
-    /// was tried.
+    /// Returns the probe that decided: the last failed probe at the upper bound, or the last probe at the lower bound
+    /// if no larger load was tried.
     pub fn decided(&self) -> Option<&Probe> {
         let first = self.probes.first()?;
         let nothing_held = self.answer.lower.is_none().then_some(first.load);
         let load = nothing_held.or(self.answer.upper).or(self.answer.lower)?;
-        // A second probe at this load may have met the criteria. The one that did not meet them decided.
+        // A second probe at this load may have met the criteria. The probe that did not meet them decided.
         let here = || self.probes.iter().rev().filter(|probe| probe.load == load);
         let failed = |probe: &&Probe| !probe.holds && probe.verdict != Held::Doubtful;
         here().find(failed).or_else(|| here().next())
@@ -526,7 +526,8 @@ struct Concurrency {
     alone_ms: f64,
 }
 
-/// Formats the number of requests processed at once: the whole number if one is near, otherwise the two around it.
+/// Formats the number of requests processed at once: as a whole number if one is near, otherwise as the two whole
+/// numbers around it.
 fn at_once_text(at_once: f64) -> String {
     let whole = at_once.round().max(1.0);
     if (at_once - whole).abs() <= 0.1 * whole {

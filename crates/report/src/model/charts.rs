@@ -26,7 +26,7 @@ pub struct Chart {
     pub caption: Words,
     pub columns: Vec<String>,
     pub log: bool,
-    /// Pairs of columns (low, high); the area between them is filled.
+    /// Pairs of columns (low, high). The area between both lines is filled.
     pub bands: Vec<(String, String)>,
     pub page: &'static str,
 }
@@ -39,7 +39,7 @@ pub(crate) fn is_series(id: &str) -> bool {
     id.starts_with(series::ID)
 }
 
-/// Adds the charts of a live page. Captions are left out, because they would change every second.
+/// Adds the charts of a live page to the timeline. Captions are left out, because they would change every second.
 pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timeline) {
     let source = Source { record, instants };
     run::load(&source, timeline);
@@ -60,7 +60,7 @@ pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timelin
     timeline.columns.retain(|column| shown(&column.id));
 }
 
-/// Adds all charts and columns to the timeline.
+/// Adds all charts and columns of a run to the timeline.
 pub(super) fn charts(
     record: &Record,
     instants: &[Instant],

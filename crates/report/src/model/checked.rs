@@ -61,7 +61,7 @@ impl Answers {
         (checked > 0).then(|| expected as f64 * 100.0 / checked as f64)
     }
 
-    /// Returns name, value and note of both figures.
+    /// Returns name, value and note of two figures: successful requests, and responses as expected.
     pub fn figures(&self) -> [(Words, String, Words); 2] {
         let succeeded = self.requests_succeeded;
         let share = percent_text(succeeded as f64 * 100.0 / self.samples.max(1) as f64);

@@ -37,21 +37,21 @@ impl Column {
         self
     }
 
-    /// Returns the known figures with their indices.
+    /// Returns the known figures of the column with their indices.
     pub fn figures(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + '_ {
         let known =
             |(i, value): (usize, &Option<i64>)| value.map(|value| (i, value as f64 * self.scale));
         self.values.iter().enumerate().filter_map(known)
     }
 
-    /// Returns true if a value is not 0.
+    /// Returns true if a value of the column is not 0.
     pub fn says_something(&self) -> bool {
         self.values.iter().flatten().any(|value| *value != 0)
     }
 }
 
-/// Returns the power of ten that divides the largest value into some thousands. Powers of ten below one are exact as
-/// decimal text.
+/// Returns the scale of a column: a power of ten of which the largest value is some thousands. Powers of ten below one
+/// are exact as decimal text.
 fn step(most: f64) -> f64 {
     let power = most.log10().floor() as i32 - 3;
     if power >= 0 && most < 1e7 { 1.0 } else { 10f64.powi(power) }

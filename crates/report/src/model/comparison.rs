@@ -26,7 +26,7 @@ pub struct Compared<'a> {
     /// The comparison; `None` if the two sides cannot be compared.
     pub comparison: Option<&'a Comparison>,
     pub changed: &'a [compare::Changed],
-    /// Limits for changes that the user set.
+    /// Criteria on changes that the user set.
     pub criteria: &'a [Criterion],
     pub settings: &'a Settings,
     /// The load of this entry in a comparison of two sweeps.
@@ -41,7 +41,7 @@ pub struct ComparisonPage {
     pub b: About,
     /// The differences, the most important first.
     pub sentences: Vec<Words>,
-    /// Reasons against a comparison, and warnings.
+    /// Reasons against comparing the two sides, and warnings.
     pub validity: Vec<Doubtful>,
     pub criteria: Vec<Criterion>,
     /// The kind of times that were compared.
@@ -67,8 +67,8 @@ pub struct Row {
     pub unit: &'static str,
     pub a: f64,
     pub b: f64,
-    /// Change relative to side A; for error rates, the difference of both fractions. `low`, `high`, `floor` and
-    /// `detectable` have the same form.
+    /// Change of the figure relative to side A; for error rates, the difference of both fractions. `low`, `high`,
+    /// `floor` and `detectable` have the same form.
     pub change: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,

@@ -198,7 +198,7 @@ fn digits(value: f64) -> String {
         100.0.. => count(value.round() as u64),
         10.0.. => format!("{value:.1}"),
         1.0.. => format!("{value:.2}"),
-        // Two digits after the leading zeros.
+        // Below 1, two digits after the leading zeros are shown.
         _ if value >= 1e-9 => format!("{value:.*}", (1.0 - value.log10().floor()) as usize),
         _ => "0".into(),
     }

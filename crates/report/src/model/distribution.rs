@@ -50,7 +50,7 @@ pub(super) fn tail(hist: &Hist) -> Option<Tail> {
         return None;
     }
     let least = (10.0 / total as f64).max(1e-6);
-    // Steps are equally wide on an axis of 1/(1-p).
+    // The steps between percentiles are equal on a logarithmic axis of 1/(1-p).
     let steps = (-least.log10() * 8.0).floor() as usize;
     let p: Vec<f64> = (0..=steps).map(|i| round(1.0 - 10f64.powf(-(i as f64) / 8.0))).collect();
     let us = p.iter().map(|p| hist.quantile(*p)).collect();

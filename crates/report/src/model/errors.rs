@@ -46,7 +46,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
             by_label: Vec::new(),
         })
         .collect();
-    // Ends of the first seconds with an error of each cause.
+    // For each cause, the end of the first second with an error.
     let mut first = vec![0; found.len()];
     for (i, instant) in instants.iter().enumerate() {
         for second in &record.seconds[instant.seconds.clone()] {

@@ -11,13 +11,13 @@ use super::instants::Instant;
 use super::words;
 use crate::captions::time;
 
-/// Largest number of classes. Above it, classes are joined in pairs.
+/// Largest number of classes of time. If there are more, classes are joined in pairs.
 const MOST: usize = 48;
 
 #[derive(Debug, Serialize)]
 pub struct Heat {
     pub edges_us: Vec<f64>,
-    /// The number of samples in each class, for each instant.
+    /// Number of samples in each class of time, for each instant.
     pub counts: Vec<Vec<u64>>,
     pub caption: Words,
 }

@@ -14,7 +14,7 @@ pub(super) struct Instant {
 }
 
 impl Instant {
-    /// Returns the length in seconds, which is never 0.
+    /// Returns the length of the instant in seconds, which is never 0.
     pub(super) fn length(&self) -> f64 {
         self.ms.max(1) as f64 / 1000.0
     }

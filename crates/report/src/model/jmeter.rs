@@ -16,7 +16,7 @@ pub struct JMeter {
     pub window: Option<usize>,
     /// The percentages of the properties `pct1ResTime` to `pct3ResTime`, as set there.
     pub percentages: [String; 3],
-    /// Number of requests without transactions, and number of failed requests.
+    /// Number of requests, not counting transactions, and number of failed requests.
     pub requests: (u64, u64),
     /// The objects of `statistics.json`: the row for all labels, and one row per label.
     pub total: StatisticsRow,

@@ -27,7 +27,7 @@ pub struct Label {
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
-    /// The service time, if the other times are response times.
+    /// The service times of the label, if the other times are response times.
     pub service: Option<Service>,
     /// Figures of checked responses, if assertions ran on the label's responses.
     pub answers: Option<Answers>,
@@ -41,7 +41,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Returns the share of the samples that failed.
+    /// Returns the share of the label's samples that failed.
     pub fn error_share(&self) -> Option<f64> {
         self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
     }

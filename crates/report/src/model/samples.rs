@@ -24,7 +24,7 @@ pub struct Sample {
     pub address: String,
     /// Trace id of the sample, as sent in `traceparent`.
     pub trace: Option<String>,
-    /// Times of the phases in µs, in the order of a label's phases.
+    /// Times of the sample's phases in µs, in the order of a label's phases.
     pub phases: Vec<Option<f64>>,
     pub elapsed_us: f64,
     pub request: Option<String>,
@@ -59,7 +59,7 @@ pub(super) fn samples(record: &Record, order: &Order) -> Vec<Sample> {
         response: text(&kept.response),
         cut: kept.request.len() >= EXCERPT || kept.response.len() >= EXCERPT,
     };
-    // Each reason gets an equal share, so that many errors leave room for the slowest samples.
+    // Each reason for keeping samples gets an equal share, so that many errors leave room for the slowest samples.
     let mut found: Vec<Sample> = Vec::new();
     for why in [Why::Error, Why::Slow, Why::Random] {
         found.extend(kept.iter().filter(|kept| kept.why == why).take(MOST / 3).map(one));

@@ -32,7 +32,7 @@ pub enum StoppedBy {
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
     pub load: f64,
-    /// Mean number of requests in flight.
+    /// Mean number of requests in flight at the point.
     pub in_flight: f64,
     pub rate_per_s: f64,
     pub rate_low: Option<f64>,
@@ -42,8 +42,8 @@ pub struct Point {
     pub mean_high: Option<f64>,
     pub quantiles: Vec<Quantile>,
     pub error_share: f64,
-    /// Length in seconds of the part that is evaluated. `ramp_s` is the time in which users were started, `warmup_s`
-    /// the warm-up after it.
+    /// Length in seconds of the evaluated part of the point. `ramp_s` is the time in which users were started,
+    /// `warmup_s` the warm-up after it.
     pub length_s: f64,
     pub ramp_s: f64,
     pub warmup_s: f64,

@@ -40,7 +40,7 @@ pub struct Totals {
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
-    /// The service time, if the other times are response times.
+    /// The service times of the run, if the other times are response times.
     pub service: Option<Service>,
     /// Figures of checked responses, in runs with assertions.
     pub answers: Option<Answers>,
@@ -74,7 +74,7 @@ pub struct Transactions {
 }
 
 impl Totals {
-    /// Returns the share of the samples that failed.
+    /// Returns the share of the run's samples that failed.
     pub fn error_share(&self) -> Option<f64> {
         self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
     }

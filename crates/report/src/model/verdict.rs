@@ -16,7 +16,8 @@ pub struct Verdict {
     /// The reason why the data do not decide whether anything is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
-    /// The rules of `unchecked`, grouped by the data they lack, one line each. The page's script has its own list.
+    /// The rules of `unchecked`, grouped by the data that they lack, one line per group. The page's script has its own
+    /// list.
     #[serde(skip)]
     pub lacking: Vec<Words>,
     /// The data missing to say whether the load reached a limit of the target.

@@ -5,14 +5,14 @@ use answers::verdict::Words;
 use super::{BOTTOM, HEIGHT, LEFT, Scale, TOP, WIDTH};
 use crate::html::Html;
 
-/// Width of the right margin.
+/// Width of the chart's right margin.
 const MARGIN: f64 = 14.0;
-/// Height of the bottom margin, which holds the axis and its name.
+/// Height of the chart's bottom margin, which holds the axis and its name.
 const BELOW: f64 = BOTTOM + 16.0;
 /// Smallest distance between ticks of the horizontal axis.
 const APART: f64 = 34.0;
 
-/// A value with its interval.
+/// A value of a curve with its interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spot {
     pub x: f64,
@@ -23,7 +23,7 @@ pub struct Spot {
     pub hollow: bool,
 }
 
-/// The style of the line between values.
+/// The style of the line between the values of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     None,

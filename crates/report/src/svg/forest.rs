@@ -4,7 +4,7 @@ use crate::captions::signed;
 use crate::html::Html;
 
 const WIDTH: f64 = 220.0;
-/// Width of the margin at both ends, for half of a tick's text.
+/// Width of the plot's margin at both ends of the axis, where half of a tick's text is drawn.
 const SIDE: f64 = 30.0;
 
 /// The axis of a forest plot, from `-most` to `most`.
@@ -48,7 +48,7 @@ impl Axis {
         WIDTH / 2.0 + (value / self.most).clamp(-1.0, 1.0) * (WIDTH / 2.0 - SIDE)
     }
 
-    /// Draws the axis in the head of the table.
+    /// Draws the axis of the forest plot in the head of the table.
     pub fn head(&self, out: &mut Html) {
         out.raw("<svg class=\"forest\" viewBox=\"0 0 220 18\" aria-hidden=\"true\">");
         for value in [-self.most, 0.0, self.most] {
@@ -60,7 +60,7 @@ impl Axis {
         out.raw("</svg>");
     }
 
-    /// Draws the row of a change.
+    /// Draws the change of one table row with its interval.
     pub fn row(&self, out: &mut Html, of: &Change) {
         let x = |value: f64| self.x(value);
         out.raw("<svg class=\"forest\" viewBox=\"0 0 220 18\" role=\"img\" aria-label=\"");

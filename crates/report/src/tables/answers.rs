@@ -20,7 +20,7 @@ fn stopped(by: StoppedBy) -> Cell {
     })
 }
 
-/// The tables of a sweep.
+/// Returns the tables of a sweep.
 pub fn sweep(page: &SweepPage) -> Vec<Table> {
     let mut columns = vec![
         load(page.axis),
@@ -69,7 +69,7 @@ pub fn sweep(page: &SweepPage) -> Vec<Table> {
     vec![table, findings(&page.verdict)]
 }
 
-/// The tables of a search for capacity.
+/// Returns the tables of a search for capacity.
 pub fn capacity(page: &CapacityPage) -> Vec<Table> {
     let mut table = Table::new(
         "probes",
@@ -115,7 +115,7 @@ pub fn capacity(page: &CapacityPage) -> Vec<Table> {
     vec![table, criteria(&page.criteria), findings(&page.verdict)]
 }
 
-/// The tables of a comparison.
+/// Returns the tables of a comparison.
 pub fn comparison(page: &ComparisonPage) -> Vec<Table> {
     let mut table = Table::new(
         "changes",

@@ -254,7 +254,7 @@ pub(super) fn criteria(criteria: &[Criterion]) -> Table {
 pub(super) fn findings(verdict: &Verdict) -> Table {
     let mut table =
         Table::new("findings", &["finding", "about", "confidence", "held_back", "words", "advice"]);
-    // Names as in the JSON of findings.
+    // The table uses the same names as the JSON of findings.
     let name = |value: serde_json::Result<serde_json::Value>| match value {
         Ok(serde_json::Value::String(name)) => Cell::Text(name),
         _ => Cell::None,

@@ -1,4 +1,4 @@
-//! The test cases: a result file and properties each.
+//! Test cases for JMeter's dashboard figures. A case is a result file with properties.
 
 use crate::made;
 

@@ -39,7 +39,7 @@ impl Draft {
         self
     }
 
-    /// Adds a column as `with` does, but only if a value is not 0.
+    /// Adds a column as `with` does, but only if one of its values is not 0.
     pub(super) fn maybe(
         self,
         id: &str,
@@ -67,7 +67,7 @@ impl Draft {
         self
     }
 
-    /// Makes the caption describe this column.
+    /// Makes the caption of the chart describe this column.
     pub(super) fn about(mut self, column: &'static str) -> Self {
         self.about = Some(column);
         self

@@ -4,7 +4,7 @@ use super::draft::draft;
 use super::source::Source;
 use crate::model::timeline::Timeline;
 
-/// Adds the charts of the generator.
+/// Adds the charts of the generator to the timeline.
 pub(super) fn generator(source: &Source<'_>, timeline: &mut Timeline) {
     processors(source, timeline);
     overhead(source, timeline);

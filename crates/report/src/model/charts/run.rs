@@ -148,7 +148,7 @@ pub(super) fn traffic(source: &Source<'_>, timeline: &mut Timeline) {
         .into(timeline);
 }
 
-/// Adds the chart of the mean time of each phase.
+/// Adds the chart of the mean time of each phase to the timeline.
 pub(super) fn phases(source: &Source<'_>, timeline: &mut Timeline) {
     if !source.record.has.phases {
         return;

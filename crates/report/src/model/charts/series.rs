@@ -10,7 +10,7 @@ use crate::model::columns::Column;
 use crate::model::timeline::Timeline;
 use crate::model::words;
 
-/// Prefix of the ids of these charts.
+/// Prefix of the ids of charts of number series.
 pub(super) const ID: &str = "series.";
 
 pub(super) fn series(source: &Source<'_>, timeline: &mut Timeline) {

@@ -36,7 +36,7 @@ impl Source<'_> {
         self.per_second(|second| second.counters.get(counter))
     }
 
-    /// Returns the last known value within each instant.
+    /// Returns the last known value of a gauge within each instant.
     pub(super) fn last(&self, value: impl Fn(&Second) -> Option<f64>) -> Vec<Option<f64>> {
         self.each(|_, seconds| seconds.iter().rev().find_map(&value))
     }

@@ -19,13 +19,14 @@ const EXPECTED: f64 = 10.0;
 /// Smallest rate of successful requests above the limit, relative to the rate below it. A lower rate is an outage, not
 /// a limit.
 const STILL_GOOD: f64 = 0.5;
-/// If throughput stops growing below this fraction of the requests in flight without errors, it has a knee of its own.
+/// If throughput stops growing below this fraction of the requests in flight at the last point without errors,
+/// throughput has a knee of its own.
 const NEAR: f64 = 0.8;
 
 /// The load at which errors begin.
 pub(super) struct Begin {
     pub(super) words: Words,
-    /// True if throughput still grew up to this load.
+    /// True if throughput still grew up to the load at which errors begin.
     pub(super) is_knee: bool,
 }
 
