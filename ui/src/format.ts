@@ -63,12 +63,12 @@ export function figure(value: Num, unit: Unit | string): string {
   }
 }
 
-/** Returns the heading of a percentile of these times: `Response p95`. */
+/** Returns the heading of a percentile of response or service times, such as `Response p95`. */
 export function timed(times: Times, figure: string): string {
   return word(times === 'response' ? 'response_figure' : 'service_figure', figure);
 }
 
-/** Returns the heading of the mean of these times. `maxOf` returns the heading of the largest one. */
+/** Returns the heading of the mean response or service time. `maxOf` returns the heading of the largest one. */
 export const meanOf = (times: Times): string => word(times === 'response' ? 'response_mean' : 'service_mean');
 export const maxOf = (times: Times): string => word(times === 'response' ? 'response_max' : 'service_max');
 

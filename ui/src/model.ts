@@ -158,7 +158,7 @@ export interface JMeterFigures {
   window: Num;
   /** Percentages of the properties pct1ResTime to pct3ResTime, as set there. */
   percentages: string[];
-  /** Number of requests without transactions, and number of failed requests. */
+  /** Number of requests, not counting transactions, and number of failed requests. */
   requests: [number, number];
   total: StatisticsRow;
   statistics: StatisticsRow[];

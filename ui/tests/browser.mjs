@@ -34,7 +34,7 @@ export async function open(of, address, options = {}) {
   return { page, noted, close: () => context.close() };
 }
 
-/** Opens a page of a report. A page that is displayed already is rebuilt and scrolled to its top, where an earlier click would miss. */
+/** Opens a page of a report and waits until it is displayed. Opening scrolls to the top, so that an earlier click would miss. */
 export async function go(page, route) {
   await page.evaluate((to) => new Promise((done) => {
     if (location.hash === `#${to}`) return done();

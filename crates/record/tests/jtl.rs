@@ -165,7 +165,7 @@ fn rows_may_come_in_any_order() {
         let other = read(&order);
         assert_eq!((&other.labels, &other.causes), (&in_order.labels, &in_order.causes));
         for (second, other) in in_order.seconds.iter().zip(&other.seconds) {
-            // If several rows end in the same millisecond, it is undefined whose number of users counts.
+            // If several rows end in the same millisecond, it is undefined which row's number of users counts.
             let other = record::Second { users: second.users, ..other.clone() };
             assert_eq!(*second, other);
         }

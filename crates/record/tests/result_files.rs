@@ -95,7 +95,7 @@ fn a_sample_that_never_started_costs_no_other_row() {
     let record = of(text.as_bytes());
     assert_eq!(count(&record), 100);
     assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 1, first_line: 2, .. }]));
-    // If all times start at 0, they are the times of the file.
+    // Times that all begin at 0 are accepted.
     let record = of(format!("{HEAD}0,5,a,true\n1000,5,a,true\n").as_bytes());
     assert_eq!((count(&record), record.flaws.len()), (2, 0));
 }
@@ -216,7 +216,7 @@ fn times_that_no_clock_shows_are_no_rows() {
         let record = of(with(time, elapsed).as_bytes());
         assert_eq!((count(&record), record.frame.length_ms), (30, 3000), "{time} {elapsed}");
         assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::Rows { rows: 1, .. })));
-        // If all rows have such times, the file has no valid row.
+        // A file in which all rows have such an impossible time or duration has no valid row.
         let row = |at: i64| format!("{},{elapsed},b,true\n", time.saturating_sub(at));
         let all = HEAD.to_owned() + &(0..50).map(row).collect::<String>();
         if time.checked_add(elapsed).is_none_or(|end| !(0..9 * START).contains(&end)) {

@@ -30,7 +30,7 @@ fn read(rows: &str, property: impl Fn(&str) -> Option<String>) -> Result<Figures
 }
 
 fn figures(case: &Case) -> Figures {
-    // JMeter's default in its shipped properties.
+    // JMeter's shipped properties contain this setting.
     let shipped = [("sampleresult.timestamp.start", "true".to_owned())];
     let all: Vec<_> = case.properties().chain(shipped).collect();
     let own = |key: &str| all.iter().find(|pair| pair.0 == key).map(|pair| pair.1.clone());
@@ -237,7 +237,7 @@ fn a_page_has_the_labels_with_the_most_time() {
     };
     let shown = names("statistics", "transaction");
     assert_eq!((shown.len(), page["labels"].as_u64()), (1000, Some(1500)));
-    // 500 labels have 1 to 250 ms.
+    // The 500 hidden labels have the shortest times: 1 to 250 ms.
     assert!(!shown.contains(&"l0".to_owned()) && !shown.contains(&"l1100".to_owned()), "{shown:?}");
     assert!(shown.contains(&"l1099".to_owned()) && shown.contains(&"l1499".to_owned()));
     let apdex = names("apdex", "label");

@@ -32,7 +32,7 @@ export interface Now {
   remaining_ms: Num;
   users: Num; users_wanted: Num;
   offered_per_s: Num; rate_per_s: number;
-  /** The kind of times in the percentiles. */
+  /** The kind of times in the percentiles: the times that criteria judge. */
   times: Times;
   p50_us: Num; p95_us: Num; p99_us: Num;
   service_p95_us: Num;

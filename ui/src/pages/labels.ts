@@ -124,7 +124,7 @@ function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
   if (own.length > 0) sheet.add(el('h2', null, word('samples')), sampleTable(page, own));
 }
 
-/** Formats 1/(1 − p) as the percentile. */
+/** Formats a value x = 1/(1 − p) of the axis as the percentile p. */
 export function tailAxis(x: number): string {
   return `p${digits((1 - 1 / x) * 100, 6)}`;
 }
