@@ -8,7 +8,8 @@ use serde::Serialize;
 use stats::grouped::{bytes, count, things};
 
 use super::super::finding::Severity;
-use super::{Hop, nginx::Nginx};
+use super::Hop;
+use super::nginx::{Buffers, Nginx, PAGE};
 
 /// A connection of a worker before it is used: 424 to 440 by the options that nginx was built with.
 const SLOT: u64 = 432;
@@ -16,12 +17,17 @@ const SLOT: u64 = 432;
 const WORKER: u64 = 4 << 20;
 /// A proxied connection without the buffers of its answer: pools, request, headers.
 const PROXIED: u64 = 14 * 1024 + 64;
+/// A session of `stream` without its two buffers, and the part of each buffer that a session without much data touches: a
+/// page.
+const SESSION: u64 = 2 * 1024;
+const TOUCHED: u64 = 4096;
 /// Two sockets of the kernel that hold no data.
 const SOCKETS: u64 = 2 * 5 * 1024;
 /// Includes that are named in a text.
 const MOST_NAMED: usize = 10;
 /// Buffers that a team with a million connections came to.
 const SMALL: &str = "proxy_buffering off, proxy_buffer_size 4k";
+const SMALL_OF_STREAM: &str = "proxy_buffer_size 4k in stream";
 
 /// The load of a chain: connections, and how many of them carry HTTP instead of WebSocket.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +51,9 @@ pub(crate) struct Memory {
     pub(crate) slow: u64,
     /// Bytes of buffers of one connection whose reader is slow.
     pub(crate) slow_each: u64,
+    /// Connections are sessions of `stream`, with two buffers each, instead of connections of `http`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stream: bool,
     /// Bytes that an instance has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) available: Option<u64>,
@@ -67,12 +76,55 @@ pub(crate) struct Memory {
     pub(crate) absent_includes: Vec<String>,
 }
 
-/// The bytes of one connection through a proxy: held, and more with a slow reader.
-fn each(nginx: &Nginx, is_http: bool) -> (u64, u64) {
-    let buffers = nginx.buffers;
-    let held = PROXIED + SOCKETS + buffers.first;
-    // An upgraded connection has a buffer of the first's size for each direction, and no others.
-    (held, if is_http { buffers.bytes() - buffers.first } else { buffers.first })
+/// The bytes of one connection through a proxy.
+#[derive(Clone, Copy)]
+struct Each {
+    /// Held, and more with a slow reader.
+    held: u64,
+    slow: u64,
+    /// Those of them in buffers, and in the smallest ones that carry it.
+    buffers: u64,
+    least: u64,
+    is_stream: bool,
+}
+
+impl Each {
+    fn bytes(&self) -> u64 {
+        self.held.saturating_add(self.slow)
+    }
+
+    /// A connection of `http`: with HTTP, or an upgraded one, which has a buffer of the first's size for each direction, and
+    /// no others.
+    fn of_http(buffers: Buffers, is_http: bool) -> Self {
+        let slow = if is_http { buffers.bytes() - buffers.first } else { buffers.first };
+        Self {
+            held: PROXIED + SOCKETS + buffers.first,
+            slow,
+            buffers: buffers.first.saturating_add(slow),
+            least: if is_http { PAGE } else { 2 * PAGE },
+            is_stream: false,
+        }
+    }
+
+    /// A session of `stream`: a buffer for each direction, made when it begins and filled by what the readers leave.
+    fn of_stream(size: u64) -> Self {
+        let touched = size.min(TOUCHED);
+        Self {
+            held: SESSION + SOCKETS + 2 * touched,
+            slow: (size - touched).saturating_mul(2),
+            buffers: size.saturating_mul(2),
+            least: 2 * PAGE,
+            is_stream: true,
+        }
+    }
+
+    /// Of both kinds, where a configuration has both, the larger one.
+    fn of(nginx: &Nginx, is_http: bool) -> Self {
+        let http = nginx.buffers.map(|buffers| Self::of_http(buffers, is_http));
+        let stream = nginx.stream.map(Self::of_stream);
+        let all = [http, stream].into_iter().flatten();
+        all.max_by_key(Self::bytes).unwrap_or_else(|| Self::of_http(Buffers::default(), is_http))
+    }
 }
 
 /// A load's share on an instance.
@@ -87,11 +139,12 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     let connections_each = share(load.connections, hop.instances);
     let http = share(load.http.min(load.connections), hop.instances);
     let websockets = connections_each.saturating_sub(http);
-    let parts = [(websockets, each(nginx, false)), (http, each(nginx, true))];
-    let sum = |part: &dyn Fn((u64, u64)) -> u64| {
-        parts.iter().fold(0_u64, |sum, (n, each)| sum.saturating_add(n.saturating_mul(part(*each))))
+    let parts = [(websockets, Each::of(nginx, false)), (http, Each::of(nginx, true))];
+    let sum = |part: &dyn Fn(&Each) -> u64| {
+        parts.iter().fold(0_u64, |sum, (n, each)| sum.saturating_add(n.saturating_mul(part(each))))
     };
-    let (held, slow) = (sum(&|each| each.0), sum(&|each| each.1));
+    let (held, slow) = (sum(&|each| each.held), sum(&|each| each.slow));
+    let usual = parts[usize::from(http > 0)].1;
     let before = workers.unwrap_or(1).saturating_mul(allocated(nginx.connections));
     let needed = before.saturating_add(held).saturating_add(slow);
     let severity = hop.memory.map_or(Severity::Fits, |there| Severity::of(needed, there));
@@ -114,7 +167,8 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
         before,
         held,
         slow,
-        slow_each: if http > 0 { each(nginx, true).1 } else { each(nginx, false).1 },
+        slow_each: usual.slow,
+        stream: usual.is_stream,
         available: hop.memory,
         severity,
         capacity: hop.memory.map(|there| {
@@ -137,7 +191,7 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
         let there = through(each, workers.unwrap_or(1), hop.instances);
         Severity::of(load.connections, there) > Severity::Fits
     };
-    memory.advise(nginx, http, &is_short);
+    memory.advise(nginx, usual, &is_short);
     Some(memory)
 }
 
@@ -168,7 +222,7 @@ impl Memory {
         if self.not_judged.contains(&of) { "unknown" } else { severity.word() }
     }
 
-    fn advise(&mut self, nginx: &Nginx, http: u64, is_short: &dyn Fn(u64) -> bool) {
+    fn advise(&mut self, nginx: &Nginx, each: Each, is_short: &dyn Fn(u64) -> bool) {
         let per_worker =
             self.connections_each.saturating_mul(2).div_ceil(self.workers.unwrap_or(1));
         // A quarter more, since connections are not spread evenly.
@@ -195,13 +249,11 @@ impl Memory {
                 bytes(self.before)
             ));
         }
-        let saved =
-            if http > 0 { nginx.buffers.bytes() } else { nginx.buffers.first.saturating_mul(2) };
-        if saved > 8192 {
-            let small = if http > 0 { 4096 } else { 2 * 4096 };
-            let spared = (saved - small).saturating_mul(self.connections_each);
+        if each.buffers > 2 * PAGE {
+            let spared = (each.buffers - each.least).saturating_mul(self.connections_each);
             let needed = bytes(self.needed().saturating_sub(spared));
-            self.advice.push(format!("{SMALL}: {needed} in all"));
+            let small = if each.is_stream { SMALL_OF_STREAM } else { SMALL };
+            self.advice.push(format!("{small}: {needed} in all"));
         }
     }
 
@@ -226,13 +278,17 @@ impl Memory {
             bytes(self.before),
             count(self.worker_connections)
         ));
+        let (things, each) = if self.stream {
+            (things(self.connections_each, "session"), "session of stream")
+        } else {
+            (things(self.connections_each, "connection"), "connection")
+        };
         line(format!(
-            "{} for {} of its own, the kernel's sockets included",
-            bytes(self.held),
-            things(self.connections_each, "connection")
+            "{} for {things} of its own, the kernel's sockets included",
+            bytes(self.held)
         ));
         line(format!(
-            "{} more while readers are slow: {} of buffers a connection; and the kernel's, up to tcp_wmem and tcp_rmem each, \
+            "{} more while readers are slow: {} of buffers a {each}; and the kernel's, up to tcp_wmem and tcp_rmem each, \
              until tcp_mem is used up",
             bytes(self.slow),
             bytes(self.slow_each)

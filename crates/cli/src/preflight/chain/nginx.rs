@@ -1,14 +1,17 @@
 //! The directives of an nginx.conf that decide about memory and descriptors of a proxy.
 //!
 //! Reads directives and blocks as nginx does: words, quotes, comments, `include` with patterns in the last part of a path.
-//! Directives that are not asked for are passed over. Of several proxied locations the one with the largest buffers counts.
+//! Directives that are not asked for are passed over. Of several proxied locations the one with the largest buffers counts,
+//! and of several servers of `stream` that pass TCP on the one with the largest `proxy_buffer_size`.
 
 use std::path::{Path, PathBuf};
 
 /// Bytes of a page, of which nginx's defaults are made.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 /// `worker_connections` without a directive (`DEFAULT_CONNECTIONS`).
 const CONNECTIONS: u64 = 512;
+/// `proxy_buffer_size` of `stream` without a directive (`ngx_stream_proxy_merge_srv_conf`).
+const STREAM_BUFFER: u64 = 16 << 10;
 /// Files and levels of `include`, and the length of all, beyond which a configuration is refused.
 const MOST_FILES: usize = 1000;
 const MOST_LEVELS: usize = 20;
@@ -23,7 +26,10 @@ pub(super) struct Nginx {
     pub(super) connections: u64,
     /// Descriptors of a worker process, where the configuration sets them.
     pub(super) descriptors: Option<u64>,
-    pub(super) buffers: Buffers,
+    /// Buffers of `http`; `None` where no location leads to a server, but a server of `stream` does.
+    pub(super) buffers: Option<Buffers>,
+    /// Bytes of one of the two buffers of a session of `stream`; `None` where no server of `stream` passes TCP on.
+    pub(super) stream: Option<u64>,
     /// Names and patterns of `include` that no file fits here.
     pub(super) absent: Vec<String>,
 }
@@ -88,9 +94,11 @@ impl Nginx {
             workers: Some(1),
             connections: CONNECTIONS,
             descriptors: None,
-            buffers: Buffers::default(),
+            buffers: None,
+            stream: None,
             absent: files.absent,
         };
+        let mut of_all = Buffers::default();
         for directive in &all {
             match directive.name() {
                 "worker_processes" if directive.word(1)? == "auto" => nginx.workers = None,
@@ -103,15 +111,37 @@ impl Nginx {
                     }
                 }
                 "http" => {
-                    let (mut found, own) = (None, Buffers::default());
-                    proxied(&directive.block, own, &mut found)?;
-                    nginx.buffers = found.unwrap_or(own.with(&directive.block)?);
+                    let own = Buffers::default();
+                    proxied(&directive.block, own, &mut nginx.buffers)?;
+                    of_all = own.with(&directive.block)?;
                 }
+                "stream" => nginx.stream = session_buffer(&directive.block)?,
                 _ => {}
             }
         }
+        // Where nothing is known to be proxied, what is proxied is not in these files.
+        if nginx.stream.is_none() {
+            nginx.buffers = nginx.buffers.or(Some(of_all));
+        }
         Ok(nginx)
     }
+}
+
+/// The largest `proxy_buffer_size` of the servers of `stream` that pass TCP on, bytes.
+fn session_buffer(stream: &[Directive]) -> Result<Option<u64>, String> {
+    let size = |block: &[Directive], inherited| {
+        let own = block.iter().rfind(|directive| directive.name() == "proxy_buffer_size");
+        own.map_or(Ok(inherited), |directive| directive.size(1))
+    };
+    let of_all = size(stream, STREAM_BUFFER)?;
+    let mut largest = None;
+    for server in stream.iter().filter(|directive| directive.name() == "server") {
+        let own = size(&server.block, of_all)?;
+        if server.passes_tcp() {
+            largest = largest.max(Some(own));
+        }
+    }
+    Ok(largest)
 }
 
 /// Looks for the largest buffers of a location that leads to a server.
@@ -133,6 +163,14 @@ fn proxied(
 }
 
 impl Directive {
+    /// Whether a server of `stream` leads to another one, and listens to TCP.
+    fn passes_tcp(&self) -> bool {
+        let is = |name: &'static str| self.block.iter().filter(move |one| one.name() == name);
+        let is_udp = |listen: &Self| listen.words.iter().any(|word| word == "udp");
+        is("proxy_pass").next().is_some()
+            && (is("listen").next().is_none() || !is("listen").all(is_udp))
+    }
+
     fn name(&self) -> &str {
         &self.words[0]
     }
@@ -400,20 +438,44 @@ mod tests {
         assert_eq!(nginx.descriptors, Some(1_000_000));
         assert_eq!(nginx.absent, ["absent.conf"]);
         let most = Buffers { on: true, first: 16 << 10, number: 4, size: 8 << 10 };
-        assert_eq!((nginx.buffers, nginx.buffers.bytes()), (most, 48 << 10));
+        assert_eq!((nginx.buffers, most.bytes()), (Some(most), 48 << 10));
         // Without a proxied location, those of all.
         let nginx = read("server { return 200; }").expect("a configuration");
-        assert_eq!(nginx.buffers, Buffers { first: PAGE, ..most });
+        assert_eq!(nginx.buffers, Some(Buffers { first: PAGE, ..most }));
+    }
+
+    #[test]
+    fn sessions_of_stream_have_a_buffer_of_their_own_size() {
+        let text = |inner: &str| {
+            format!(
+                "events {{ worker_connections 9; }} stream {{ upstream u {{ server a:1; server b:2 weight=2; }} {inner} }}"
+            )
+        };
+        let read = |text: String| read(&[("n", &text)]).expect("a configuration");
+        let plain = read(text("server { listen 1; proxy_pass u; }"));
+        assert_eq!((plain.connections, plain.stream, plain.buffers), (9, Some(16 << 10), None));
+        let servers = "proxy_buffer_size 4k; server { listen 1; proxy_pass u; } \
+            server { listen 2 ssl; proxy_buffer_size 8k; proxy_pass c:3; } \
+            server { listen 3 udp; proxy_buffer_size 64k; proxy_pass u; } \
+            server { listen 4; proxy_buffer_size 32k; return x; }";
+        assert_eq!(read(text(servers)).stream, Some(8 << 10));
+        // Nothing is passed on: a connection is taken for one of http.
+        let none = read(text("server { listen 4; return x; }"));
+        assert_eq!((none.stream, none.buffers), (None, Some(Buffers::default())));
+        let both = "http { server { location / { proxy_pass http://u; proxy_buffering off; } } }";
+        let both = read(text("server { listen 1; proxy_pass u; }") + both);
+        let of_http = Buffers { on: false, ..Buffers::default() };
+        assert_eq!((both.stream, both.buffers), (Some(16 << 10), Some(of_http)));
     }
 
     #[test]
     fn defaults_are_those_of_nginx() {
         let nginx = read(&[("n", "events {} http {}")]).expect("a configuration");
         assert_eq!((nginx.workers, nginx.connections, nginx.descriptors), (Some(1), 512, None));
-        assert_eq!(nginx.buffers.bytes(), 36 << 10);
+        assert_eq!(nginx.buffers.map(Buffers::bytes), Some(36 << 10));
         let nginx = read(&[("n", "worker_processes auto; http { proxy_buffering off; }")]);
         let nginx = nginx.expect("a configuration");
-        assert_eq!((nginx.workers, nginx.buffers.bytes()), (None, 4 << 10));
+        assert_eq!((nginx.workers, nginx.buffers.map(Buffers::bytes)), (None, Some(4 << 10)));
     }
 
     #[test]
@@ -432,6 +494,10 @@ mod tests {
             ),
             ("http { proxy_buffers 4\n 8q; }", "n:1: 8q is no size for proxy_buffers"),
             ("http { proxy_buffer_size; }", "n:1: proxy_buffer_size lacks a value"),
+            (
+                "stream { server {\n proxy_buffer_size 4x; } }",
+                "n:2: 4x is no size for proxy_buffer_size",
+            ),
             ("http { ", "n:1: the file ends within a block"),
             ("}", "n:1: it is no configuration of nginx"),
             ("a 'b", "n:1: a quote has no end"),

@@ -178,6 +178,45 @@ fn upgraded_connections_have_a_buffer_each_way_and_no_others() {
     assert_eq!(hop.slow, 250_000 << 16);
 }
 
+const STREAM: &str = "worker_processes 32; events { worker_connections 1000000; } \
+    stream { upstream up { server a:1; } server { listen 443; proxy_pass up; ";
+
+/// A session of `stream` has two buffers: measured with nginx 1.22, 33.6 KB with full buffers of 16 KiB, 9.6 KB with 4 KiB,
+/// and 9.3 KB in both cases before data came.
+#[test]
+fn sessions_of_stream_have_two_buffers() {
+    let r = with_conf(&format!("{STREAM} }} }}"), "memory=16G", 0);
+    let hop = &r.hops[0];
+    let kernel = 10 << 10;
+    assert_eq!((hop.stream, hop.slow_each), (true, 24 << 10));
+    assert_eq!(hop.held, 250_000 * ((10 << 10) + kernel));
+    assert_eq!((hop.severity, r.runs_out.of), (Severity::TooSmall, "memory"));
+    assert_eq!(hop.connections, Some(4 * 32 * 1_000_000 / 2), "as many as of http");
+    let text = r.text();
+    for words in [
+        " for 250 000 sessions of its own, the kernel's sockets included\n",
+        "more while readers are slow: 24 KiB of buffers a session of stream; ",
+        "-> proxy_buffer_size 4k in stream: ",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let small =
+        &with_conf(&format!("{STREAM} proxy_buffer_size 4k; }} }}"), "memory=64G", 0).hops[0];
+    assert_eq!((small.slow, small.held, small.advice.len()), (0, hop.held, 0));
+    // It does not matter whether HTTP is in it.
+    let http = with_conf(&format!("{STREAM} }} }}"), "memory=16G", 1_000_000);
+    assert_eq!((http.hops[0].held, http.hops[0].slow), (hop.held, hop.slow));
+}
+
+#[test]
+fn of_http_and_stream_the_larger_buffers_count() {
+    let http = "http { server { location / { proxy_pass http://up; proxy_buffers 8 64k; } } }";
+    let both = format!("{STREAM} }} }} {http}");
+    assert!(!with_conf(&both, "", 1_000_000).hops[0].stream);
+    let both = format!("{STREAM} proxy_buffer_size 1m; }} }} {http}");
+    assert!(with_conf(&both, "", 1_000_000).hops[0].stream);
+}
+
 #[test]
 fn a_proxy_that_lets_too_few_connections_through_is_named() {
     let conf = "worker_processes auto; events { worker_connections 10240; }";
