@@ -123,7 +123,7 @@ fn of_two(labels: &[String], language: Language) -> String {
         b: std::slice::from_ref(&b),
         doubts: &[],
         comparison: Some(&compare(&a, &b, &settings)),
-        changed: &changes(&a, &b),
+        changed: &changes(std::slice::from_ref(&a), std::slice::from_ref(&b)),
         criteria: &[criterion(&labels[0])],
         settings: &settings,
         at: None,

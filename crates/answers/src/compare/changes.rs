@@ -1,9 +1,9 @@
 //! Other things that changed between two runs: errors by cause, connections, TLS, addresses, targets, settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::frame::PLAN_TEXT;
-use record::{ClassName, Fact, Record, Series};
+use record::{ClassName, Fact, Record, Second, Series};
 use serde::Serialize;
 use stats::Counter;
 use stats::hist::{Bins, Hist};
@@ -25,21 +25,23 @@ const TOLD: f64 = 0.10;
 const MOST_CAUSES: usize = 10;
 
 /// Times of a second.
-type Times = fn(&record::Second) -> &Bins;
+type Times = fn(&Second) -> &Bins;
 
-/// Everything else that changed.
-pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
+/// Everything else that changed between the runs of both sides. Figures are those of all runs of a side together, settings
+/// those of its first.
+pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
+    let (Some(a), Some(b)) = (all_a.first(), all_b.first()) else { return Vec::new() };
     let mut found = Vec::new();
-    causes(a, b, &mut found);
-    connections(a, b, &mut found);
-    addresses(a, b, &mut found);
+    causes(all_a, all_b, &mut found);
+    connections(all_a, all_b, &mut found);
+    addresses(all_a, all_b, &mut found);
     found.extend(crate::machines::changed(a, b).into_iter().map(|(name, [a, b])| Changed {
         what: name.en,
         zh: name.zh,
         a,
         b,
     }));
-    targets(a, b, &mut found);
+    targets(all_a, all_b, &mut found);
     for (name, value) in a.frame.settings.iter().filter(|setting| setting.0 != PLAN_TEXT) {
         let other =
             b.frame.settings.iter().find(|(other, _)| other == name).map(|(_, value)| value);
@@ -55,18 +57,23 @@ pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
     found
 }
 
-fn samples(record: &Record) -> u64 {
-    record.seconds.iter().map(|second| second.all.count).sum()
+fn seconds(runs: &[Record]) -> impl Iterator<Item = &Second> {
+    runs.iter().flat_map(|run| &run.seconds)
+}
+
+fn samples(runs: &[Record]) -> u64 {
+    seconds(runs).map(|second| second.all.count).sum()
 }
 
 /// Errors by cause, where their share moved by 0.1 points or they are on one side alone.
-fn causes(a: &Record, b: &Record, found: &mut Vec<Changed>) {
-    let by_cause = |record: &Record| {
+fn causes(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
+    let by_cause = |runs: &[Record]| {
         let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
-        for (cause, n) in record.seconds.iter().flat_map(|second| &second.causes) {
-            if let Some(cause) = record.causes.get(*cause as usize) {
-                *counts.entry((cause.code.to_string(), cause.message.to_string())).or_default() +=
-                    n;
+        for run in runs {
+            for (cause, n) in run.seconds.iter().flat_map(|second| &second.causes) {
+                let Some(cause) = run.causes.get(*cause as usize) else { continue };
+                let key = (cause.code.to_string(), cause.message.to_string());
+                *counts.entry(key).or_default() += n;
             }
         }
         counts
@@ -74,7 +81,7 @@ fn causes(a: &Record, b: &Record, found: &mut Vec<Changed>) {
     let (of_a, of_b) = (by_cause(a), by_cause(b));
     let (all_a, all_b) = (samples(a).max(1) as f64, samples(b).max(1) as f64);
     let mut moved: Vec<(f64, Changed)> = Vec::new();
-    let keys: std::collections::BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
+    let keys: BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
     for key in keys {
         let (n_a, n_b) = (of_a.get(key).copied().unwrap_or(0), of_b.get(key).copied().unwrap_or(0));
         let apart = (n_b as f64 / all_b - n_a as f64 / all_a).abs();
@@ -91,13 +98,13 @@ fn causes(a: &Record, b: &Record, found: &mut Vec<Changed>) {
 }
 
 /// Connections opened and handshakes per request, and the medians of their times.
-fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
-    if !(a.has.connections && b.has.connections) {
+fn connections(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
+    if !a.iter().chain(b).all(|run| run.has.connections) {
         return;
     }
-    let per_request = |record: &Record, counter: Counter| {
-        let n: u64 = record.seconds.iter().map(|second| second.counters.get(counter)).sum();
-        n as f64 * 1000.0 / samples(record).max(1) as f64
+    let per_request = |runs: &[Record], counter: Counter| {
+        let n: u64 = seconds(runs).map(|second| second.counters.get(counter)).sum();
+        n as f64 * 1000.0 / samples(runs).max(1) as f64
     };
     let counters = [
         (Counter::ConnOpened, "connections opened in 1 000 requests", "每 1 000 个请求新建的连接"),
@@ -123,9 +130,9 @@ fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
             });
         }
     }
-    let median = |record: &Record, bins: Times| {
+    let median = |runs: &[Record], bins: Times| {
         let mut hist = Hist::new();
-        record.seconds.iter().for_each(|second| hist.add(bins(second)));
+        seconds(runs).for_each(|second| hist.add(bins(second)));
         (hist.total() >= 20).then(|| hist.quantile(0.5) as f64 / 1000.0)
     };
     let times: [(Times, &str, &str); 2] = [
@@ -147,21 +154,18 @@ fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
 }
 
 /// Addresses that requests went to.
-fn addresses(a: &Record, b: &Record, found: &mut Vec<Changed>) {
-    if !(a.has.classes && b.has.classes) {
+fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
+    if !a.iter().chain(b).all(|run| run.has.classes) {
         return;
     }
-    let all = |record: &Record| {
-        let mut names: Vec<String> = record
-            .classes
-            .iter()
-            .filter_map(|class| match class {
-                ClassName::Address(address) => Some(address.to_string()),
-                ClassName::Header { .. } => None,
-            })
-            .collect();
-        names.sort_unstable();
-        names.join(", ")
+    let all = |runs: &[Record]| {
+        let address = |class: &ClassName| match class {
+            ClassName::Address(address) => Some(address.to_string()),
+            ClassName::Header { .. } => None,
+        };
+        let names: BTreeSet<String> =
+            runs.iter().flat_map(|run| &run.classes).filter_map(address).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
     };
     let (of_a, of_b) = (all(a), all(b));
     if of_a != of_b {
@@ -181,12 +185,13 @@ fn is_setting(record: &Record, of: &Series) -> bool {
 }
 
 /// Means of the figures of watched hosts.
-fn targets(a: &Record, b: &Record, found: &mut Vec<Changed>) {
-    let means = |record: &Record| {
+fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
+    let means = |runs: &[Record]| {
         let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
-        for (series, value) in record.seconds.iter().flat_map(|second| &second.watched) {
-            let series = record.series.get(*series as usize);
-            if let Some(series) = series.filter(|one| !is_setting(record, one)) {
+        for run in runs {
+            for (series, value) in run.seconds.iter().flat_map(|second| &second.watched) {
+                let series = run.series.get(*series as usize);
+                let Some(series) = series.filter(|one| !is_setting(run, one)) else { continue };
                 let sum =
                     sums.entry((series.host.to_string(), series.metric.to_string())).or_default();
                 sum.0 += value;

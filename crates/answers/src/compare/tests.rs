@@ -258,7 +258,7 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
     let here = with("127.0.0.1:8001", "8001", "x", &[]);
     let other = with("127.0.0.1:8002", "8002", "x", &[]);
     assert_eq!(doubts(&here, &other, (None, None)), []);
-    let told = changes(&here, &other);
+    let told = changes(std::slice::from_ref(&here), std::slice::from_ref(&other));
     assert!(told.iter().any(|changed| changed.what == "setting -Jport"), "{told:?}");
     assert!(told.iter().all(|changed| !changed.what.contains("plan text")), "{told:?}");
     let words = |a: &Record, b: &Record| doubts(a, b, (None, None)).remove(0).words;
@@ -268,6 +268,26 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
     assert_eq!(words(&here, &pool), "properties are not the same: -Jpool (A not set, B 5)");
     let plan = with("127.0.0.1:8001", "8001", "y", &[]);
     assert!(words(&here, &plan).starts_with("the plans are not the same: "));
+}
+
+#[test]
+fn errors_of_repeated_runs_are_those_of_all() {
+    let with = |failed: u64| {
+        let mut record = run(1, 1.0, 0.0, 10);
+        record.causes = vec![record::CauseName {
+            outcome: stats::Outcome::Status,
+            code: "500".into(),
+            message: "x".into(),
+            first_label: "a".into(),
+        }];
+        record.seconds[3].causes = vec![(0, failed)];
+        record
+    };
+    let requests: u64 = with(0).seconds.iter().map(|second| second.all.count).sum();
+    let told = changes(&[with(1), with(5), with(6)], &[with(0), with(0), with(0)]);
+    let share = 12.0 / (3 * requests) as f64 * 100.0;
+    let found = told.iter().find(|one| one.what == "error 500 x").expect("a cause");
+    assert_eq!((&*found.a, &*found.b), (&*format!("12 ({share:.2} %)"), "0 (0.00 %)"));
 }
 
 /// The row of all requests with that metric.

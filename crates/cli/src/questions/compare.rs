@@ -288,7 +288,7 @@ impl Pair {
             failed: failed.unwrap_or_default(),
             doubts,
             comparison,
-            changed: changes(a, b),
+            changed: changes(&self.a.records, &self.b.records),
             sources: Sources {
                 a: self.a.paths.clone(),
                 b: self.b.paths.clone(),
