@@ -4,16 +4,22 @@
 //! Times are in ms and are those that criteria judge: from the intended start to the end of a sample, or from the
 //! actual start for a result file. The record has no histogram of the times to the first byte, so `http_req_waiting`
 //! contains the times of whole samples, which are never shorter. A check is a response on which assertions ran; it
-//! passed if all of them held. Without assertions the metric `checks` is absent. As in k6, `true` for a threshold means
-//! that the threshold was crossed, and metrics without samples are absent.
+//! passed if all of them held. Without assertions the metric `checks` is absent. A series of numbers in answers is
+//! `series_NAME`, a trend with `avg`, `min`, `max` and `count` (k6's `--summary-trend-stats`): the record has no
+//! histogram of its values. As in k6, `true` for a threshold means that the threshold was crossed, and metrics without
+//! samples are absent.
 
 use answers::criterion::{Criterion, Figure};
 use serde_json::{Map, Value, json};
+use stats::Number;
 
 use crate::model::{RunPage, Totals};
 
 /// MD5 of an empty name: the id of the root group in k6, which every summary contains.
 const ROOT: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+/// Prefix of the names of metrics of series.
+const SERIES: &str = "series_";
 
 /// Renders the summary of a run as JSON.
 pub fn summary(page: &RunPage) -> String {
@@ -38,12 +44,15 @@ pub fn summary(page: &RunPage) -> String {
         add("http_req_duration", trend(totals));
         add("http_req_waiting", trend(totals));
     }
+    for (name, number) in page.series.iter().filter(|(_, number)| number.count > 0) {
+        add(&of_series(name), series(number));
+    }
     let users = page.about.load.users;
     if users > 0 {
         add("vus_max", json!({ "value": users, "min": users, "max": users }));
     }
     for criterion in &page.criteria {
-        let Some(metric) = metrics.get_mut(metric(&criterion.text)).and_then(Value::as_object_mut)
+        let Some(metric) = metrics.get_mut(&metric(&criterion.text)).and_then(Value::as_object_mut)
         else {
             continue;
         };
@@ -77,6 +86,7 @@ fn has_shape(name: &str, metric: &Value) -> bool {
             &["avg", "min", "med", "max", "p(90)", "p(95)", "p(99)"]
         }
         "vus_max" => &["value", "min", "max"],
+        name if name.starts_with(SERIES) => &["avg", "min", "max", "count"],
         _ => return false,
     };
     let known = |(key, value): (&String, &Value)| match &**key {
@@ -113,19 +123,51 @@ fn trend(totals: &Totals) -> Value {
 pub const GUARD: &str = "the run is not ended by ";
 
 /// Returns the name of the k6 metric that a criterion is about.
-fn metric(criterion: &str) -> &'static str {
+fn metric(criterion: &str) -> String {
     let criterion = criterion.strip_prefix(GUARD).unwrap_or(criterion);
-    match Criterion::parse(criterion).map(|criterion| criterion.figure) {
-        Ok(Figure::Time(..)) => "http_req_duration",
-        Ok(Figure::Errors | Figure::ErrorShare) => "http_req_failed",
-        Ok(Figure::CheckShare) => "checks",
-        Ok(Figure::Rate | Figure::Count | Figure::Series(_)) | Err(_) => "http_reqs",
-    }
+    let Ok(criterion) = Criterion::parse(criterion) else { return "http_reqs".into() };
+    let name = match criterion.figure {
+        Figure::Time(..) => "http_req_duration",
+        Figure::Errors | Figure::ErrorShare => "http_req_failed",
+        Figure::CheckShare => "checks",
+        Figure::Series(_) => return of_series(&criterion.series.unwrap_or_default()),
+        Figure::Rate | Figure::Count => "http_reqs",
+    };
+    name.into()
+}
+
+/// Returns the name of the metric of a series.
+fn of_series(name: &str) -> String {
+    format!("{SERIES}{name}")
+}
+
+/// Renders the numbers of a series as a trend without percentiles.
+fn series(number: &Number) -> Value {
+    json!({
+        "avg": number.sum / number.count as f64,
+        "min": number.least,
+        "max": number.most,
+        "count": number.count,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn criteria_are_thresholds_of_their_metric() {
+        for (criterion, name) in [
+            ("p95 < 500ms", "http_req_duration"),
+            ("error% < 1", "http_req_failed"),
+            ("series.load.max < 5", "series_load"),
+            ("the run is not ended by series.load.max < 5", "series_load"),
+            ("rate > 5", "http_reqs"),
+            ("of another version", "http_reqs"),
+        ] {
+            assert_eq!(metric(criterion), name, "{criterion}");
+        }
+    }
 
     #[test]
     fn a_summary_is_told_from_other_files_with_metrics() {
@@ -144,6 +186,9 @@ mod tests {
             file.to_string()
         };
         assert!(is_summary(&more("checks", rate(1, 2))));
+        let number = Number { count: 2, sum: 5.0, least: 1.0, most: 4.0, odd: 1 };
+        assert!(is_summary(&more("series_load", series(&number))));
+        assert!(!is_summary(&more("load", series(&number))));
         for other in [
             "{\"metrics\": {}}".to_owned(),
             changed("/metrics", json!({})),

@@ -50,6 +50,7 @@ pub use verdict::{Finding, Verdict};
 pub use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
+use stats::Number;
 
 /// Largest number of instants in a timeline, which is more than fits on a screen.
 pub const MOST_INSTANTS: usize = 720;
@@ -85,6 +86,9 @@ pub struct RunPage {
     /// Alerts that fired, in the order of their begin.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
+    /// Names of the series of numbers in answers, with their values in the run; k6's form uses them.
+    #[serde(skip)]
+    pub series: Vec<(String, Number)>,
     /// Cost of an ended run, if its summary contains the cost.
     #[serde(skip)]
     pub cost: Option<Cost>,
@@ -134,11 +138,24 @@ impl RunPage {
             targets,
             agents: given.agents.clone(),
             alerts: alerts(record),
+            series: series(record),
             cost: None,
             is_incomplete: false,
             jmeter: given.jmeter.map(JMeter::new),
         }
     }
+}
+
+/// Returns the series of a record with their values in the whole run.
+fn series(record: &Record) -> Vec<(String, Number)> {
+    let mut series: Vec<(String, Number)> =
+        record.frame.series().map(|(name, _)| (name.to_owned(), Number::default())).collect();
+    for (at, number) in record.seconds.iter().flat_map(|second| &second.numbers) {
+        if let Some((_, sum)) = series.get_mut(*at as usize) {
+            sum.merge(number);
+        }
+    }
+    series
 }
 
 /// An alert that fired during the run. Times are ms since the start of the run.

@@ -112,7 +112,7 @@ fn a_file_beside_the_plan_has_series_of_its_own() {
 fn a_criterion_on_a_series_is_judged_by_its_numbers() {
     let trial = Trial::with(EXTRACTOR);
     let port = format!("-Jport={}", counting());
-    let line = ["run", "http.jmx", "-Jloops=6", &port];
+    let line = ["run", "http.jmx", "-Jloops=6", &port, "--k6-summary", "k6.json"];
     let criteria = [
         "series.threads.max <= 24",
         "series.threads.mean < 13",
@@ -130,6 +130,17 @@ fn a_criterion_on_a_series_is_judged_by_its_numbers() {
     ] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
+    // The same in k6's form: `true` is a criterion that is not met.
+    let k6: Value = serde_json::from_str(&trial.program.read("k6.json")).expect("JSON");
+    let metrics = &k6["metrics"];
+    let of_threads =
+        serde_json::json!({ "series.threads.max <= 24": false, "series.threads.mean < 13": true });
+    let expected = serde_json::json!({
+        "avg": 13.0, "min": 2.0, "max": 24.0, "count": 12, "thresholds": of_threads
+    });
+    assert_eq!(metrics["series_threads"], expected);
+    assert_eq!(metrics["series_load"]["count"], 8);
+    assert_eq!((metrics.get("series_never"), metrics["http_reqs"].get("thresholds")), (None, None));
     let line = ["run", "http.jmx", &port, "--runs", "none"];
     let fail = ["--fail", "series.thread.max < 5"];
     let ended = trial.run(&[&line[..], &SERIES, &fail].concat());
