@@ -8,7 +8,9 @@
 //! under a limit of the rate, that does not depend on how long answers take.
 //!
 //! Under a load that is always above the limit there is one sign: as many are answered at any time, where users that fail by
-//! chance make that number vary.
+//! chance make that number vary. Where refusals take as long as answers and users do not pause, as many are answered also if
+//! one of several instances fails and they take turns; but then failures are the same share of the requests in each second.
+//! Of 120 users against 100 places that is told apart where times vary; where all take the same time it cannot be known.
 
 use record::Record;
 use stats::grouped::count;
@@ -57,10 +59,26 @@ const NEAR: f64 = 0.9;
 /// Pieces under one load, this part of the most users at least, in which always as many are answered: their number, the share
 /// that fails in them, and the variance of that number as a part of the one that chance gives. In the first ones it still grows.
 const ALWAYS: usize = 20;
+/// Users that do not pause: this share of them is in flight. The variance of failures against that of a chance which is the
+/// same for all requests, below which a fixed share of them fails: by turns.
+const NO_PAUSE: f64 = 0.97;
+const BY_TURNS: f64 = 0.2;
 const TOP: f64 = 0.97;
 const FILLS: usize = 2;
 const SOME: f64 = 0.02;
 const EVEN: f64 = 0.3;
+/// A load that is little above the limit: the number of answered requests in flight varies by so much at most, is never
+/// lower than this part of K, nor on average than this one while users still come; and all that are in flight are more by
+/// this factor. Quiet pieces reach this part of K.
+const LEVEL: f64 = 0.05;
+const NEVER_BELOW: f64 = 0.93;
+const AT_FIRST: f64 = 0.965;
+const LITTLE: f64 = 1.1;
+const REACHED: f64 = 0.8;
+/// Loads that differ by less are little above it. There, failures by turns are of a limit only if the number of answered
+/// requests varies by less than this.
+const SMALL: f64 = 1.4;
+const STEADY: f64 = 0.01;
 /// A piece is as long as so many answers one after the other, s at least and at most.
 const ANSWERS: f64 = 4.0;
 const LENGTH: (f64, f64) = (1.0, 10.0);
@@ -120,7 +138,14 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     // The way to the target and back is no time in which a place is held: no failure takes less.
     let way = (ms(&failed, 0.05) / mean_ms(&good)).min(0.9);
     let quiet = length * in_time.iter().filter(|piece| piece.lost() < FEW).count();
-    let limit = if quiet < QUIET { always(record, &in_time) } else { threshold(&in_time, length) }?;
+    let limit = if quiet >= QUIET {
+        threshold(&in_time, length)
+    } else {
+        // Long pieces show that a number hardly varies, as long as they are enough.
+        let longer = (in_time.len().saturating_sub(FILLS) / ALWAYS).max(1) * length;
+        let long = seconds.chunks_exact(longer).map(|seconds| piece(seconds, &labels));
+        always(record, &in_time).or_else(|| without_pauses(record, &good, long.collect()))
+    }?;
     Some(Limit { low: (limit.low - way * limit.k).max(1.0), labels: labels.len(), ..limit })
 }
 
@@ -150,11 +175,13 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
         return None;
     }
     // Failures that begin at some moment under the same load are of that moment: the load must have grown.
-    let load = |pieces: &[&Piece]| mean(&pieces.iter().map(|piece| piece.load).collect::<Vec<_>>());
-    if load(&telling) < GROWN * load(below) {
+    let load = |piece: &Piece| piece.load;
+    if mean_of(&telling, load) < GROWN * mean_of(below, load) || may_be_turns(&telling) {
         return None;
     }
-    let Fit { k, half } = fit(&telling)?;
+    let quiet = below.iter().map(|piece| piece.flying).fold(0.0, f64::max);
+    let is_reached = |fit: &Fit| quiet >= REACHED * fit.k;
+    let Fit { k, half } = fit(&telling).or_else(|| fit_little(&telling).filter(is_reached))?;
     let threshold = above[0].flying;
     if threshold < k - BELOW * k.sqrt() || threshold > BEYOND * k + 1.0 {
         return None;
@@ -163,7 +190,7 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
         k,
         low: k - half,
         high: k + half,
-        rate: mean(&telling.iter().map(|piece| piece.rate).collect::<Vec<_>>()),
+        rate: mean_of(&telling, |piece| piece.rate),
         fixed: fixed(in_time),
         calm,
         failed: above.iter().map(|piece| piece.failed).sum(),
@@ -185,24 +212,78 @@ fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
     if top.len() < ALWAYS || !top.iter().all(fails) {
         return None;
     }
-    let of = |of: fn(&Piece) -> f64| top.iter().map(|piece| of(piece)).collect::<Vec<f64>>();
-    let (good, rates) = (of(|piece| piece.good), of(|piece| piece.rate));
+    let (good, rates) = (of(&top, |piece| piece.good), of(&top, |piece| piece.rate));
     let places: Vec<f64> = top.iter().filter_map(|piece| piece.places()).collect();
     let (flying, rate, k) = (mean(&good), mean(&rates), mean(&places));
     let takes = flying / rate.max(1e-3);
     // Answers that take one time follow each other in it, and of few users that are not answered few can come.
     let idle = (1.0 - flying / users).max(0.0);
-    let by_chance = flying * idle.powi(2) * takes / mean(&of(|piece| piece.length));
+    let by_chance = flying * idle.powi(2) * takes / mean_of(&top, |piece| piece.length);
     let is_even = deviation(&good).powi(2) <= EVEN * by_chance
         && variation(&places) <= FLAT
         && variation(&good) < variation(&rates);
     let fixed = fixed(in_time);
-    if places.len() < top.len() || !is_even || fixed == Fixed::Rate || k < LEAST {
+    let is_none = !is_even || is_by_turns(&top) || fixed == Fixed::Rate;
+    if places.len() < top.len() || is_none || k < LEAST {
         return None;
     }
     let (calm, failed) = (0, top.iter().map(|piece| piece.failed).sum());
     let (low, high) = ((1.0 - EDGE) * flying.min(k), (1.0 + EDGE) * k);
     Some(Limit { k, low, high, rate, fixed, calm, failed, labels: 1, users })
+}
+
+/// The same of users that do not pause, whose refusals take about as long as answers: of pieces that follow each other.
+/// Users that fail by chance are away from answers for as many failures as come one after another, so that the number of
+/// answered requests varies as that of machines that fail and are repaired does (D. R. Cox, Renewal Theory, 1962).
+fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Limit> {
+    if !record.has.users || pieces.iter().any(|piece| piece.due) {
+        return None;
+    }
+    let users = pieces.iter().map(|piece| piece.load).fold(0.0, f64::max);
+    let is_top = |piece: &&Piece| piece.load >= TOP * users;
+    let top: Vec<&Piece> = pieces.iter().filter(is_top).skip(1).collect();
+    let (answered, rates) = (of(&top, |piece| piece.good), of(&top, |piece| piece.rate));
+    let (k, rate) = (mean(&answered), mean(&rates));
+    let fails = |piece: &&Piece| piece.failed >= IN_PIECE && piece.lost() >= SOME;
+    let is_full = mean_of(&top, |piece| piece.flying) >= NO_PAUSE * users;
+    // The last piece of the ramp may be gone, too.
+    if top.len() + 2 < ALWAYS || !top.iter().all(fails) || !is_full || k < LEAST {
+        return None;
+    }
+    let failed = top.iter().map(|piece| piece.failed).sum();
+    let lost = failed as f64 / top.iter().map(|piece| piece.count).sum::<u64>() as f64;
+    let idle = (1.0 - k / users).max(0.0);
+    let takes = k / rate.max(1e-3);
+    let by_chance = k * idle.powi(2) * takes * (1.0 / lost + varies(good))
+        / mean_of(&top, |piece| piece.length);
+    let is_even = deviation(&answered).powi(2) <= EVEN * by_chance
+        && variation(&answered) <= LEVEL
+        && variation(&answered) < variation(&rates);
+    let fixed = fixed(&pieces);
+    if !is_even || is_by_turns(&top) || fixed == Fixed::Rate {
+        return None;
+    }
+    let (low, high) = ((1.0 - EDGE) * k, (1.0 + EDGE) * k);
+    Some(Limit { k, low, high, rate, fixed, calm: 0, failed, labels: 1, users })
+}
+
+/// Whether the same share of the requests fails in each piece, as where one of several instances fails that take turns: by
+/// chance that share varies.
+fn is_by_turns(pieces: &[&Piece]) -> bool {
+    let (count, failed) =
+        pieces.iter().fold((0, 0), |sum, piece| (sum.0 + piece.count, sum.1 + piece.failed));
+    let (count, lost) = (count as f64, failed as f64 / count.max(1) as f64);
+    let beside = |piece: &&Piece| (piece.failed as f64 - lost * piece.count as f64).powi(2);
+    let spread: f64 = pieces.iter().map(beside).sum();
+    spread < BY_TURNS * lost * (1.0 - lost) * count
+}
+
+/// The variance of times as a part of the square of their mean.
+fn varies(times: &Hist) -> f64 {
+    let mean = mean_ms(times).max(1e-6);
+    let square = |(bin, n): (u32, u64)| (layout::middle_of(bin) as f64 / 1000.0).powi(2) * n as f64;
+    let squares: f64 = times.iter().map(square).sum();
+    (squares / times.total().max(1) as f64 / mean.powi(2) - 1.0).max(0.0)
 }
 
 fn mean_ms(hist: &Hist) -> f64 {
@@ -225,13 +306,51 @@ fn fit(telling: &[&Piece]) -> Option<Fit> {
     let middle = (least * most).sqrt();
     let (few, many) = places.split_at(telling.partition_point(|piece| piece.offered() < middle));
     let k = mean(&places);
-    let differ = (mean(few) - mean(many)).abs() > SAME * k;
+    // A fixed share that fails has K grow with the load: within a small range by little.
+    let same = SAME.min((most / least - 1.0) / 4.0);
+    let differ = (mean(few) - mean(many)).abs() > same * k;
     if few.len() < 2 || many.len() < 2 || differ || variation(&places) > FLAT {
         return None;
     }
     // The number of requests in flight in a piece has an error of 2 %: requests cross its beginning and its end.
     let half = (Z * deviation(&places) / (places.len() as f64).sqrt()).max(EDGE * k);
     (LEAST..=LARGEST).contains(&k).then_some(Fit { k, half })
+}
+
+/// The number of places where the load is too little above it to give it twice: as many requests are answered at any time
+/// in all pieces, while more are in flight.
+fn fit_little(telling: &[&Piece]) -> Option<Fit> {
+    let (k, good) = (mean_of(telling, |piece| piece.good), of(telling, |piece| piece.good));
+    let flying = mean_of(telling, |piece| piece.flying);
+    let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);
+    let coming: Vec<&Piece> =
+        telling.iter().copied().filter(|piece| piece.load < TOP * users).collect();
+    let is_level = variation(&good) <= LEVEL
+        && good.iter().all(|one| *one >= NEVER_BELOW * k)
+        && !coming.is_empty()
+        && mean_of(&coming, |piece| piece.good) >= AT_FIRST * k;
+    let half = (Z * deviation(&good) / (good.len() as f64).sqrt()).max(EDGE * k);
+    let is_limit = is_level && flying >= LITTLE * k && (LEAST..=LARGEST).contains(&k);
+    is_limit.then_some(Fit { k, half })
+}
+
+/// Whether failures under a load that varies little may be those of one of several instances that take turns, which died
+/// when as many users were there.
+fn may_be_turns(telling: &[&Piece]) -> bool {
+    let (Some(first), Some(last)) = (telling.first(), telling.last()) else { return false };
+    let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);
+    let top: Vec<&Piece> =
+        telling.iter().copied().filter(|piece| piece.load >= TOP * users).collect();
+    let varies = variation(&of(telling, |piece| piece.good)) > STEADY;
+    last.offered() < SMALL * first.offered() && varies && is_by_turns(&top)
+}
+
+fn of(pieces: &[&Piece], figure: fn(&Piece) -> f64) -> Vec<f64> {
+    pieces.iter().map(|piece| figure(piece)).collect()
+}
+
+fn mean_of(pieces: &[&Piece], figure: fn(&Piece) -> f64) -> f64 {
+    mean(&of(pieces, figure))
 }
 
 /// The quantity that the limit holds fixed. With places, there are fewer answers per second while they take longer; a limit of the rate
