@@ -49,6 +49,7 @@ mod same_work;
 mod samples;
 mod say;
 mod series_level;
+mod series_moves;
 mod sessions;
 mod short_wait;
 mod silence;
@@ -134,10 +135,15 @@ rules! {
     test_realism = realism: "a test unlike its users", "与真实用户不符的测试";
 }
 
+/// Findings that are added to those of the rules, where a run has what they are about.
+pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID];
+
 /// The verdict of all rules.
 pub fn verdict(record: &Record) -> Verdict {
-    let mut verdict = judge(record, ALL);
+    let run = Run::new(record, ALL);
+    let mut verdict = run.judge();
     series_level::add(&mut verdict, record);
+    series_moves::add(&mut verdict, &run);
     verdict
 }
 

@@ -65,6 +65,29 @@ impl<'r> Run<'r> {
         rule.is_some_and(|rule| self.said(rule).is_found())
     }
 
+    /// Applies the rules in their order.
+    pub(super) fn judge(&self) -> Verdict {
+        let (mut verdict, mut found) = (Verdict::default(), Vec::new());
+        for rule in self.rules {
+            match self.said(rule) {
+                Said::Nothing => verdict.silent.push(rule.id),
+                Said::Lacks(lacks) => {
+                    let (en, zh) = rule.looks_for;
+                    let looks_for = Words { en: en.into(), zh: zh.into() };
+                    verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
+                }
+                Said::Found(finding) => found.push(*finding),
+            }
+        }
+        let doubtful = found.iter().any(|finding| finding.about == About::Generator);
+        let is_hidden = |finding: &Finding| doubtful && finding.is_doubtful();
+        let (hidden, shown) = found.into_iter().partition(is_hidden);
+        verdict.hidden = hidden;
+        verdict.findings = in_order(shown);
+        verdict.undecided = undecided(self.record, &verdict);
+        verdict
+    }
+
     /// The courses of the seconds whose times can be compared with each other.
     pub(super) fn courses(&self) -> Option<&Courses<'r>> {
         self.courses.get_or_init(|| Courses::of(self.record, |id| self.finds(id))).as_ref()
@@ -73,25 +96,7 @@ impl<'r> Run<'r> {
 
 /// Applies rules in their order.
 pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
-    let mut verdict = Verdict::default();
-    let (mut found, run) = (Vec::new(), Run::new(record, rules));
-    for rule in rules {
-        match run.said(rule) {
-            Said::Nothing => verdict.silent.push(rule.id),
-            Said::Lacks(lacks) => {
-                let (en, zh) = rule.looks_for;
-                let looks_for = Words { en: en.into(), zh: zh.into() };
-                verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
-            }
-            Said::Found(finding) => found.push(*finding),
-        }
-    }
-    let doubtful = found.iter().any(|finding| finding.about == About::Generator);
-    let (hidden, shown) = found.into_iter().partition(|finding| doubtful && finding.is_doubtful());
-    verdict.hidden = hidden;
-    verdict.findings = in_order(shown);
-    verdict.undecided = undecided(record, &verdict);
-    verdict
+    Run::new(record, rules).judge()
 }
 
 /// The reason for which a run's data do not decide whether anything is wrong, if they do not. Where errors ended the load,

@@ -10,7 +10,7 @@ use super::figures::{span, whole};
 use super::say::{clock, found, number, time, words};
 use crate::verdict::{About, Confidence, Finding, Verdict};
 
-const ID: &str = "series_level";
+pub(super) const ID: &str = "series_level";
 
 /// Seconds with a number before the level, and on it, at least.
 const BEFORE: usize = 5;
