@@ -5,6 +5,7 @@
 
 mod connection;
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -67,10 +68,14 @@ impl Metric {
         Self { listener, label, spec }
     }
 
-    /// Returns the common name and unit of the metric, and the factor for the agent's value.
-    fn common(&self) -> (String, Unit, f64) {
-        let mut parts = self.spec.split(':').filter(|part| !part.is_empty());
+    /// Returns the common name and unit of the metric, and the factor for the agent's value. The agent sends a value every
+    /// `interval_s` seconds.
+    fn common(&self, interval_s: f64) -> (String, Unit, f64) {
+        let mut parts = split_at_colons(&self.spec).into_iter().filter(|part| !part.is_empty());
         let kind = parts.next().unwrap_or_default();
+        if kind == "jmx" {
+            return jmx(&parts.collect::<Vec<_>>(), interval_s);
+        }
         let what = parts.find(|part| !part.contains('=')).unwrap_or_default();
         let of_process = self.spec.contains("pid=")
             || self.spec.contains("name=")
@@ -90,6 +95,48 @@ impl Metric {
             _ => (self.spec.trim_end_matches(':').to_owned(), Unit::Count, 1.0),
         }
     }
+}
+
+impl Metric {
+    /// Returns the address of the Java machine that a JMX metric asks.
+    fn machine(&self) -> Option<String> {
+        let parts = split_at_colons(&self.spec);
+        let (kind, parts) = parts.split_first()?;
+        // The default of the agent.
+        let url = || parameter(parts, "url").unwrap_or("localhost\\:4711").replace("\\:", ":");
+        (*kind == "jmx").then(url)
+    }
+}
+
+/// Returns the value of a named parameter of a JMX metric.
+fn parameter<'p>(parts: &[&'p str], name: &str) -> Option<&'p str> {
+    parts.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// Returns name, unit and factor of a metric that the agent asks a Java machine by JMX. The last parameter without a name
+/// is the metric (`AbstractJMXDataProvider` of the agent). Its times are those since its last value.
+fn jmx(parts: &[&str], interval_s: f64) -> (String, Unit, f64) {
+    let named = ["url=", "user=", "password=", "unit=", "label=", "pid=", "iface=", "fs=", "core="];
+    let is_what = |part: &&&str| !named.iter().any(|name| part.starts_with(name));
+    let what = parts.iter().rfind(is_what).copied().unwrap_or_default();
+    let unit = match parameter(parts, "unit") {
+        Some("kb") => 1024.0,
+        Some("mb") => 1024.0 * 1024.0,
+        _ => 1.0,
+    };
+    let of_time = 0.001 / interval_s;
+    let (name, unit, factor) = match what {
+        "memory-usage" => ("heap", Unit::Bytes, unit),
+        "memory-committed" => ("heap_committed", Unit::Bytes, unit),
+        "memorypool-usage" => ("memory_pools", Unit::Bytes, unit),
+        "memorypool-committed" => ("memory_pools_committed", Unit::Bytes, unit),
+        "gc-time" => ("gc_time", Unit::Seconds, of_time),
+        "compile-time" => ("compile_time", Unit::Seconds, of_time),
+        "class-count" => ("classes", Unit::Count, 1.0),
+        // User and password are in no name.
+        what => return (format!("jmx:{what}"), Unit::Count, 1.0),
+    };
+    (name.to_owned(), unit, factor)
 }
 
 /// Splits a text at colons that are not escaped by a backslash.
@@ -114,6 +161,11 @@ impl Agent {
             Some(found) => *found = metric,
             None => self.metrics.push(metric),
         }
+    }
+
+    /// Returns the number of Java machines that the agent asks by JMX.
+    fn machines(&self) -> usize {
+        self.metrics.iter().filter_map(Metric::machine).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the time between two lines: whole seconds, as in the plug-in.
@@ -194,6 +246,7 @@ fn tell(agent: &Agent, line: &str, teller: &mut Teller) {
 pub fn read(agent: &Agent, line: &str, at_ms: i64) -> (Vec<Figure>, Vec<Sample>) {
     let (mut figures, mut samples) = (Vec::new(), Vec::new());
     let line = line.trim_end_matches(['\r', '\n']);
+    let (interval_s, machines) = (agent.interval().as_secs_f64(), agent.machines());
     for (metric, word) in agent.metrics.iter().zip(line.split('\t')) {
         let word = word.trim();
         if word.is_empty() {
@@ -203,7 +256,11 @@ pub fn read(agent: &Agent, line: &str, at_ms: i64) -> (Vec<Figure>, Vec<Sample>)
         if let Ok(number) = value
             && number.is_finite()
         {
-            let (metric, unit, factor) = metric.common();
+            let machine = metric.machine().filter(|_| machines > 1);
+            let (mut metric, unit, factor) = metric.common(interval_s);
+            if let Some(machine) = machine {
+                metric = format!("{metric} ({machine})");
+            }
             figures.push(Figure { metric, unit, value: number * factor });
         }
         let (listener, label) = (metric.listener, metric.label.clone());
@@ -244,6 +301,48 @@ mod tests {
             agent.add(Metric::new(listener, "h", "CPU", text));
         }
         assert_eq!(agent.start(), "interval:2\nmetrics:cpu:user x\tcpu:idle\t\n");
+    }
+
+    fn figures(rows: &[&str], interval_ms: u64, line: &str) -> Vec<(String, Unit, f64)> {
+        let metrics = rows.iter().map(|text| Metric::new(1, "h", "JMX", text)).collect();
+        let agent = Agent { metrics, interval_ms, ..Agent::default() };
+        let of = |figure: Figure| (figure.metric, figure.unit, figure.value);
+        read(&agent, line, 7).0.into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn figures_of_a_java_machine_have_common_names() {
+        let address = "url=localhost\\:4711";
+        let rows = [
+            format!("{address}:gc-time"),
+            format!("{address}:user=a:password=hidden:unit=mb:memory-usage"),
+            format!("label=Heap:memory-committed:{address}"),
+            format!("unit=kb:memorypool-usage:{address}"),
+            "class-count".to_owned(),
+            format!("{address}:compile-time"),
+            format!("{address}:user=a:password=hidden:thread-count"),
+        ];
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let found = figures(&rows, 2000, "300\t64\t1048576\t8\t5029\t50\t7\n");
+        let expected = [
+            ("gc_time", Unit::Seconds, 0.15),
+            ("heap", Unit::Bytes, f64::from(64 << 20)),
+            ("heap_committed", Unit::Bytes, f64::from(1 << 20)),
+            ("memory_pools", Unit::Bytes, 8192.0),
+            ("classes", Unit::Count, 5029.0),
+            ("compile_time", Unit::Seconds, 0.025),
+            ("jmx:thread-count", Unit::Count, 7.0),
+        ];
+        let expected = expected.map(|(name, unit, value)| (name.to_owned(), unit, value));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn java_machines_behind_one_agent_are_told_apart() {
+        let rows = ["memory-usage", "url=localhost\\:9999:memory-usage"];
+        let names: Vec<String> =
+            figures(&rows, 0, "1\t2").into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["heap (localhost:4711)", "heap (localhost:9999)"]);
     }
 
     #[test]
