@@ -31,6 +31,9 @@ pub struct Machine<'r> {
     /// Its options.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'r str>,
+    /// Programs and options behind them that are not in force: `-jar app.jar -Xmx1g`, separated by `; `.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misplaced_options: Option<&'r str>,
 }
 
 /// The Java machines of a run, in the order in which they were found.
@@ -47,6 +50,7 @@ pub fn machines(record: &Record) -> Vec<Machine<'_>> {
             Fact::COLLECTORS => machine.collectors = Some(value),
             Fact::JAVA => machine.java = Some(value),
             Fact::ARGUMENTS => machine.arguments = Some(value),
+            Fact::MISPLACED => machine.misplaced_options = Some(value),
             _ => {}
         }
     }
@@ -73,6 +77,10 @@ impl Machine<'_> {
         if let Some(arguments) = self.arguments {
             en.push(format!("options {arguments}"));
             zh.push(format!("选项 {arguments}"));
+        }
+        if let Some(misplaced) = self.misplaced_options {
+            en.push(format!("options not in force behind {misplaced}"));
+            zh.push(format!("位于程序之后而未生效的选项 {misplaced}"));
         }
         Words { en: en.join(", "), zh: zh.join("、") }
     }

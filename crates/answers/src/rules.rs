@@ -27,6 +27,7 @@ mod hang;
 mod host_ports;
 mod hosts;
 mod java;
+mod java_options;
 mod late_starts;
 mod light;
 mod machine;
@@ -136,7 +137,7 @@ rules! {
 }
 
 /// Findings that are added to those of the rules, where a run has what they are about.
-pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID];
+pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID, java_options::ID];
 
 /// The verdict of all rules.
 pub fn verdict(record: &Record) -> Verdict {
@@ -144,6 +145,7 @@ pub fn verdict(record: &Record) -> Verdict {
     let mut verdict = run.judge();
     series_level::add(&mut verdict, record);
     series_moves::add(&mut verdict, &run);
+    java_options::add(&mut verdict, record);
     verdict
 }
 

@@ -95,6 +95,11 @@ impl<'t> Labels<'t> {
         })
     }
 
+    /// Whether their text has these words, in a name or a value.
+    pub fn mentions(self, words: &str) -> bool {
+        self.0.contains(words)
+    }
+
     pub fn get(self, name: &str) -> Option<Cow<'t, str>> {
         self.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }

@@ -1,18 +1,23 @@
 //! Effective settings of a watched Java machine: its maximum heap, collectors, version and options.
 //!
 //! jmx_exporter and micrometer publish the maximum heap, and the names of memory pools and collectors. They do not
-//! publish the machine's options; these are read if a rule of jmx_exporter publishes them as labels. The first value of
-//! a setting is kept. Collectors that appear later are added, because micrometer names a collector only after its first
-//! pause.
+//! publish the machine's options; these are read from the command line if an exporter shows it in labels. The first
+//! value of a setting is kept. Collectors that appear later are added, because micrometer names a collector only after
+//! its first pause.
+
+mod command;
 
 use record::{Fact, mask};
 
 use crate::exposition::Sample;
 use crate::reader::Figure;
+use command::Command;
 
 /// Maximum number of collectors of a machine, and maximum length of its options in bytes.
 const MOST_COLLECTORS: usize = 8;
 const MOST_BYTES: usize = 2000;
+/// Maximum number of machines with misplaced options on a host.
+const MOST_COMMANDS: usize = 8;
 
 /// The settings of a machine that its exporter has published so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,12 +27,17 @@ pub(crate) struct Settings {
     collectors: Vec<String>,
     version: Option<String>,
     arguments: Option<String>,
+    /// Command lines with options that are not in force, without their other options.
+    misplaced: Vec<Command>,
 }
 
 impl Settings {
     /// Stores the settings that a sample contains.
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let name = sample.name;
+        if let Some(command) = Command::of(sample) {
+            self.add_command(command);
+        }
         if !name.starts_with("jvm_") && !name.starts_with("java_") {
             return;
         }
@@ -48,13 +58,17 @@ impl Settings {
             }
         } else if matches!(name, "jvm_info" | "jvm_runtime_info") && self.version.is_none() {
             self.version = label("version").filter(|version| !version.is_empty()).map(cut);
-        } else if has_options(name) && self.arguments.is_none() {
-            let options = sample.labels.iter().map(|(_, value)| listed(&value));
-            let options: Vec<String> = options
-                .filter(|value| value.starts_with('-'))
-                .map(|value| masked(&value))
-                .collect();
-            self.arguments = (!options.is_empty()).then(|| cut(options.join(" ")));
+        }
+    }
+
+    fn add_command(&mut self, command: Command) {
+        if command.is_own && self.arguments.is_none() && !command.options.is_empty() {
+            self.arguments = Some(cut(masked(&command.options)));
+        }
+        let command = Command { options: Vec::new(), ..command };
+        let is_new = !command.misplaced.is_empty() && !self.misplaced.contains(&command);
+        if is_new && self.misplaced.len() < MOST_COMMANDS {
+            self.misplaced.push(command);
         }
     }
 
@@ -90,11 +104,15 @@ impl Settings {
     /// Returns the settings known so far, as facts of the host.
     pub(crate) fn facts(&self, host: &std::sync::Arc<str>) -> Vec<Fact> {
         let collectors = (!self.collectors.is_empty()).then(|| self.collectors.join(", "));
+        let misplaced = self.misplaced.iter().filter_map(|one| one.shown(self.heap_max));
+        let masked = |line: String| masked(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let misplaced: Vec<String> = misplaced.map(masked).collect();
         let known = [
             (Fact::HEAP_MAX, self.heap_max.map(|bytes| bytes.to_string())),
             (Fact::COLLECTORS, collectors),
             (Fact::JAVA, self.version.clone()),
             (Fact::ARGUMENTS, self.arguments.clone()),
+            (Fact::MISPLACED, (!misplaced.is_empty()).then(|| cut(misplaced.join("; ")))),
         ];
         let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let fact = |(name, value): (&str, String)| Fact {
@@ -154,22 +172,9 @@ fn is_bean_of_collector(name: &str) -> bool {
     name.get(..BEAN.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(BEAN))
 }
 
-/// True if the labels of a metric with that name are options of the machine: `RuntimeMXBean.getInputArguments`, as
-/// rules of jmx_exporter name it.
-fn has_options(name: &str) -> bool {
-    let name = name.to_ascii_lowercase().replace('_', "");
-    name.ends_with("inputarguments") || name.ends_with("inputargumentsinfo")
-}
-
-/// Returns options as on a command line. Also converts a list in Java's notation: `[-Xmx512m, -Xms64m]`.
-fn listed(value: &str) -> String {
-    let list = value.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    list.map_or_else(|| value.to_owned(), |list| list.replace(", ", " "))
-}
-
 /// Masks the values of secret properties and the arguments of agents in options.
-fn masked(options: &str) -> String {
-    let option = |option: &str| match option.split_once('=') {
+fn masked(options: &[String]) -> String {
+    let option = |option: &String| match option.split_once('=') {
         Some((name, _)) if name.starts_with("-javaagent:") || name.starts_with("-agent") => {
             format!("{name}=***")
         }
@@ -178,7 +183,7 @@ fn masked(options: &str) -> String {
         }
         _ => mask::urls(option).into_owned(),
     };
-    options.split_whitespace().map(option).collect::<Vec<_>>().join(" ")
+    options.iter().map(option).collect::<Vec<_>>().join(" ")
 }
 
 fn cut(text: impl AsRef<str>) -> String {
@@ -239,17 +244,26 @@ mod tests {
     #[test]
     fn version_and_options_are_read_where_they_are_told() {
         let text = "jvm_info{runtime=\"OpenJDK Runtime Environment\",vendor=\"Eclipse\",version=\"17.0.9+9\",} 1\n\
-                    java_lang_Runtime_InputArguments{key=\"x\",arguments=\"-Xmx1g -Dstore.password=hidden -javaagent:a.jar=token=hidden\"} 1\n";
+                    target_info{process_command_args=\"[/bin/java, -Xmx1g, -Dstore.password=hidden, -javaagent:a.jar=token=hidden, -jar, a.jar, -XX:+UseG1GC, -javaagent:b.jar=hidden]\"} 1\n";
         let expected = [
             (Fact::JAVA, "17.0.9+9"),
             (Fact::ARGUMENTS, "-Xmx1g -Dstore.password=*** -javaagent:a.jar=***"),
+            (Fact::MISPLACED, "-jar a.jar -XX:+UseG1GC -javaagent:b.jar=***"),
         ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(known(text), expected);
-        let text = "java_lang_Runtime_InputArguments{InputArguments=\"[-Xmx512m, -XX:+UseParallelGC, -Dstore.password=hidden]\"} 1\n";
-        let options = "-Xmx512m -XX:+UseParallelGC -Dstore.password=***";
-        assert_eq!(known(text), [(Fact::ARGUMENTS.to_owned(), options.to_owned())]);
-        assert!(known("java_lang_Runtime_InputArguments{InputArguments=\"[]\"} 1\n").is_empty());
+        assert_eq!(known(&text.repeat(2)), expected);
         assert!(known("jvm_info{version=\"\"} 1\njvm_threads_current 3\n").is_empty());
+    }
+
+    #[test]
+    fn options_of_each_machine_on_a_host_are_kept_and_no_others() {
+        let of = |line: &str| {
+            format!("namedprocess_namegroup_num_procs{{groupname=\"java {line}\"}} 1\n")
+        };
+        let text = of("-Xmx2g -jar a.jar -Xms1g") + &of("-jar b.jar") + &of("App -Xss1m");
+        let expected = (Fact::MISPLACED.to_owned(), "-jar a.jar -Xms1g; App -Xss1m".to_owned());
+        assert_eq!(known(&text), [expected]);
+        let many: String = (0..20).map(|n| of(&format!("App{n} -Xss1m"))).collect();
+        assert_eq!(known(&many)[0].1.split("; ").count(), MOST_COMMANDS);
     }
 }

@@ -43,7 +43,8 @@ const GIB: u64 = 1 << 30;
 #[test]
 fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
     let program = Program::new();
-    let secret = "java_lang_Runtime_InputArguments{options=\"-Xmx1g -Dpassword=hidden\"} 1\n";
+    // As the Java agent of OpenTelemetry shows its own command line.
+    let secret = "target_info{process_command_args=\"[/bin/java, -Xmx1g, -Dpassword=hidden, -jar, app.jar]\"} 1\n";
     let first = run(&program, "first", java(GIB, "G1 Old Generation", ""));
     let same = run(&program, "same", java(GIB, "G1 Old Generation", ""));
     let other = run(&program, "other", java(2 * GIB, "PS Scavenge", secret));
@@ -69,6 +70,31 @@ fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
         assert!(told.out.contains(line), "{line}: {told:?}");
     }
     assert!(!told.out.contains("heap_max of app"), "{told:?}");
+}
+
+/// As a rule of jmx_exporter 0.19 shows them, without what is before `-jar`.
+#[test]
+fn options_behind_the_jar_are_named_in_a_single_run() {
+    let program = Program::new();
+    let command =
+        |arguments: &str| format!("sun_java_command_info{{command=\"app.jar{arguments}\",}} 1.0\n");
+    let text =
+        java(4 * GIB, "G1 Old Generation", &command(" -Xmx1g -XX:+UseParallelGC --server.port=1"));
+    let folder = run(&program, "first", text);
+    let words = "The options -Xmx1g -XX:+UseParallelGC behind -jar app.jar on app are not in force: Java gives them to the \
+                 program as arguments.";
+    let told = program.run(&["verdict", &folder]);
+    let unwrapped = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(words) && unwrapped.contains("[certain]"), "{told:?}");
+    let text = std::fs::read_to_string(format!("{folder}/summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(program::schema::check(&summary), Ok(()));
+    let misplaced = "-jar app.jar -Xmx1g -XX:+UseParallelGC";
+    assert_eq!(summary["java_machines"]["app"]["misplaced_options"], misplaced);
+    // Arguments of the program alone.
+    let text = java(4 * GIB, "G1 Old Generation", &command(" --server.port=1 -Dx=y"));
+    let told = program.run(&["verdict", &run(&program, "second", text)]);
+    assert!(!told.out.contains("in force"), "{told:?}");
 }
 
 #[test]
