@@ -263,3 +263,20 @@ fn a_file_of_macos_is_known_by_any_of_its_texts() {
     let found = verdict.findings.iter().find(|one| one.id == "files_exhausted").expect("files");
     assert!(found.advice.en.contains("launchctl limit maxfiles"), "{}", found.advice.en);
 }
+
+/// The limit of a connect is the plan's own only where Java says so: the text of the operating system is of its own limit.
+#[test]
+fn connects_that_the_system_gave_up_are_no_limit_of_the_plan() {
+    for (class, text, is_of_plan) in [
+        (HOST, "Connect to 10.0.0.7:8080 [/10.0.0.7] failed: Connection timed out: connect", false),
+        (HOST, "Connect to shop:80 failed: Connection timed out (Connection timed out)", false),
+        (SOCKET, "连接超时", false),
+        (TIMEOUT, "connect timed out", true),
+        (TIMEOUT, "Read timed out", true),
+    ] {
+        let late = rows(class, text).replace(",2,Page,Non", ",21010,Page,Non");
+        let verdict = rules::verdict(&Record::of_rows(late.as_bytes()).expect("rows"));
+        let says = verdict.findings.iter().any(|found| found.words.en.contains("the plan's own"));
+        assert_eq!(says, is_of_plan, "{text}: {:#?}", verdict.findings);
+    }
+}

@@ -184,6 +184,11 @@ pub fn is_abort(message: &str) -> bool {
     kind(message) == Some(Kind::Aborted)
 }
 
+/// Returns true if the text says that the operating system, not a limit of the plan, gave up a connection.
+pub fn timed_out_by_system(message: &str) -> bool {
+    kind(message) == Some(Kind::TimedOut)
+}
+
 /// Returns true if a response contains a system's text for a lack of free local ports, in any language. The text then
 /// comes from the server that sent the response, not from the generator.
 pub fn names_ports(answer: &str) -> bool {

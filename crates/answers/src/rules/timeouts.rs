@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::Record;
+use record::wordings::timed_out_by_system;
 use stats::grouped::{count, percent};
 use stats::hist::{Hist, layout};
 use stats::{CloseCause, Outcome};
@@ -137,12 +138,21 @@ fn errors(record: &Record) -> Option<Said> {
     if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
         return None;
     }
-    let is_ours = |cause: usize| {
-        let outcome = record.causes.get(cause).map(|cause| cause.outcome);
-        matches!(outcome, Some(Outcome::Timeout(_)))
+    let given_up = |by_system: bool| {
+        let is_given_up = |cause: usize| {
+            record.causes.get(cause).is_some_and(|cause| {
+                matches!(cause.outcome, Outcome::Timeout(_))
+                    && timed_out_by_system(&cause.message) == by_system
+            })
+        };
+        let list = causes(seconds).into_iter().filter(|(cause, _)| is_given_up(*cause));
+        list.map(|(_, n)| n).sum::<u64>()
     };
-    let list = causes(seconds).into_iter().filter(|(cause, _)| is_ours(*cause));
-    let ours: u64 = list.map(|(_, n)| n).sum();
+    // The operating system's own limit is known: errors_named has the advice on it.
+    if given_up(true) as f64 >= SAME_SHARE * n as f64 {
+        return None;
+    }
+    let ours = given_up(false);
     // Answers of that age say that the service takes as long: then a failure at it is no limit.
     let good = hist(seconds, |s| &s.all.service);
     let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);

@@ -172,10 +172,7 @@ fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
         })
     };
     let of_hops = hops.iter().flat_map(of_hop).flatten();
-    // Ports that were only assumed are a question; what a configuration says is an answer.
-    let is_known = link.told || hops.is_empty();
-    let all = of_hops.chain(is_known.then(|| ports.clone()));
-    all.min_by_key(|one| one.capacity).unwrap_or(ports)
+    of_hops.chain([ports.clone()]).min_by_key(|one| one.capacity).unwrap_or(ports)
 }
 
 /// Bytes: a number with `k`, `m`, `g` or `t` behind it, and `B` or `iB` behind that, all of them powers of 1024.
@@ -274,11 +271,16 @@ impl Reckoned {
         let RunsOut { hop, of, capacity } = &self.runs_out;
         let of = if *of == "local ports" { String::new() } else { format!(" of {of}") };
         let known = if self.not_judged().is_empty() { "" } else { "of what is judged, " };
+        let link = &self.links[self.first_out];
+        let assumed = if self.runs_out.of == "local ports" && !link.told {
+            ", if its ports are Linux's default"
+        } else {
+            ""
+        };
         out.push_str(&format!(
-            "  {known}{hop} runs out{of} first, at {} connections\n",
+            "  {known}{hop} runs out{of} first, at {} connections{assumed}\n",
             count(*capacity)
         ));
-        let link = &self.links[self.first_out];
         if !self.remedies.is_empty() && self.runs_out.of != "local ports" {
             out.push_str(&format!(
                 "  local ports of {} -> {}: {}\n",

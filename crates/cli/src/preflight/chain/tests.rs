@@ -170,6 +170,20 @@ fn memory_of_a_proxy_is_allocated_ahead_and_grows_with_slow_readers() {
     assert_eq!(r.runs_out.of, "local ports");
 }
 
+/// Assumed ports may end before the memory does: then they are named, as an assumption.
+#[test]
+fn assumed_ports_that_end_first_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("nginx.conf");
+    std::fs::write(&file, "worker_processes 2; events { worker_connections 1000000; }")
+        .expect("written");
+    let r = reckoned(&format!("nginx*4 conf='{}' memory=64G -> ingress*5", file.display()), 1_000);
+    assert_eq!((r.runs_out.of, r.capacity), ("local ports", 564_640));
+    let words =
+        "nginx -> ingress runs out first, at 564 640 connections, if its ports are Linux's default";
+    assert!(r.text().contains(words), "{}", r.text());
+}
+
 #[test]
 fn upgraded_connections_have_a_buffer_each_way_and_no_others() {
     let large = format!("{LARGE} proxy_buffer_size 64k; proxy_buffers 8 64k; }} }} }}");
