@@ -1,5 +1,5 @@
-//! Limits that show only as errors: a number of requests at once beyond which the target turns requests away, and a pool that
-//! gives up after a short wait. And what looks like one and is none.
+//! Limits that show only as errors: a number of concurrent requests beyond which the target refuses requests, and a
+//! pool that gives up after a short wait. Also cases that look like such a limit and are none.
 mod situations;
 
 use answers::random::Random;
@@ -21,7 +21,7 @@ fn error(takes: u64) -> Answer {
     bad(takes, Outcome::Status, "500", "Internal Server Error")
 }
 
-/// Users that come over 40 s of 60, against so many places.
+/// Returns a run against `places` places; the users of the ramp arrive over 40 of 60 s.
 fn semaphore(load: &Users, places: usize, refused: impl Fn() -> Answer) -> Record {
     let mut places = Places::new(places);
     run(load, move |request, random| {
@@ -89,7 +89,7 @@ fn says(record: &Record, id: &str) -> String {
 #[test]
 fn other_errors_under_load_are_no_limit_at_once() {
     let ramp = users(120).ramp(40);
-    // A limit of the rate, with bursts of its own.
+    // A rate limit that allows bursts.
     let mut let_through = 0;
     let rate = run(&ramp, |request, random| {
         if let_through as f64 > request.at as f64 / 1e6 * 800.0 {
@@ -98,12 +98,12 @@ fn other_errors_under_load_are_no_limit_at_once() {
         let_through += 1;
         good(about(40 * MS, random))
     });
-    // Errors that grow with the load.
+    // Errors that become more frequent with the load.
     let grows = run(&ramp, |request, random| {
         let share = (request.at as f64 / 60e6 - 0.3).max(0.0);
         if random.uniform() < share { error(2 * MS) } else { good(about(40 * MS, random)) }
     });
-    // One of two instances dies while users come.
+    // One of two instances dies while users arrive.
     let dies = run(&ramp, |request, random| {
         if request.at > 25_000 * MS && request.number % 2 == 0 {
             error(2 * MS)
@@ -111,7 +111,7 @@ fn other_errors_under_load_are_no_limit_at_once() {
             good(about(40 * MS, random))
         }
     });
-    // An overloaded target whose proxy gives up.
+    // An overloaded target whose proxy has a time limit.
     let mut workers = Workers::new(20);
     let overload = run(&ramp, |request, random| {
         let takes = workers.work(request.at, about(40 * MS, random));
@@ -121,11 +121,11 @@ fn other_errors_under_load_are_no_limit_at_once() {
             good(takes)
         }
     });
-    // Users that fail by chance, and always as many of them.
+    // Requests that fail by chance, under a constant number of users.
     let chance = run(&users(400).pause(100), |_, random| {
         if random.uniform() < 0.3 { error(2 * MS) } else { good(about(60 * MS, random)) }
     });
-    // One of two instances is dead from the start, and they take turns.
+    // One of two instances is dead from the start, and requests alternate between both.
     let dead = run(&users(400).pause(100), |request, random| {
         if request.number % 2 == 0 { error(2 * MS) } else { good(about(60 * MS, random)) }
     });
@@ -144,7 +144,7 @@ fn other_errors_under_load_are_no_limit_at_once() {
 
 #[test]
 fn a_semaphore_is_found_as_jmeters_users_come() {
-    // All within 10 s of 60, so that the load below the limit is short.
+    // All users start within 10 of 60 s, so the load is below the limit for a short time only.
     let record = semaphore(&users(500).ramp(10).pause(100), 100, || error(2 * MS));
     let said = first(&record);
     assert!(said.starts_with("Errors begin above about 100 requests in flight ("), "{said}");
@@ -184,7 +184,7 @@ fn a_pool_that_gives_up_after_most_of_the_time_of_an_answer_is_no_limit_at_once(
     assert!(said.starts_with("A wait of about 5.0 ms precedes the failures"), "{said}");
 }
 
-/// A pool of that many connections, of which requests wait for one for so long at most.
+/// Returns a run against a pool of `size` connections; a request waits for a connection for at most `wait`.
 fn pool(load: &Users, size: usize, wait: u64) -> Record {
     let mut pool = Workers::new(size);
     run(load, move |request, random| {
@@ -216,7 +216,7 @@ fn failures_of_one_length_are_no_wait_where_the_load_does_not_matter() {
     };
     let even = by_chance(0.02, |random| (2.0 + 20.0 * random.uniform()) as u64 * MS);
     assert_eq!(says(&even, "fixed_timeout"), "");
-    // A quick error of a target whose answers take longer.
+    // A fast error of a target whose responses take longer.
     let quick = by_chance(0.05, |random| about(40 * MS, random));
     assert_eq!(says(&quick, "fixed_timeout"), "");
 }
@@ -234,7 +234,7 @@ fn a_pool_that_fails_fast_is_known_under_a_load_that_does_not_change() {
 
 #[test]
 fn failures_of_one_length_that_begin_at_some_moment_are_no_wait() {
-    // A deployment after 30 s, while users come: from then on as many fail under any load.
+    // A deployment after 30 s, while users arrive: from then on the same share fails under any load.
     for ramp in [50, 20] {
         let record = run(&users(60).ramp(ramp).pause(10), |request, random| {
             let fails = request.at > 30_000 * MS && random.uniform() < 0.3;
@@ -246,7 +246,7 @@ fn failures_of_one_length_that_begin_at_some_moment_are_no_wait() {
     }
 }
 
-/// 300 users that come within 10 s to a service which works on two requests at once.
+/// Returns a run of 300 users that arrive within 10 s at a service which processes two requests at the same time.
 fn filling_queue(seed: u64, slower_from_s: u64) -> Record {
     let mut workers = Workers::new(2);
     let load = Users { seed, ..users(300).ramp(10).seconds(300) };
@@ -269,7 +269,7 @@ fn a_queue_that_fills_is_no_change_of_the_target() {
     assert!(said.starts_with("Response times changed at about "), "{said}");
 }
 
-/// Rows of users that start no request after 60 s; the last of them ends after so many seconds.
+/// Returns a run whose users send no request after 60 s; the last request ends `over` seconds later.
 fn outlasting(over: u64) -> Record {
     let mut record = run(&users(20).ramp(5).pause(80), |_, random| good(about(20 * MS, random)));
     let last = record.seconds.last().expect("seconds").clone();

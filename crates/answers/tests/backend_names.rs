@@ -1,5 +1,5 @@
-//! Backends that nobody asked about: named by the headers of kept answers, within a label.
-// Each test binary uses its own part of the situations.
+//! Backends without a configured class: the headers of kept responses name them, within a label.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use std::sync::Arc;
@@ -11,12 +11,13 @@ use situations::all::quiet;
 use situations::{Answer, MS, good, run, users};
 use stats::{Outcome, Phases};
 
-/// A run with 60 answers that were kept at random: label, header line, ms, and whether the answer failed.
+/// Returns a run with 60 randomly kept responses. `of` returns label, header line, time in ms, and true for a failed
+/// response.
 fn with_kept(of: impl Fn(usize) -> (u32, String, u64, bool)) -> Record {
     with_more(of, |_, _| ())
 }
 
-/// The same, with further changes to each.
+/// Returns such a run, and applies a further change to each kept response.
 fn with_more(
     of: impl Fn(usize) -> (u32, String, u64, bool),
     change: impl Fn(usize, &mut Kept),
@@ -93,7 +94,7 @@ fn two_services_of_a_plan_are_no_backends_of_each_other() {
 fn names_that_do_not_go_with_the_times_say_nothing() {
     let alike = with_kept(|n| (0, format!("X-Host: h{}", n % 2), 20 + n as u64 * 7 % 30, false));
     assert_eq!(said(&alike), "");
-    // A few slow answers of one backend, and a name for each answer.
+    // A few slow responses of one backend, and a different name for each response.
     let few = with_kept(|n| {
         (0, format!("X-Host: h{}", n % 2), if n % 10 == 1 { 300 } else { 20 }, false)
     });
@@ -102,7 +103,8 @@ fn names_that_do_not_go_with_the_times_say_nothing() {
     assert_eq!(said(&each), "");
 }
 
-/// Answers of which each third is slow, with one header line for these and another for the others.
+/// Returns the finding on responses of which each third is slow, with one header line for slow ones and another for the
+/// others.
 fn two_lines(slow: &str, fast: &str) -> Record {
     with_kept(|n| {
         let (line, ms) = if n % 3 == 1 { (slow, 120) } else { (fast, 10 + n as u64 % 5) };
@@ -131,7 +133,7 @@ fn states_of_caches_and_chains_of_proxies_are_no_backends() {
     ] {
         assert_eq!(said(&two_lines(slow, fast)), "", "{slow}");
     }
-    // Nodes of a list that are alike, and a node that is slow whatever the cache says.
+    // Similar nodes in a list, and a node that is slow regardless of the cache state.
     for (slow, fast) in [
         ("X-Served-By: cache-iad-1, cache-fra-7", "X-Served-By: cache-iad-2, cache-fra-7"),
         ("X-Node: node-1\r\nX-Cache: MISS", "X-Node: node-2\r\nX-Cache: MISS"),
@@ -143,7 +145,8 @@ fn states_of_caches_and_chains_of_proxies_are_no_backends() {
     }
 }
 
-/// Two nodes of which one is slow, with requests and addresses of each answer's number.
+/// Returns the finding on two nodes, one of them slow; `request` and `address` return the request and address of each
+/// response.
 fn two_nodes(request: impl Fn(usize) -> String, address: impl Fn(usize) -> String) -> String {
     let line = |n: usize| format!("X-Node: node-{}", n % 3 % 2);
     let ms = |n: usize| if n % 3 == 1 { 120 } else { 10 + n as u64 % 5 };
@@ -165,7 +168,7 @@ fn a_difference_of_requests_is_none_of_backends() {
     assert_eq!(two_nodes(|n| get(format!("/list?kind={}", big(n))), port), "");
     let service = |n: usize| format!("10.0.0.1:{}", if n % 3 == 1 { 81 } else { 80 });
     assert_eq!(two_nodes(|_| get("/".into()), service), "");
-    // The same requests at both, and requests that differ in data alone.
+    // Both nodes get the same requests, or requests that differ only in their data.
     for said in [
         two_nodes(|n| get(format!("/item/{n}?size={}", n % 2)), port),
         two_nodes(|n| get(format!("/search?q={}", "zo".repeat(n + 1))), port),
@@ -203,7 +206,8 @@ fn pages_of_errors_of_a_gateway_are_no_backend() {
     assert!(with("X-Upstream-Addr", "502", "10.0.0.1").starts_with("One of 2 backends fails"));
 }
 
-/// A run of one label that two addresses served, one of them slow; the paths that kept samples asked of each.
+/// Returns the finding on a run of one label with two addresses, one of them slow; `paths`: paths of the kept requests
+/// to each.
 fn two_addresses(addresses: [&str; 2], paths: [&str; 2]) -> String {
     let mut record = run(&users(20).pause(80), |request, _| {
         let is_slow = request.number % 2 == 1;

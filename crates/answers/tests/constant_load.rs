@@ -1,6 +1,6 @@
-//! Constant loads, as most plans have them: the sentence about a target that makes users wait, and silence about
-//! healthy ones.
-// Each test binary uses its own part of the situations.
+//! Constant loads, as most plans have them: the sentence about a target that makes users wait, and no sentence about
+//! healthy targets.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::random::Random;
@@ -10,7 +10,7 @@ use record::{Record, Series, Unit};
 use situations::{Answer, MS, Request, S, Users, Workers, about, bad, good, run, users};
 use stats::Outcome;
 
-/// Users that start together.
+/// Returns a load whose users all start at the same time.
 fn at_once(n: u64) -> Users {
     Users { at_once: n, ..users(n) }
 }
@@ -30,7 +30,7 @@ fn assert_alone(record: &Record, words: &str) {
     assert!(said.contains("--ramp 30s") && said.contains("throng capacity"), "{said}");
 }
 
-/// Without a finding, and without the claim that a limit was looked for.
+/// Asserts that there is no finding and that no limit rule counts as checked.
 fn assert_not_checked(record: &Record) {
     let (verdict, _) = spoken(record);
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
@@ -50,7 +50,7 @@ fn workers(load: &Users, n: usize) -> Record {
 fn users_that_start_together_on_four_workers_wait() {
     let words = "200/s at 40 users. Most of the 200 ms is probably waiting: the first answers took";
     assert_alone(&workers(&at_once(40), 4), words);
-    // JMeter's usual ramp is a second, and a plan may think.
+    // JMeter's usual ramp takes one second, and a plan may have pauses.
     let short = workers(&users(40).ramp(1), 4);
     assert!(rules::verdict(&short).findings[0].words.en.contains("at 40 users"), "{short:?}");
     let thinking = workers(&at_once(60).pause(50), 4);
@@ -73,7 +73,7 @@ fn a_pool_or_a_lock_behind_the_target_and_paced_answers_are_waiting_too() {
     assert_alone(&paced, "200/s at 40 users. Most of the 20");
 }
 
-/// Users that ask for two fast labels and a third one.
+/// Returns a run with two fast labels and a third one, whose times come from `third`.
 fn shop(third: impl FnMut(&Request, &mut Random) -> u64) -> Record {
     let mut third = third;
     let load = Users { labels: &["home", "cart", "pay"], ..at_once(15).seconds(30) };
@@ -98,14 +98,14 @@ fn a_lock_behind_one_of_three_labels_is_named_with_the_label() {
 #[test]
 fn a_label_that_is_slow_by_itself_beside_fast_ones_is_not_waiting() {
     assert_not_checked(&shop(|_, random| about(700 * MS, random)));
-    // A long poll that ends when something happens, and an export that is slow for a few of its requests.
+    // A long poll that ends when something happens, and an export with a few slow requests.
     assert_not_checked(&shop(|_, random| (random.uniform() * 1_400_000.0) as u64 + MS));
     assert_not_checked(&shop(
         |_, random| {
             if random.uniform() < 0.02 { 5 * S } else { about(20 * MS, random) }
         },
     ));
-    // Work that grows with what each user has in its cart.
+    // Work that grows with the contents of each user's cart.
     let mut carts = [0; 15];
     let (_, said) = spoken(&shop(move |request, random| {
         let cart = &mut carts[request.user as usize];
@@ -122,7 +122,7 @@ fn healthy_targets_under_a_constant_load_get_no_sentence() {
     };
     assert_not_checked(&healthy(&at_once(20).pause(80), |_, random| about(20 * MS, random)));
     assert_not_checked(&healthy(&at_once(40), |_, random| about(200 * MS, random)));
-    // A long tail, and answers that are slow while the target is cold.
+    // A long tail of response times, and responses that are slow while the target is cold.
     assert_not_checked(&healthy(&at_once(20), |_, random| {
         (-(random.uniform().max(1e-6)).ln() * 20_000.0) as u64 + MS
     }));
@@ -142,7 +142,7 @@ fn answers_that_grow_with_the_data_are_not_waiting() {
 
 #[test]
 fn cheap_first_requests_are_no_answers_of_an_idle_target() {
-    // Each user's first request is cheap; or the first rows of the data are.
+    // The first request of each user is cheap, or the first rows of the data are.
     let mut seen = std::collections::BTreeSet::new();
     let of_users = run(&at_once(20), move |request, random| {
         let is_first = seen.insert(request.user);
@@ -201,7 +201,7 @@ fn one_user_alone_shows_no_limit() {
 
 #[test]
 fn bytes_that_stay_the_same_are_named_and_called_a_full_line_only_when_something_shows_it() {
-    // Each answer is 60 KB that take their time: 3 MB/s, like no usual line.
+    // Each response has 60 KB, which take their time: 3 MB/s, unlike any usual line.
     let slow = |load: &Users| {
         run(load, |_, random| {
             let receive = about(390 * MS, random);

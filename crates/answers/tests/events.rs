@@ -1,4 +1,4 @@
-//! Failures that all lie within a second or two.
+//! Failures that all occur within a second or two.
 mod situations;
 
 use answers::rules;
@@ -30,7 +30,7 @@ fn failures_of_a_moment_are_told_as_such() {
     assert!(words.contains("(at 0:12, for less than a second, with 10 users)"), "{words}");
     let words = said(30, |request| (12_700 * MS..13_300 * MS).contains(&request.at));
     assert!(words.contains(", all within 2 seconds, in which "), "{words}");
-    // Near the end of the run as well.
+    // An event near the end of the run.
     let words = said(30, |request| (28_200 * MS..28_800 * MS).contains(&request.at));
     assert!(words.contains("all within 1 second"), "{words}");
 }
@@ -55,7 +55,7 @@ fn unavailable() -> Answer {
 
 #[test]
 fn a_target_that_goes_away_is_no_change_of_its_times() {
-    // Connects that fail begin 5 s before their failure is known.
+    // A connect that fails starts 5 s before its failure is known.
     let no_answer = Outcome::Timeout(Phase::Connect);
     for gone in [bad(5 * S, no_answer, "timeout", "Connect timed out"), unavailable()] {
         let found = findings(&users(10).pause(50).seconds(70), |request| {

@@ -1,20 +1,20 @@
-//! The number of requests that a target works on at once, from the few samples of a slow one: a user alone, then many. How
-//! often it is named, and how often wrongly.
-// Each test binary uses its own part of the situations.
+//! The number of requests that a slow target processes at the same time, estimated from few samples: a single user,
+//! then many. The test counts how often the number is reported, and how often it is wrong.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
 use record::Record;
 use situations::{MS, S, Users, Workers, good, run, users};
 
-/// The load of the demo: a user alone, then 20 over a ramp.
+/// Returns the load of the demo: a single user, then 20 users over a ramp.
 fn demo(seed: u64) -> Users {
     let mut load = users(20).ramp(5).seconds(70);
     (load.alone, load.seed) = (20 * S, seed);
     load
 }
 
-/// The sleeps of the published service: `nextInt(1500) % 1401 + 100` ms.
+/// Returns a run against the published service, which sleeps for `nextInt(1500) % 1401 + 100` ms.
 fn fitness(workers: usize, load: &Users) -> Record {
     let mut workers = Workers::new(workers);
     run(load, move |request, random| {

@@ -1,5 +1,5 @@
-//! The rules on the generator, on a good minute that one thing is wrong with: each speaks from its threshold on and is
-//! silent below.
+//! The rules on the generator, on a healthy run of one minute with one fault added. Each rule reports from its
+//! threshold on and is silent below.
 mod situations;
 
 use answers::rules;
@@ -11,7 +11,7 @@ use stats::hist::{Bins, layout};
 use stats::machine::Machine;
 use stats::{CloseCause, Counter};
 
-/// The change to each second of a good minute, and the rules that speak.
+/// A change to each second of the healthy run, and the rules that must report.
 type Row = (&'static str, fn(&mut Second, usize), &'static [&'static str]);
 
 fn check(table: &[Row]) {
@@ -31,7 +31,7 @@ fn machine(second: &mut Second) -> &mut Machine {
     second.machine.as_mut().expect("a machine")
 }
 
-/// All requests take so many milliseconds, of which so many in the generator.
+/// Sets the times of all requests to `takes` ms, of which `lag` ms pass in the generator.
 fn lag(second: &mut Second, takes: u64, lag: u64) {
     let count = second.all.count.max(1);
     let bins = |ms: u64| Bins::try_from(vec![(layout::index_of(ms * 1000), count)]).unwrap();
@@ -115,7 +115,7 @@ fn reading_too_slowly_is_found() {
     ]);
 }
 
-/// As many bytes came as fill a window of 2 048 bytes often enough, and one of Linux's own not once.
+/// The received bytes fill a window of 2 048 bytes often enough, but a window of Linux's default size not even once.
 #[test]
 fn windows_are_as_large_as_the_records_receive_buffer() {
     let mut record = quiet();
@@ -274,6 +274,6 @@ fn one_stop_is_no_limit_of_the_generator_in_a_short_run() {
         spoken(&record)
     };
     assert_eq!(stopped(&[4])[0], "generator_stalled");
-    // A generator that stops three times in ten seconds is at its limit.
+    // A generator that pauses three times in ten seconds is at its limit.
     assert_eq!(stopped(&[2, 5, 8])[0], "generator_limit");
 }

@@ -1,5 +1,5 @@
-//! Local ports of a watched host that run out: since when, where its readings do not come each second.
-// Each test binary uses its own part of the situations.
+//! Local ports of a watched host that run out: the reported start, if readings do not arrive every second.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
@@ -9,7 +9,8 @@ use situations::all::with_host;
 use situations::{MS, about, bad, good, run, users};
 use stats::Outcome;
 
-/// A minute with a gateway whose 5000 ports are gone after 12.5 s, in the second that ends at 0:13; then most requests fail.
+/// Returns a run of one minute with a gateway whose 5000 ports run out after 12.5 s, in the second that ends at 0:13;
+/// then most requests fail.
 fn without_ports() -> Record {
     let record = run(&users(20).ramp(5).pause(80), |request, random| {
         if request.at > 12_500 * MS && random.uniform() < 0.6 {

@@ -1,12 +1,12 @@
-//! Watched hosts alike of which one is left out: the reason, as far as figures tell it.
-// Each test binary uses its own part of the situations.
+//! Several similar watched hosts, one of which gets too little traffic: the reason, as far as the figures show it.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
 use record::{Record, Series, Unit};
 use situations::all::quiet;
 
-/// A minute with hosts of these names and figures, the same in each second.
+/// Returns a run of one minute with watched hosts of these names and figures, constant over all seconds.
 fn watching(hosts: &[(&str, &str, f64)]) -> Record {
     let mut record = quiet();
     let series = |(host, metric, _): &(&str, &str, f64)| Series {
@@ -22,7 +22,8 @@ fn watching(hosts: &[(&str, &str, f64)]) -> Record {
     record
 }
 
-/// Gateways that get so many bytes a second, behind a proxy that repeats so many attempts to connect.
+/// Returns a run with gateways that receive `bytes` per second each, behind a proxy that repeats `repeats` connect
+/// attempts.
 fn gateways(bytes: &[f64], repeats: f64) -> Record {
     const NAMES: [&str; 3] = ["gateway-1", "gateway-2", "gateway-3"];
     let of = |(name, bytes): (&'static str, &f64)| (name, "net_received", *bytes);

@@ -1,5 +1,6 @@
-//! The number of requests that a target works on at once, from two runs: one with a light load, and an overload.
-// Each test binary uses its own part of the situations.
+//! The number of requests that a target processes at the same time, from two runs: one with a light load, and one with
+//! an overload.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
@@ -7,7 +8,7 @@ use answers::verdict::{About, Confidence, Finding, Verdict, Words};
 use record::Record;
 use situations::{MS, Users, Workers, about, good, run, users};
 
-/// All users at once, so that the run itself has no light load.
+/// Returns a load whose users all start at the same time, so that the run itself has no light load.
 fn at_once(n: u64) -> Users {
     Users { at_once: n, ..users(n) }
 }
@@ -44,7 +45,7 @@ fn the_number_is_that_of_the_workers() {
     }
 }
 
-/// The same run on a machine of two processors that the target shares, where all programs use so many of them.
+/// Moves a run to a machine of two processors that the target shares; all programs together use `used` processors.
 fn on_machine(mut record: Record, used: f64) -> Record {
     record.frame.target_is_here = true;
     for second in &mut record.seconds {
@@ -64,13 +65,13 @@ fn one_thread_that_never_rests_is_named() {
         let found = limit(&verdict).expect("a limit");
         (found.words.en.clone(), found.words.zh.clone(), found.advice.en.clone())
     };
-    // The generator's tenth of a processor is none of the target's.
+    // The 0.1 processors of the generator do not count for the target.
     let (en, zh, advice) = says(&on_machine(heavy.clone(), 1.1));
     let one = "Programs beside the generator use one processor all the time (1.00), as one thread does that never rests.";
     assert!(en.ends_with(one), "{en}");
     assert!(zh.ends_with("如同一个从不空闲的线程。"), "{zh}");
     assert!(advice.starts_with("Find the thread"), "{advice}");
-    // A lock leaves processors idle, two threads use two, and another machine's are not seen.
+    // A lock leaves processors idle, two threads use two processors, and processors of another machine are unknown.
     let mut elsewhere = on_machine(heavy.clone(), 1.1);
     elsewhere.frame.target_is_here = false;
     for other in [on_machine(heavy.clone(), 0.4), on_machine(heavy, 1.9), elsewhere] {
@@ -118,7 +119,7 @@ fn a_rate_that_does_not_grow_names_the_thread_too() {
 
 #[test]
 fn a_load_that_may_wait_says_nothing() {
-    // Five users on four workers wait a little; they look like five workers that do not.
+    // Five users on four workers wait a little; the figures look like five workers without waits.
     for (workers, light) in [(4, 5), (1, 2), (1, 20)] {
         let heavy = served(workers, &at_once(200));
         let verdict = together(&served(workers, &at_once(light)), &heavy);

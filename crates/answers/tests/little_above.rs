@@ -1,5 +1,5 @@
-//! A semaphore of 100 with 120 users: a load that is little above the limit, so that few requests fail. And what fails as
-//! many requests and is no limit.
+//! A semaphore of 100 with 120 users: a load little above the limit, so that few requests fail. And equally frequent
+//! failures that are no limit.
 mod situations;
 
 use answers::random::Random;
@@ -18,7 +18,7 @@ fn error(takes: u64) -> Answer {
     bad(takes, Outcome::Status, "500", "Internal Server Error")
 }
 
-/// Times that hardly vary, and those that vary as widely as the ones between random events.
+/// Times that hardly vary; `wide` returns exponential times.
 fn narrow(random: &mut Random) -> u64 {
     about(100 * MS, random)
 }
@@ -27,12 +27,12 @@ fn wide(random: &mut Random) -> u64 {
     (-100_000.0 * (1.0 - random.uniform()).max(1e-9).ln()) as u64 + 100
 }
 
-/// 120 users without pauses, all within so many seconds.
+/// Returns a load of 120 users without pauses that all start within `ramp` seconds.
 fn load(ramp: u64, seed: u64) -> Users {
     Users { seed, ..users(120).ramp(ramp).seconds(90) }
 }
 
-/// Refusals of a semaphore take as long as answers.
+/// Returns a run against a semaphore whose refusals take as long as responses.
 fn semaphore(load: &Users, takes: fn(&mut Random) -> u64) -> Record {
     let mut places = Places::new(100);
     run(load, move |request, random| {
@@ -41,7 +41,7 @@ fn semaphore(load: &Users, takes: fn(&mut Random) -> u64) -> Record {
     })
 }
 
-/// Requests fail by some choice.
+/// Returns a run in which `fails` selects the requests that fail.
 fn failing(
     load: &Users,
     takes: fn(&mut Random) -> u64,
@@ -95,7 +95,7 @@ fn as_many_errors_without_a_limit_are_none() {
                 assert_eq!(says(&chance), "", "by chance, {seed} {ramp}");
                 let turns = failing(&load, takes, |_, number, _| number.is_multiple_of(6));
                 assert_eq!(says(&turns), "", "one of six instances, {seed} {ramp}");
-                // From the moment on at which 100 users are there.
+                // The failures begin when 100 users are active.
                 let from = ramp * S * 100 / 120;
                 let dies =
                     failing(&load, takes, |at, number, _| at > from && number.is_multiple_of(6));
@@ -109,7 +109,8 @@ fn as_many_errors_without_a_limit_are_none() {
     }
 }
 
-/// A semaphore under a constant load whose times hardly vary looks as one of six instances that fails does: nothing is said.
+/// A semaphore under a constant load whose times hardly vary looks like one failing instance of six, so there is no
+/// finding.
 #[test]
 fn a_limit_that_looks_like_turns_is_not_guessed() {
     for seed in 1..=3 {

@@ -1,5 +1,5 @@
-//! Long runs, whose seconds are joined into intervals: rules say nothing that they would not say of the seconds.
-// Each test binary uses its own part of the situations.
+//! Long runs, whose seconds are merged into intervals: rules report nothing that they would not report on the seconds.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ fn intervals_say_nothing_that_their_seconds_do_not() {
     }
 }
 
-/// The pace in the sentence on a drift.
+/// Returns the growth per time in the sentence on a drift.
 fn pace(record: &Record) -> String {
     let verdict = rules::verdict(record);
     let drift = verdict.findings.iter().find(|finding| finding.id == "drift").expect("a drift");
@@ -46,7 +46,7 @@ fn pace(record: &Record) -> String {
 
 #[test]
 fn the_pace_of_a_drift_is_one_of_minutes_however_long_the_intervals_are() {
-    // Four hours, from 100 ms to 196 ms.
+    // Four hours, in which times grow from 100 ms to 196 ms.
     let run = run(&users(1).pause(900).seconds(4 * 3600), |request, _| {
         good(100 * MS + request.at / 150_000)
     });

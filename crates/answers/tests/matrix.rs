@@ -1,4 +1,4 @@
-//! Every situation through all rules: the right one speaks first, and none is wrong.
+//! Applies all rules to every situation: the right finding comes first, and no finding is wrong.
 mod situations;
 
 use answers::rules;

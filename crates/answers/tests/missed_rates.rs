@@ -1,4 +1,4 @@
-//! A rate of timers that the run did not reach: whether more users would have helped.
+//! A rate set by timers that the run did not reach: tests whether the advice to add users is right.
 mod situations;
 
 use answers::rules;
@@ -10,7 +10,7 @@ fn said(record: &Record) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Users whose timers ask for 100 requests per second, on so many workers that take 100 ms for each.
+/// Returns a run whose timers require 100 requests per second, against `n` workers that take 100 ms per request.
 fn timers(load: &Users, n: usize) -> Record {
     let mut workers = Workers::new(n);
     let mut record =
@@ -24,7 +24,7 @@ fn too_few_users_are_told_how_many_would_do() {
     let words = said(&timers(&Users { at_once: 2, ..users(2) }, 1000));
     assert!(words.contains("all 2 users were waiting for answers of 100 ms"), "{words}");
     assert!(words.contains("The rate needs at least 1"), "{words}");
-    // More users with a timer each would ask for more.
+    // More users with a timer each would raise the required rate.
     let found = rules::verdict(&timers(&Users { at_once: 2, ..users(2) }, 1000)).findings;
     let advice = &found.iter().find(|one| one.id == "late_starts").expect("late starts").advice;
     assert!(advice.en.contains("and the same rate in all"), "{}", advice.en);
@@ -44,7 +44,7 @@ fn a_target_at_its_limit_is_not_asked_for_more_users() {
 
 #[test]
 fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
-    // Users who wait for nothing but answers scatter less than chance.
+    // Users who only wait for responses scatter less than chance.
     let missed = |rate: f64, length: u64| {
         let load = Users { at_once: 2, ..users(2) }.seconds(length);
         let mut record = run(&load, |_, random| good(about(230 * MS, random)));
@@ -55,7 +55,7 @@ fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
         assert!(missed(10.2, length).is_some(), "{length} s");
         assert_eq!(missed(8.4, length), None, "{length} s");
     }
-    // Too few for the scatter to be known.
+    // There are too few seconds to know the scatter.
     assert_eq!(missed(10.2, 6), None);
 }
 

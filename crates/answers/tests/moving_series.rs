@@ -1,4 +1,5 @@
-//! Series of numbers in answers that move with the response time, in runs; and those that do not, or only as the users do.
+//! Series of numbers in responses that move with the response time during a run, and series that do not, or only as the
+//! users do.
 mod situations;
 
 use answers::random::Random;
@@ -8,7 +9,7 @@ use record::Record;
 use situations::{MS, S, Users, Workers, about, good, run, users};
 use stats::Number;
 
-/// A run with a series that has these numbers in its seconds.
+/// Adds a series to a run; `numbers` returns its value in each second.
 fn with_series(mut record: Record, numbers: impl Fn(usize) -> f64) -> Record {
     record.frame.settings.push(("-Jthrong.series".into(), "load=serverLoad".into()));
     for (at, second) in record.seconds.iter_mut().enumerate() {
@@ -27,7 +28,7 @@ fn says(record: &Record) -> Option<String> {
     Some(found.words.en.clone())
 }
 
-/// A number for each second that remembers the one before.
+/// Returns an autoregressive series: one value per second, which depends on the value before.
 fn wandering(seed: u64, seconds: usize) -> Vec<f64> {
     let mut random = Random::new(seed);
     let mut last = 0.0;
@@ -38,7 +39,7 @@ fn wandering(seed: u64, seconds: usize) -> Vec<f64> {
     (0..seconds).map(&mut next).collect()
 }
 
-/// Users under the same load, whose answers take as long as the level of the second says.
+/// Returns a run under constant load in which the level of each second determines the response times.
 fn under_level(load: &Users, level: &[f64]) -> Record {
     run(load, |request, random| {
         let level = level.get((request.at / S) as usize).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Requests that get no answer: until the end of the run, for some seconds, or when the run is stopped.
+//! Requests without a response: until the end of the run, for some seconds, or at a stop of the run.
 mod situations;
 
 use answers::rules;
@@ -16,7 +16,7 @@ fn said(record: &Record, id: &str) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Users whose requests get no answer from one second to another; the plan gives them up after so many ms.
+/// Returns a run without responses between two seconds; the plan's time limit is `limit` ms.
 fn without_answer(from: u64, to: u64, limit: u64) -> Record {
     run(&users(10).pause(50).seconds(20), move |request, _| {
         if (from * S..to * S).contains(&request.at) {
@@ -27,7 +27,8 @@ fn without_answer(from: u64, to: u64, limit: u64) -> Record {
     })
 }
 
-/// Users who get no answer from that second on, are stopped at the other one, and cut at the end.
+/// Returns a run without responses from second `from` on; it is stopped at second `stop`, and its end cuts the
+/// requests.
 fn cut_at_end(from: u64, stop: i64) -> Record {
     let mut record = without_answer(from, 20, 100_000);
     record.seconds[19].all.cut = 10;
@@ -39,7 +40,7 @@ fn cut_at_end(from: u64, stop: i64) -> Record {
     record
 }
 
-/// A second label with the figures of `of`.
+/// Adds a second label with the figures of `of`.
 fn beside(mut record: Record, of: &Record) -> Record {
     record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
     for (second, other) in record.seconds.iter_mut().zip(&of.seconds) {
@@ -50,7 +51,8 @@ fn beside(mut record: Record, of: &Record) -> Record {
     record
 }
 
-/// More and more users of two workers; the plan gives a request up after a second, and the target works on it all the same.
+/// Returns a run of a growing number of users on two workers. The plan's time limit is a second, but the target still
+/// processes a request after its limit.
 fn overloaded_beyond_the_limit(load: &Users) -> Record {
     let mut workers = Workers::new(2);
     run(load, move |request, _| {
@@ -108,7 +110,7 @@ fn a_label_that_nobody_asks_any_more_waits_for_nothing() {
         second.causes.clear();
     }
     assert_eq!(said(&beside(without_answer(0, 0, 0), &login), "target_down"), "");
-    // Users who went home.
+    // The users of the login have ended.
     let mut left = login;
     left.seconds.iter_mut().for_each(|second| second.labels = vec![(0, second.all.clone())].into());
     assert_eq!(said(&left, "target_down"), "");
@@ -120,7 +122,7 @@ fn time_limits_are_no_answers_that_came_at_once() {
         let words = said(&without_answer(from, to, limit), "stalls");
         assert!(!words.contains("at once"), "{from} {to} {limit}: {words}");
     }
-    // The same time, at the end of which all are answered.
+    // A silence of the same length after which all requests are answered.
     let held = run(&users(10).pause(50).seconds(20), |request, _| {
         let is_held = (6 * S..8 * S).contains(&request.at);
         good(if is_held { 8 * S + 20 * MS - request.at } else { 20 * MS })
@@ -130,7 +132,7 @@ fn time_limits_are_no_answers_that_came_at_once() {
 
 #[test]
 fn requests_that_wait_for_long_behind_the_stop_are_said() {
-    // Two of ten users wait, the others are answered until the stop.
+    // Two of ten users wait; the others get responses until the stop.
     let mut record = without_answer(0, 0, 0);
     for second in &mut record.seconds[12..] {
         second.all = record::Part::default();
@@ -148,13 +150,13 @@ fn requests_that_wait_for_long_behind_the_stop_are_said() {
         words.starts_with("2 requests still had no answer 8.0 s after the run was stopped"),
         "{words}"
     );
-    // Stopped a moment before.
+    // A run that is stopped just before its end.
     record.marks = at(19);
     let words = said(&record, "cut_by_end");
     assert!(words.starts_with("2 requests were in flight when the run ended"), "{words}");
 }
 
-/// A result file with these samples: start and length in ms, label, and code.
+/// Parses a result file with these samples: start and length in ms, label, and code.
 fn of_rows(samples: impl IntoIterator<Item = (u64, u64, &'static str, &'static str)>) -> Record {
     let head = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
     let row = |(at, ms, label, code): (u64, u64, &str, &str)| {
@@ -180,7 +182,7 @@ fn errors_of_a_label_are_no_time_limits_of_another() {
     assert_eq!(said(&of_rows(samples), "target_down"), "");
 }
 
-/// A login of 10 s of which so many requests are lost then, beside pages of which a third fails.
+/// Returns a result file with a login for 10 s and then `n` lost login requests, besides pages of which a third fails.
 fn lost(n: u64) -> Record {
     let login = (0..100).map(|n| (n * 100, 20, "login", "200"));
     let lost = (0..n).map(|n| (10_050 + n * 100, 6000, "login", ""));
@@ -212,7 +214,7 @@ fn a_target_that_answered_with_an_error_answered() {
     assert_eq!(said(&record, "target_down"), "");
 }
 
-/// Users who get no answer at all, are stopped at 12 s, and cut at the end.
+/// Returns a run without any response that is stopped at 12 s; its end cuts the requests.
 fn never_answered() -> Record {
     let mut record = without_answer(0, 0, 0);
     for second in &mut record.seconds {
@@ -232,7 +234,7 @@ fn a_target_without_any_answer_is_what_is_known_of_a_run_without_samples() {
     let words = "The target answered no request in 20 s: 2 requests waited until the run ended.";
     let said: Vec<&str> = verdict.findings.iter().map(|one| &*one.words.en).collect();
     assert_eq!((said, verdict.undecided), (vec![words], None));
-    // A short run says nothing of it.
+    // A short run without responses gets no such finding.
     let mut short = never_answered();
     short.seconds.drain(..17);
     short.marks.clear();

@@ -1,5 +1,6 @@
-//! Recorded runs that look like users' tests: every sentence about them is right, and those that are due are said. The
-//! list is `tests/ordinary/list`; it says how each run was made and, from that alone, what is true of it.
+//! Recorded runs that resemble users' tests: every sentence about them must be right, and all expected findings must be
+//! reported. The list `tests/ordinary/list` describes how each run was made and, from that alone, what is true of the
+//! run.
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -9,29 +10,29 @@ use answers::verdict::Finding;
 use flate2::read::GzDecoder;
 use record::Record;
 
-/// Bytes of all records, at most.
+/// Largest total size of all records in bytes.
 const SIZE: u64 = 12 << 20;
 
-/// A line of the list.
+/// A line of the list of runs.
 struct Run {
     name: String,
-    /// Rules that are right, in the order in which they must stand.
+    /// Rules that must report, in the order in which their findings must appear.
     right: Vec<Right>,
-    /// Rules that say something true beside them.
+    /// Further rules whose findings are true as well.
     allowed: Vec<String>,
-    /// Rule, whether its sentence has the words, and the words.
+    /// Rule; true if its sentence must contain the words, false if it must not; and the words.
     words: Vec<(String, bool, String)>,
     plan: String,
 }
 
-/// A rule that is right, or several of which one suffices.
+/// A rule that must report, or several rules one of which must report.
 struct Right {
     ids: Vec<String>,
-    /// It may miss the run.
+    /// The rule may miss this run.
     may_miss: bool,
 }
 
-/// The counts of a rule over all runs.
+/// Counts of a rule over all runs.
 #[derive(Default)]
 struct Count {
     due: u32,
@@ -81,7 +82,7 @@ fn runs() -> Vec<Run> {
     lines.map(run).collect()
 }
 
-/// The record of a run, or that of its result rows.
+/// Returns the record of a run, or the record made from its result file.
 fn read(name: &str) -> Record {
     let path = folder().join(format!("{name}.record"));
     if path.is_file() {
@@ -93,7 +94,7 @@ fn read(name: &str) -> Record {
     Record::of_rows(BufReader::new(GzDecoder::new(rows))).expect(name)
 }
 
-/// The reasons for which the findings on a run are not those that are right.
+/// Returns the reasons why the findings on a run are wrong.
 fn judge(run: &Run, findings: &[Finding], counts: &mut BTreeMap<String, Count>) -> Vec<String> {
     let mut wrong = Vec::new();
     let spoken: Vec<&str> = findings.iter().map(|finding| finding.id).collect();
@@ -185,7 +186,7 @@ fn every_sentence_on_an_ordinary_test_is_right() {
     let all = runs();
     for run in &all {
         let verdict = rules::verdict(&read(&run.name));
-        // Those that are held back behind doubts about the generator must be true as well.
+        // Findings that are hidden because of doubts about the generator must be true as well.
         let findings: Vec<Finding> = verdict.findings.into_iter().chain(verdict.hidden).collect();
         let wrong = judge(run, &findings, &mut counts);
         if !wrong.is_empty() {

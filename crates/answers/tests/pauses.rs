@@ -1,5 +1,5 @@
-//! Users that pause between their requests, as those of most plans do: the number of requests that a target works on at
-//! once is known from a ramp, though more users than that are never idle together.
+//! Users that pause between requests, as in most plans: a ramp shows the number of requests that a target processes at
+//! the same time, although more users than that are never all idle.
 mod situations;
 
 use answers::rules;
@@ -15,13 +15,14 @@ fn says(record: &Record, id: &str) -> bool {
     rules::verdict(record).findings.iter().any(|found| found.id == id)
 }
 
-/// Answers of a target with that many workers, each busy for about `takes` ms with a request.
+/// Returns a run on a target with `workers` workers, each of which is busy for about `takes` ms per request.
 fn answered(load: &Users, workers: usize, takes: u64) -> Record {
     let mut workers = Workers::new(workers);
     run(load, move |request, random| good(workers.work(request.at, about(takes * MS, random))))
 }
 
-/// Users that pause for a second and ask a target with that many workers for `factor` times what it can do.
+/// Returns a load of users that pause for a second and ask for `factor` times what a target with `workers` workers can
+/// do.
 fn pausing(workers: u64, takes: u64, factor: f64, seed: u64) -> Users {
     let full = workers as f64 / takes as f64 * (1000.0 + takes as f64);
     Users { seed, ..users((factor * full).ceil() as u64).ramp(30).seconds(75).pause(1000) }
@@ -36,7 +37,7 @@ fn the_number_at_once_is_known_from_a_ramp_of_users_that_pause() {
                 let record = answered(&pausing(workers, takes, 2.0, seed), workers as usize, takes);
                 let what = format!("{workers} workers, {takes} ms, seed {seed}");
                 let Some(found) = limit(&record) else {
-                    // One worker makes users wait for each other by chance, at any load but the smallest.
+                    // With one worker, users wait for each other by chance at every load but the smallest.
                     assert!(workers == 1, "{what}");
                     assert!(says(&record, "plateau"), "{what}: {:#?}", rules::verdict(&record));
                     silent.push(what);
@@ -69,7 +70,8 @@ fn users_that_pause_and_do_not_fill_the_workers_show_no_limit() {
     }
 }
 
-/// With 20 users from the start no load is light, so the number is unknown. The rate that does not grow is known.
+/// With 20 users from the start there is no light load, so the number of workers is unknown. The rate that does not
+/// grow is still known.
 #[test]
 fn a_rate_that_does_not_grow_is_known_without_the_number() {
     for seed in 1..=5 {

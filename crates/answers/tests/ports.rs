@@ -1,5 +1,6 @@
-//! Ports of the generator towards each destination, of a good minute whose connections are closed and wait.
-// Each test binary uses its own part of the situations.
+//! Ports of the generator towards each destination, in a healthy run of one minute whose closed connections stay in
+//! TIME_WAIT.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
@@ -9,7 +10,8 @@ use record::{Class, ClassName, Record};
 use situations::all::quiet;
 use stats::Counter;
 
-/// A good minute of a run that was to last three, and its connections a second to two destinations, which it closes itself.
+/// Returns the first minute of a run planned for three. It closes `per_s` connections per second to each of two
+/// destinations.
 fn closing(addresses: [&str; 2], per_s: [u64; 2], reuse: u64) -> Record {
     let mut record = quiet();
     record.frame.load.length_ms = Some(180_000);
@@ -26,7 +28,7 @@ fn closing(addresses: [&str; 2], per_s: [u64; 2], reuse: u64) -> Record {
     record
 }
 
-/// The same, ended after so many seconds by now.
+/// Cuts a record after `seconds` seconds.
 fn until(mut record: Record, seconds: usize) -> Record {
     record.seconds.truncate(seconds);
     record
@@ -50,7 +52,7 @@ fn the_destination_that_runs_out_first_is_named_with_the_second() {
     assert!(words.contains("towards 10.0.0.2:80 run out at about 0:4"), "{words}");
     let at = (value(&found, "ports_run_out_at") - record.frame.start_ms as f64) / 1000.0;
     assert!((39.0..=44.0).contains(&at), "{at}");
-    // The other destination can have left 1500 of 22 500.
+    // The other destination can have at most 1500 of 22 500 connections in TIME_WAIT.
     assert_eq!(value(&found, "time_wait"), 21_000.0);
 }
 

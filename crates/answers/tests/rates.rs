@@ -1,11 +1,11 @@
-//! A rate that the plan's timers ask for, held against the samples of a good minute.
+//! A rate set by the plan's timers, compared with the samples of a healthy run of one minute.
 mod situations;
 
 use answers::rules;
 use record::{Change, Mark, Record};
 use situations::all::quiet;
 
-/// A good minute of a plan whose timers ask for so many times what it did.
+/// Returns a healthy run whose timers require `times` its actual rate.
 fn asking(times: f64) -> Record {
     let mut record = quiet();
     let length: f64 = record.seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
@@ -55,7 +55,8 @@ fn a_schedule_is_held_against_each_second() {
     assert!(speaks(&scheduled(1.0, 1.5)), "a part that was not reached");
 }
 
-/// 25 s with these answers in turn, of a plan with two users that asks for 10 a second.
+/// Returns 25 s with these numbers of responses in turn, for a plan with two users that requires 10 requests per
+/// second.
 fn short(counts: &[u64]) -> Record {
     let mut record = quiet();
     let from = record.seconds.len() - 30;

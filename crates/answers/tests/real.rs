@@ -1,19 +1,19 @@
-//! Records of real runs against bundled targets (`tests/records/make`): every rule speaks in the run of its situation,
-//! and is silent in those that could take it in. The list of runs is `tests/records/situations`.
+//! Records of real runs against bundled targets (`tests/records/make`). Every rule must report in the run of its
+//! situation, and be silent in runs that resemble the situation. The list of runs is `tests/records/situations`.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use answers::rules;
 use record::Record;
 
-/// A line of the list.
+/// A line of the list of runs.
 struct Run {
     name: String,
-    /// The rule that must speak first; empty: none may speak.
+    /// The rule whose finding must come first; empty if no rule may report.
     first: String,
-    /// Rules that are right as well.
+    /// Further rules whose findings are true as well.
     beside: Vec<String>,
-    /// Rules that could be taken in, and must be silent.
+    /// Rules that the run could mislead, and that must be silent.
     near: Vec<String>,
     how: String,
     target: String,
@@ -102,7 +102,7 @@ fn the_right_rule_speaks_first_in_every_real_run() {
     }
     assert!(missed.is_empty(), "{missed:?}\n{table}");
     assert_eq!(wrong, 0, "{table}");
-    // Three proofs of each rule: where it speaks, where it must be silent, and what makes that for real.
+    // Each rule needs a run in which it reports, a run in which it must be silent, and a way to reproduce both.
     for rule in rules::ALL {
         assert!(speaks.contains_key(rule.id), "{} speaks in no run", rule.id);
         assert!(silent.contains_key(rule.id), "{} is not tried where it must be silent", rule.id);

@@ -1,4 +1,4 @@
-//! Rates let through beside refusals, outages of which some are short, and the cost of opening connections.
+//! Passed rates during refusals, outages of which some are short, and the cost of opening connections.
 mod situations;
 
 use answers::rules;
@@ -11,7 +11,7 @@ fn said(record: &Record, id: &str) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Users of a service that answers some requests with 429.
+/// Returns the sentence on users of a service that answers some requests with 429.
 fn limited(mut refuses: impl FnMut(&Request) -> bool) -> String {
     let record = run(&users(10).pause(30).seconds(12), |request, _| {
         if refuses(request) {
@@ -25,11 +25,11 @@ fn limited(mut refuses: impl FnMut(&Request) -> bool) -> String {
 
 #[test]
 fn the_rate_let_through_is_that_of_the_time_with_refusals() {
-    // Half of a second at the beginning, and all from some second on.
+    // Refusals for half a second at the beginning, and refusals of all requests from some second on.
     for words in [limited(|request| request.at < S / 2), limited(|request| request.at > 10 * S)] {
         assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
     }
-    // A rate that changes while requests are refused.
+    // The passed rate changes during the refusals.
     let words = limited(|request| request.number % if request.at > 6 * S { 10 } else { 2 } != 0);
     assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
     let mut allowed = 0;
@@ -43,7 +43,8 @@ fn the_rate_let_through_is_that_of_the_time_with_refusals() {
     assert!(words.ends_with("; none was let through meanwhile."), "{words}");
 }
 
-/// Users of three labels: of `a` half is refused in some seconds, of `b` each tenth fails if `errors`, `c` succeeds.
+/// Returns the sentence on three labels: half of `a` is refused in some seconds, a tenth of `b` fails if `errors`, `c`
+/// succeeds.
 fn three_labels(errors: bool, refuses: impl Fn(u64) -> bool) -> [String; 2] {
     let head = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
     let row = |n: u64| {
@@ -67,13 +68,13 @@ fn the_rate_let_through_is_that_of_the_labels_that_are_refused() {
     let [en, zh] = three_labels(false, |_| true);
     assert!(en.ends_with("; about 17/s of \"a\" were let through meanwhile."), "{en}");
     assert!(zh.ends_with("；其间“a”的请求放行约 17/s。"), "{zh}");
-    // Other causes fail as well, and times of refusals that are short.
+    // Requests also fail for other causes, or the periods of refusals are short.
     for [en, _] in [three_labels(true, |_| true), three_labels(false, |second| second % 10 < 3)] {
         assert!(en.ends_with("got 429: m."), "{en}");
     }
 }
 
-/// A target that refuses connections in these times, ms.
+/// Returns the sentence on a target that refuses connections in these periods, given in ms.
 fn away(times: &[(u64, u64)]) -> String {
     let record = run(&users(10).pause(50).seconds(16), |request, _| {
         if times.iter().any(|(from, to)| (from * MS..to * MS).contains(&request.at)) {
@@ -91,17 +92,17 @@ fn short_outages_beside_longer_ones_are_told() {
     assert!(words.contains("2 times, at 0:03 and 0:07"), "{words}");
     assert!(words.contains("until about 0:09: 5"), "{words}");
     assert!(!words.contains("at other times"), "{words}");
-    // One at the end of the run, and one of which the last second does not tell.
+    // An outage at the end of the run, and one whose last second is ambiguous.
     let words = away(&[(3000, 6000), (15_000, 16_000)]);
     assert!(words.contains("at 0:03 and 0:15, the last time until the end"), "{words}");
     let words = away(&[(3000, 6000), (15_000, 15_500)]);
     assert!(words.contains("again at about 0:06") && words.contains("other times"), "{words}");
-    // A few refusals are no outage, and are counted.
+    // A few refusals do not form an outage, but they are counted.
     let words = away(&[(3000, 3040), (7000, 10_000)]);
     assert!(words.contains("at 0:07") && words.ends_with(" more at other times."), "{words}");
 }
 
-/// Users of which each iteration is a new one.
+/// Returns a run in which each iteration is a new user.
 fn new_users(connect: u64) -> Record {
     let mut record = run(&users(10).pause(50).seconds(20), |_, _| Answer {
         connect,

@@ -1,4 +1,4 @@
-//! Rates that a schedule makes: they are no limit of the target, and users of other groups do not keep them.
+//! Rates set by a schedule: they are not a limit of the target, and users of other groups do not follow them.
 mod situations;
 
 use answers::rules;
@@ -8,13 +8,13 @@ use situations::{MS, Workers, about, good, run, users};
 
 const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
 
-/// Whether a rule named these figures as a limit of the target.
+/// Returns the rules that report a limit of the target.
 fn limits(record: &Record) -> Vec<&'static str> {
     let found = rules::verdict(record).findings.into_iter().map(|one| one.id);
     found.filter(|id| matches!(*id, "plateau" | "concurrency_limit" | "constant_load")).collect()
 }
 
-/// The rows of 50 users a second for a minute, whose requests take so long at a time, ms.
+/// Returns rows of 50 users per second for a minute; `takes` returns the time of a request at each moment, in ms.
 fn rows(takes: impl Fn(u64) -> u64) -> String {
     let starts: Vec<(u64, u64)> =
         (0..3000).map(|n| n * 20).map(|at| (at, at + takes(at))).collect();
@@ -71,7 +71,7 @@ fn users_of_groups_without_a_rate_do_not_count() {
     let users =
         "because all 5 users that the schedule may start were busy: 50/s asked for, 30/s made.";
     assert!(words.contains(users), "{words}");
-    // A timer's rate says nothing of the samples of other groups.
+    // The rate of a timer does not apply to the samples of other groups.
     record.seconds.iter_mut().for_each(|second| (second.due, second.missed) = (0, 0));
     record.frame.load.rate = Some(400.0);
     assert_eq!(rules::missed_starts(&record), None);

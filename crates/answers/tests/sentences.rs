@@ -1,5 +1,5 @@
-//! Sentences of findings, most of them on result files: numbers and nouns that agree, and nothing that is not so.
-// Each test binary uses its own part of the situations.
+//! Sentences of findings, most of them on result files: numbers and nouns must agree, and every statement must be true.
+// Each test binary uses only a part of the module `situations`.
 mod situations;
 
 use answers::rules;
@@ -13,7 +13,7 @@ use stats::{Counter, Outcome, Phases};
 const HEAD: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
 
-/// The sentences of the verdict on rows of label, code and message, 5 ms apart.
+/// Returns the sentences of the verdict on rows of label, code and message, 5 ms apart.
 fn said(rows: &[(String, &str)], users: u64) -> Vec<String> {
     words(&text(rows, users))
 }
@@ -76,7 +76,7 @@ fn only_a_client_that_closes_its_connections_tells_of_the_end_of_a_file() {
     let said = self::said(&rows, 1);
     assert!(!has(&said, "when the run was stopped"), "a last step that fails: {said:?}");
     assert!(has(&said, "30 requests failed"), "{said:?}");
-    // JMeter that is stopped at once closes its sockets.
+    // When JMeter is stopped immediately, it closes its sockets.
     let closed = text(&rows, 1).replace(",500,Said,", ",Non HTTP response code: java.net.SocketException,Non HTTP response message: Socket closed,");
     let said = words(&closed);
     assert!(has(&said, "30 of 30 errors are connections that broke when the run was"), "{said:?}");
@@ -95,7 +95,7 @@ fn a_run_without_a_sample_is_not_one_in_which_nothing_stands_out() {
     };
     let words = "The run has no sample at all: it says nothing about the target.";
     assert_eq!(of(Ending::Completed), [words]);
-    // It may still go on.
+    // A run whose ending is unknown may still be running.
     assert!(of(Ending::Unknown).is_empty());
 }
 
@@ -128,7 +128,7 @@ fn of_record(record: &Record) -> Vec<String> {
 
 #[test]
 fn waits_that_end_in_one_second_are_no_more_requests_in_flight_than_there_were() {
-    // Five users wait a minute each, and all of these answers end in the same second.
+    // Five users wait a minute each, and all of their responses end in the same second.
     let mut text = "timeStamp,elapsed,label,responseCode,responseMessage,success\n".to_owned();
     for n in 0..5 {
         text += &format!("{},60000,a,504,Gateway Time-out,false\n", 1_700_000_000_000_i64 + n);
@@ -137,7 +137,7 @@ fn waits_that_end_in_one_second_are_no_more_requests_in_flight_than_there_were()
     assert!(has(&said, ", with 4.99 requests in flight)"), "{said:?}");
 }
 
-/// Users of whom every tenth request fails, in a run of 10 s.
+/// Returns a run of 10 s in which every tenth request fails.
 fn failing() -> Record {
     run(&users(20).pause(80).seconds(10), |request, random| {
         if request.number.is_multiple_of(10) {
@@ -162,7 +162,7 @@ fn starts_that_were_all_made_reached_their_rate() {
     let rate = Users { rate: Some(500.0), ..users(60) };
     let mut record = run(&rate.seconds(40), |_, random| good(about(20 * MS, random)));
     assert_eq!(record.seconds.iter().map(|second| second.due).sum::<u64>(), 20_000);
-    // They were late: half a second more from the intended start on.
+    // All starts were late, by half a second.
     for second in &mut record.seconds {
         let late = layout::index_of(520 * MS);
         second.missed = 0;
@@ -174,7 +174,7 @@ fn starts_that_were_all_made_reached_their_rate() {
         "{said:?}"
     );
     assert!(!has(&said, "not reached"), "{said:?}");
-    // Less than a hundredth is missing: that is reached as well.
+    // Less than one percent of the starts is missing, so the rate counts as reached.
     record.seconds.iter_mut().for_each(|second| second.missed = 4);
     assert!(!has(&of_record(&record), "not reached"), "{:?}", of_record(&record));
 }
@@ -217,7 +217,7 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     let words = "12 of 20 users were stopped after an error, as the plan says.";
     assert!(has(&of_record(&record), words), "{:?}", of_record(&record));
     record.seconds[4].counters.add(Counter::RunStoppedByError, 1);
-    // At the planned end an error ended nothing.
+    // At the planned end, an error ends nothing.
     let words = "it was to stop after an error.";
     assert!(!has(&of_record(&record), words), "{:?}", of_record(&record));
     record.frame.load.length_ms = Some(60_000);
@@ -226,7 +226,7 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     assert!(!has(&of_record(&failing()), "ended"), "a plan that goes on");
 }
 
-/// A page of 20 ms that 50 requests per second ask for, and of 90 ms at some times.
+/// Returns the sentence on a page that gets 50 requests per second and takes 20 ms, or 90 ms at some times.
 fn slow_at(is_slow: impl Fn(usize) -> bool) -> String {
     let mut text = HEAD.to_owned();
     for at in 0..2000 {
@@ -243,7 +243,7 @@ fn a_slow_beginning_is_none_of_the_times_of_a_rhythm() {
     for text in [slow_at(rhythm), slow_at(|ms| ms < 4000 || rhythm(ms))] {
         let said = self::words(&text);
         assert!(has(&said, words) && has(&said, "first at about 0:14"), "{said:?}");
-        // The second behind each of them has its last answers.
+        // The second after each slow period contains its last responses.
         assert!(["and 20 ms", "and 21 ms"].iter().any(|usual| has(&said, usual)), "{said:?}");
     }
 }

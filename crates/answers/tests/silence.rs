@@ -1,4 +1,4 @@
-//! Times in which a target answers nothing and goes on later, and waits that look like them.
+//! Periods in which a target answers nothing and later continues, and waits that resemble them.
 mod situations;
 
 use answers::rules;
@@ -16,7 +16,8 @@ fn said(record: &Record) -> String {
     found.map(|finding| finding.words.en).unwrap_or_default()
 }
 
-/// Users whose target answers nothing for some seconds; requests that wait for longer than the limit are given up.
+/// Returns a run whose target answers nothing for `length` seconds; requests that wait longer than `limit` are given
+/// up.
 fn hang(load: &Users, from: u64, length: u64, limit: u64) -> Record {
     let (from, to) = (from * S, (from + length) * S);
     run(load, move |request, random| {
@@ -93,7 +94,7 @@ fn pauses_of_users_and_answers_that_always_take_as_long_are_no_hang() {
     assert_eq!(said(&run(&polls, |_, _| good(5 * S))), "");
 }
 
-/// Users of whose answers a share takes so many seconds.
+/// Returns a run in which a share of the responses takes `slow` seconds.
 fn with_slow(n: u64, share: f64, slow: u64, seed: u64) -> Record {
     let load = Users { seed, ..users(n).pause(30).seconds(90) };
     run(&load, move |_, random| {

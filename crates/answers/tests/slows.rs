@@ -1,4 +1,4 @@
-//! Targets that get slower by themselves while the load grows: no limit is named for what the time does.
+//! Targets that become slower by themselves while the load grows: no finding may report a limit for an effect of time.
 mod situations;
 
 use answers::rules;
@@ -6,10 +6,10 @@ use answers::verdict::Verdict;
 use record::Record;
 use situations::{MS, S, Users, Workers, about, good, run, users};
 
-/// Rules that name a limit of requests at once, or of the rate.
+/// Rules that report a limit of concurrent requests, or of the rate.
 const LIMITS: &[&str] = &["concurrency_limit", "plateau", "rate_limit", "constant_load"];
 
-/// Ramps that last for all of the run, or for a part of it.
+/// Returns loads whose ramps last for the whole run, or for a part of it.
 fn loads() -> Vec<Users> {
     let mut loads = vec![
         users(20).ramp(30),
@@ -24,7 +24,7 @@ fn loads() -> Vec<Users> {
     loads
 }
 
-/// A target that takes 100 ms at first, and longer by this much a second until that time.
+/// Returns a run on a target that takes 100 ms at first, and becomes slower by `each_s` per second until time `until`.
 fn slower(load: &Users, each_s: f64, until: u64) -> Record {
     run(load, |request, random| {
         let since = request.at.min(until) as f64 / S as f64;

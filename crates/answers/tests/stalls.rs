@@ -1,4 +1,4 @@
-//! The rule on stops of the whole target: users in step make gaps of their own.
+//! The rule on stops of the whole target: users in step cause gaps as well.
 mod situations;
 
 use answers::rules;
@@ -9,14 +9,14 @@ fn speaks(record: &Record) -> bool {
     rules::verdict(record).findings.iter().any(|finding| finding.id == "stalls")
 }
 
-/// Users that all ask at the same moments.
+/// Returns a load whose users all send at the same moments.
 fn in_step() -> Users {
     Users { at_once: 20, ..users(20).pause(160) }
 }
 
 #[test]
 fn gaps_between_users_in_step_are_no_stops() {
-    // Now and then a machine that is busy with other things makes some of them wait.
+    // Now and then a machine busy with other things delays some requests.
     let record = run(&in_step(), |request, _| {
         let is_slow = request.at / S % 6 == 5 && request.at % S < 200 * MS && request.user < 5;
         good(if is_slow { 95 * MS } else { 20 * MS })
@@ -34,8 +34,8 @@ fn stops_are_found_among_users_in_step() {
     assert!(speaks(&record));
 }
 
-/// Rows of 30 users who all pause six times for a while, some of them with a request that takes as long; each request in a
-/// transaction of its own, or by itself.
+/// Returns rows of 30 users who all pause six times for a while; for some of them, a request takes as long as the
+/// pause. Each request is in a transaction of its own if `in_transactions`.
 fn pauses(waiting: u64, in_transactions: bool) -> Record {
     const PAUSES: [u64; 6] = [5000, 9300, 15_100, 19_000, 26_200, 31_000];
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! The verdict on result files of other systems and languages: the same failure has the same name.
+//! The verdict on result files of other systems and languages: the same failure must get the same name.
 
 use answers::rules;
 use answers::verdict::Finding;
@@ -12,7 +12,7 @@ const TIMEOUT: &str = "java.net.SocketTimeoutException";
 const DNS: &str = "java.net.UnknownHostException";
 const ROUTE: &str = "java.net.NoRouteToHostException";
 
-/// Rows of 50 users of whom, after half of a minute, three in ten requests fail with that class and text.
+/// Returns rows of 50 users. After half a minute, three in ten requests fail with this class and text.
 fn rows(class: &str, text: &str) -> String {
     let mut rows = String::from(
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,Connect\n",
@@ -118,11 +118,11 @@ fn a_file_without_messages_has_whole_sentences_and_no_kept_samples() {
     }
 }
 
-/// The ids of all findings, and the first sentence without what the system wrote.
+/// Returns the ids of all findings, and the first sentence without the text that the system wrote.
 fn said(class: &str, text: &str) -> (Vec<&'static str>, [String; 2]) {
     let findings = verdict(class, text);
     let words = &findings[0].words;
-    // A long text is cut.
+    // A long message is cut.
     let plain = |said: &str| {
         let name = class.rsplit('.').next().unwrap_or(class);
         let from = said.find(&format!("{name}: ")).map_or(said.len(), |at| at);
@@ -131,7 +131,7 @@ fn said(class: &str, text: &str) -> (Vec<&'static str>, [String; 2]) {
     (findings.iter().map(|finding| finding.id).collect(), [plain(&words.en), plain(&words.zh)])
 }
 
-/// Texts of one cause, by Linux in several languages, macOS, Windows and Java itself.
+/// Messages for each cause, as Linux in several languages, macOS, Windows and Java itself write them.
 const CAUSES: [(&str, &[(&str, &str)]); 8] = [
     (
         "refused",

@@ -1,11 +1,11 @@
-//! The labels behind a number of requests that a target works on at once.
+//! The labels that the finding on a number of concurrent requests names.
 mod situations;
 
 use answers::rules;
 use record::Record;
 use situations::{MS, Users, Workers, about, good, run, users};
 
-/// The words of the finding, up to "at once".
+/// Returns the words of the finding, up to "at once".
 fn number(record: &Record) -> Option<String> {
     let found =
         rules::verdict(record).findings.into_iter().find(|one| one.id == "concurrency_limit");
@@ -16,7 +16,7 @@ fn shop() -> Users {
     Users { labels: &["home", "cart", "pay"], ..users(20).ramp(40).seconds(90) }
 }
 
-/// A shop in which requests of these labels wait for so many workers.
+/// Returns a run of a shop in which requests of these labels share `workers` workers.
 fn limited(workers: usize, labels: &'static [usize], takes: [u64; 3]) -> Record {
     let mut workers = Workers::new(workers);
     run(&shop(), move |request, random| {

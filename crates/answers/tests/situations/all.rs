@@ -1,4 +1,4 @@
-//! The situations, each with the rule that must speak first and those that may follow because they are true as well.
+//! The situations, each with the rule whose finding must come first and further rules whose findings are true.
 
 use answers::random::Random;
 use record::{Change, Mark, Record, Second, Series, Unit};
@@ -10,9 +10,9 @@ use super::{Answer, MS, Places, Request, S, START, Users, Workers, about, bad, g
 
 pub struct Situation {
     pub name: &'static str,
-    /// The rule that must speak first; empty: nothing may.
+    /// The rule whose finding must come first; empty if no rule may report.
     pub right: &'static str,
-    /// Rules that say something true beside it.
+    /// Further rules whose findings are true.
     pub beside: &'static [&'static str],
     pub record: Record,
 }
@@ -26,17 +26,17 @@ pub fn of(
     Situation { name, right, beside, record }
 }
 
-/// A service that answers everybody in about 20 ms.
+/// A service whose responses take about 20 ms.
 fn service(_: &Request, random: &mut Random) -> Answer {
     good(about(20 * MS, random))
 }
 
-/// A minute of a good run.
+/// Returns a healthy run of one minute.
 pub fn quiet() -> Record {
     run(&users(20).ramp(5).pause(80), service)
 }
 
-/// The same after a change to each second.
+/// Returns a healthy run after a change to each second.
 fn changed(change: impl Fn(usize, &mut Second)) -> Record {
     let mut record = quiet();
     record.seconds.iter_mut().enumerate().for_each(|(n, second)| change(n, second));
@@ -48,8 +48,8 @@ fn limited(load: &Users, workers: usize, takes: impl Fn(&mut Random) -> u64) -> 
     run(load, move |request, random| good(workers.work(request.at, takes(random))))
 }
 
-/// A host behind which connections are opened and closed, as the watch tells of it: ports, connections opened each second
-/// from second `from` on, those accepted, and whether it says how many ports it has.
+/// Adds a watched host that opens and closes connections to a backend. `ports`: its number of ports, which it reports
+/// if `said`; `per_s`: connections opened per second; `accepted`: connections accepted per second.
 pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said: bool) -> Record {
     let metrics = ["time_wait", "opened", "accepted", "ports"];
     let series = |metric: &str| Series {
@@ -61,7 +61,7 @@ pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said
     for (n, second) in record.seconds.iter_mut().enumerate() {
         let (n, lasts) = (n as f64, (ports - 3.0) / per_s);
         let waiting = (per_s * n.min(60.0)).min(ports - 3.0) + accepted * n.min(60.0);
-        // Without a port nothing is opened.
+        // A host without a free port opens no connection.
         let opened = if n > lasts { 0.0 } else { per_s };
         second.watched = vec![(0, waiting), (1, opened), (2, accepted)];
         if said {
@@ -72,7 +72,7 @@ pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said
     record
 }
 
-/// From that second on the host closes 400 connections a second that others opened.
+/// From second `from` on, the host closes 400 connections per second that others opened.
 fn closing_after(mut record: Record, from: usize) -> Record {
     for (n, second) in record.seconds.iter_mut().enumerate().skip(from) {
         second.watched[0].1 += 400.0 * (n - from) as f64;
@@ -81,7 +81,7 @@ fn closing_after(mut record: Record, from: usize) -> Record {
     record
 }
 
-/// Watched hosts with one figure each, second by second.
+/// Adds watched hosts with one figure each, given for every second.
 fn with_hosts(
     mut record: Record,
     metric: &str,
@@ -97,27 +97,27 @@ fn with_hosts(
     record
 }
 
-/// Two gateways that get so many bytes a second.
+/// Returns a run with two gateways that receive these numbers of bytes per second.
 fn gateways(first: f64, second: f64) -> Record {
     let hosts: [(&str, &dyn Fn(usize) -> f64); 2] =
         [("gateway-1", &|_| first), ("gateway-2", &|_| second)];
     with_hosts(quiet(), "net_received", Unit::PerSecond, &hosts)
 }
 
-/// Processors of a host that are busy to `alone` without load, and to 0.5 more with all of it.
+/// Returns a run with a host whose processors are busy to `alone` without load, and 0.5 more under full load.
 fn with_processors(alone: f64) -> Record {
     let record = run(&users(20).ramp(60).pause(80), service);
     let busy = move |n: usize| alone + 0.5 * (n as f64 / 60.0).min(1.0);
     with_hosts(record, "cpu", Unit::Share, &[("gateway", &busy)])
 }
 
-/// A quota of half a processor, which stops the generator in so many of ten periods.
+/// Sets a quota of half a processor, which throttles the generator in `stopped` of ten periods.
 fn quota(second: &mut Second, stopped: u64) {
     let own = &mut second.generator;
     (own.quota, own.quota_periods, own.quota_stopped) = (0.5, 10, stopped);
 }
 
-/// A watched Java machine: seconds of pauses in each second.
+/// Returns a run with a watched Java machine; `pauses`: seconds of pauses in each second.
 fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     let mut record = quiet();
     let series =
@@ -134,7 +134,7 @@ fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     record
 }
 
-/// Requests that fail from the time on at which a gateway has no port.
+/// Returns a run in which requests fail from second `from_s` on, when a gateway has no free port.
 fn without_ports(from_s: u64) -> Record {
     run(&users(20).ramp(5).pause(80), move |request, random| {
         if request.at > from_s * S && random.uniform() < 0.6 {
@@ -145,7 +145,8 @@ fn without_ports(from_s: u64) -> Record {
     })
 }
 
-/// A gateway that opens 60 connections a second to what is behind it, and none any more after half of the run.
+/// Returns a run with a gateway that opens 60 connections per second to its backend, and none in the second half of the
+/// run.
 fn filling_its_pool() -> Record {
     let mut record = with_host(quiet(), 28_232.0, 60.0, 0.0, true);
     for second in record.seconds.iter_mut().skip(30) {
@@ -154,7 +155,7 @@ fn filling_its_pool() -> Record {
     record
 }
 
-/// A firewall, with the sessions that it has in each second, at most 12 000, and the share of its processors.
+/// Adds a firewall with its sessions in each second, of at most 12 000, and the share of its processor time.
 fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) -> Record {
     let series =
         |metric: &str, unit| Series { host: "firewall".into(), metric: metric.into(), unit };
@@ -170,12 +171,12 @@ fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) 
     record
 }
 
-/// Sessions that grow to `of` for each of 20 connections, on those of others.
+/// Returns sessions that grow to `of` per connection for 20 connections, in addition to the sessions of others.
 fn grow_to(of: f64, others: f64) -> impl Fn(usize) -> f64 {
     move |n| others + 20.0 * of * (n as f64 / 10.0).min(1.0)
 }
 
-/// Connections that the plan closes behind each request.
+/// Marks each connection as closed by the plan after its request.
 fn closing(mut record: Record) -> Record {
     for second in &mut record.seconds {
         second.counters.add(Counter::ConnOpened, second.all.count);
@@ -184,7 +185,7 @@ fn closing(mut record: Record) -> Record {
     record
 }
 
-/// Users that come over 40 s of 60, against a semaphore of 50.
+/// Returns a run against a semaphore of 50; users arrive over 40 of 60 s.
 fn semaphore() -> Record {
     let mut places = Places::new(50);
     run(&users(100).ramp(40), move |request, random| {
@@ -197,7 +198,7 @@ fn semaphore() -> Record {
     })
 }
 
-/// A pool of 8 connections, for one of which requests wait for 8 ms at most.
+/// Returns a run against a pool of 8 connections; requests wait for a connection for at most 8 ms.
 fn impatient_pool() -> Record {
     let mut pool = Workers::new(8);
     run(&users(60).ramp(50).pause(10), move |request, random| {
@@ -403,7 +404,7 @@ fn of_errors() -> Vec<Situation> {
         }
     });
     let resets = run(&users(100).ramp(50).pause(50), |request, random| {
-        // User n starts half a second after user n-1: from the 60th on connections are refused.
+        // User n starts half a second after user n-1: from the 60th user on, connections are reset.
         if request.user >= 60 && random.uniform() < 0.3 {
             bad(5 * MS, Outcome::Reset, "Non HTTP response code", "Connection reset")
         } else {
@@ -506,7 +507,7 @@ fn of_connections() -> Vec<Situation> {
     ]
 }
 
-/// Holds back what falls into the time: everybody waits for its end.
+/// Delays a request that overlaps a pause of the target: it continues after the pause.
 fn frozen(at: u64, from: u64, length: u64, takes: u64) -> u64 {
     if at + takes > from && at < from + length {
         from + length - at + takes.min(20 * MS)
@@ -560,7 +561,7 @@ fn of_time() -> Vec<Situation> {
     ]
 }
 
-/// A name has three addresses, and all requests go to one of them.
+/// Returns a run against a name with three addresses, in which all requests go to one address.
 fn one_of_three() -> Record {
     let mut record = quiet();
     record.frame.settings.push(("dns_pinned".into(), "true".into()));
@@ -574,7 +575,7 @@ fn one_of_three() -> Record {
     record
 }
 
-/// The Java machine in a second: collections, and seconds in them.
+/// Sets the figures of the Java machine in a second: number of collections, and seconds in them.
 fn java(second: &mut Second, collections: u64, collection_s: f64) {
     let generator = &mut second.generator;
     generator.heap = Some((300 << 20, 1 << 30));

@@ -1,6 +1,6 @@
-//! Records of situations, by discrete simulation: users in a closed loop or at a rate against a target, so that all
-//! figures of a record agree with each other as those of a real run do.
-// Each test binary uses its own part of it; a list of situations is as long as it is.
+//! Records of situations, by discrete simulation: users in a closed loop or at a rate send requests to a target. So all
+//! figures of a record are consistent, as in a real run.
+// Each test binary uses only a part of this module, and the list of situations makes it long.
 #![allow(dead_code, unreachable_pub, clippy::too_many_lines, clippy::struct_field_names)]
 
 pub mod all;
@@ -21,25 +21,25 @@ use stats::{Counter, Outcome};
 
 pub const MS: u64 = 1000;
 pub const S: u64 = 1_000_000;
-/// Epoch ms of the start.
+/// Start of the run, epoch ms.
 pub const START: i64 = 1_800_000_000_000;
 
-/// The load. Times are microseconds.
+/// The load of a run. Times are in µs.
 #[derive(Clone, Debug)]
 pub struct Users {
     pub users: u64,
-    /// Users that are there at once; the others start over the ramp.
+    /// Users that start immediately; the others start over the ramp.
     pub at_once: u64,
     pub ramp: u64,
-    /// Time in which those that are there at once are alone.
+    /// Time in which only the `at_once` users run.
     pub alone: u64,
     pub length: u64,
     pub pause: u64,
-    /// Starts per second of all users together.
+    /// Total starts per second of all users.
     pub rate: Option<f64>,
-    /// Of the numbers by chance.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Requests of a user, one after another.
+    /// Labels of the requests that a user sends, one after the other.
     pub labels: &'static [&'static str],
 }
 
@@ -74,33 +74,33 @@ impl Users {
     }
 }
 
-/// A request as the target sees it.
+/// A request as the target receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub at: u64,
     pub user: u64,
-    /// Its number in the run.
+    /// Number of the request in the run.
     pub number: u64,
-    /// The place of its label.
+    /// Index of the request's label.
     pub label: usize,
-    /// Whether its user has no connection.
+    /// True if the user has no open connection.
     pub opens: bool,
 }
 
-/// An answer. Times are microseconds.
+/// A response. Times are in µs.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Time from the start to the end, without opening.
+    /// Time from start to end, without opening a connection.
     pub takes: u64,
     pub connect: u64,
     pub tls: u64,
-    /// Of `takes`, the part in receiving.
+    /// Part of `takes` that is spent in receiving.
     pub receive: u64,
     pub bytes: u64,
     pub outcome: Outcome,
     pub code: &'static str,
     pub message: &'static str,
-    /// Class by a header: its value.
+    /// Header and value that give the class of the response.
     pub class: Option<(&'static str, &'static str)>,
     pub closes: bool,
 }
@@ -124,7 +124,7 @@ pub fn bad(takes: u64, outcome: Outcome, code: &'static str, message: &'static s
     Answer { outcome, code, message, ..good(takes) }
 }
 
-/// Workers that serve in order of arrival.
+/// Workers that serve requests in order of arrival.
 pub struct Workers(BinaryHeap<Reverse<u64>>);
 
 impl Workers {
@@ -132,7 +132,7 @@ impl Workers {
         Self((0..n).map(|_| Reverse(0)).collect())
     }
 
-    /// The time from `at` until this work is done.
+    /// Returns the time from `at` until this work is done.
     pub fn work(&mut self, at: u64, takes: u64) -> u64 {
         let Reverse(free) = self.0.pop().expect("a worker");
         let done = free.max(at) + takes;
@@ -140,16 +140,16 @@ impl Workers {
         done - at
     }
 
-    /// The time until one is free.
+    /// Returns the time from `at` until a worker is free.
     pub fn queue(&self, at: u64) -> u64 {
         self.0.peek().map_or(0, |free| free.0.saturating_sub(at))
     }
 }
 
-/// Places that turn away who finds none: a semaphore, a pool without a queue.
+/// Places that refuse a request if none is free: a semaphore, a pool without a queue.
 pub struct Places {
     most: usize,
-    /// When those that are taken get free.
+    /// Times at which the occupied places become free.
     taken: BinaryHeap<Reverse<u64>>,
 }
 
@@ -158,7 +158,7 @@ impl Places {
         Self { most, taken: BinaryHeap::new() }
     }
 
-    /// Whether there is a place at that time; it is then taken for so long.
+    /// Returns true if a place is free at time `at`; the place is then occupied for `takes`.
     pub fn take(&mut self, at: u64, takes: u64) -> bool {
         while self.taken.peek().is_some_and(|Reverse(free)| *free <= at) {
             self.taken.pop();
@@ -171,7 +171,7 @@ impl Places {
     }
 }
 
-/// A time with noise of 20 % to both sides.
+/// Returns a time with noise of ±20 %.
 pub fn about(takes: u64, random: &mut Random) -> u64 {
     (takes as f64 * (0.8 + 0.4 * random.uniform())) as u64
 }
@@ -200,7 +200,7 @@ struct Open {
     causes: BTreeMap<u32, u64>,
 }
 
-/// Runs the users against the target.
+/// Simulates the users against the target and returns the record.
 pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer) -> Record {
     let mut random = Random::new(load.seed);
     let seconds = (load.length / S) as usize;
@@ -331,7 +331,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
     record
 }
 
-/// Adds an answer that ended then and took so long.
+/// Adds a response with its end and its duration to a part.
 fn add(part: &mut Part, answer: &Answer, (done, took): (u64, u64), opens: bool) {
     part.count += 1;
     part.errors += u64::from(answer.outcome != Outcome::Ok);

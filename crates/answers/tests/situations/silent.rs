@@ -1,5 +1,5 @@
-//! Ordinary tests that look like an illness: another explanation is the right one, and the rule that could be taken in must be
-//! silent or say that one.
+//! Ordinary tests that resemble a fault: another explanation is right. The rule that could be misled must be silent, or
+//! report that explanation.
 
 use answers::random::Random;
 use record::frame::SHARED_NAMES;
@@ -9,7 +9,7 @@ use stats::{Counter, Outcome, Phase};
 use super::all::{Situation, of, quiet};
 use super::{Answer, MS, Request, S, START, Users, about, bad, good, run, users};
 
-/// Requests of each second that count under a second label, with the class of an address of its own: from `from` to `to` s.
+/// Moves the requests of the selected seconds to a second label, whose class has its own address.
 fn second_label(record: &mut Record, is_second: impl Fn(usize) -> bool) {
     record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
     record.classes = ["10.0.0.1:80", "10.0.0.1:81"].map(|at| ClassName::Address(at.into())).into();
@@ -26,14 +26,14 @@ fn second_label(record: &mut Record, is_second: impl Fn(usize) -> bool) {
     }
 }
 
-/// From that second on the service takes four times as long.
+/// Returns a run in which the service takes four times as long from second `at` on.
 fn slower_from(seconds: u64, at: u64) -> Record {
     run(&users(20).ramp(5).pause(80).seconds(seconds), move |request, random| {
         good(about(if request.at > at * S { 80 * MS } else { 20 * MS }, random))
     })
 }
 
-/// Two services of a plan, one of them slow by its nature: each has its label, or both have one name.
+/// Returns a run with two services of a plan, one of them slow by nature: each has its own label, or both share a name.
 fn two_services(shared: bool) -> Record {
     let mut record = run(&users(20).ramp(5).pause(80), |request, random| {
         let is_slow = request.user.is_multiple_of(2);
@@ -53,7 +53,7 @@ fn two_services(shared: bool) -> Record {
     record
 }
 
-/// Two groups one after another, as many users each.
+/// Returns a run of two groups one after the other, with equally many users.
 fn in_series(labels: bool) -> Record {
     let mut record = slower_from(120, 60);
     if labels {
@@ -66,7 +66,7 @@ fn in_series(labels: bool) -> Record {
     record
 }
 
-/// Two runs in one file, five minutes apart: the second one met another version.
+/// Returns two runs in one file, five minutes apart; the second run used a different version of the service.
 fn appended(with_empty_seconds: bool) -> Record {
     let mut record = slower_from(100, 50);
     let late = record.seconds.split_off(50);
@@ -85,7 +85,7 @@ fn appended(with_empty_seconds: bool) -> Record {
     record
 }
 
-/// The target is killed after that many seconds, and comes back after so many more.
+/// Returns a run whose target is killed after `at` seconds, and may come back `back` seconds later.
 fn killed(at: u64, back: Option<u64>) -> Record {
     run(&users(20).ramp(2).pause(80).seconds(40), move |request, random| {
         let is_back = back.is_some_and(|back| request.at > (at + back) * S);
@@ -97,7 +97,7 @@ fn killed(at: u64, back: Option<u64>) -> Record {
     })
 }
 
-/// A target that is killed twice and started anew each time.
+/// Returns a run whose target is killed twice and restarted each time.
 fn killed_twice() -> Record {
     run(&users(20).ramp(2).pause(80).seconds(40), |request, random| {
         if [10, 24].iter().any(|at| (at * S..(at + 5) * S).contains(&request.at)) {
@@ -108,7 +108,7 @@ fn killed_twice() -> Record {
     })
 }
 
-/// Users without pauses ask an address at which nothing listens: the refused connects fill the generator.
+/// Returns a run of users without pauses at an address where nothing listens: the refused connects fill the generator.
 fn refused_without_pauses() -> Record {
     let mut record = run(&users(5).pause(5).seconds(20), |_, _| {
         bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
@@ -122,7 +122,7 @@ fn refused_without_pauses() -> Record {
     record
 }
 
-/// Now and then a connect is refused, and one of a rare label with them.
+/// Returns a run in which a connect is refused now and then, and one of a rare label with them.
 fn refused_now_and_then() -> Record {
     let mut record = run(&users(20).ramp(2).pause(80).seconds(40), |request, random| {
         let is_time = [10, 25].iter().any(|at| (at * S..(at + 3) * S).contains(&request.at));
@@ -144,7 +144,7 @@ fn refused_now_and_then() -> Record {
     record
 }
 
-/// Half of all requests fail from the first second on.
+/// Returns a run in which half of all requests fail from the first second on.
 fn half_fails(seconds: u64) -> Record {
     let mut record =
         run(&users(20).pause(80).seconds(seconds), |_: &Request, random: &mut Random| {
@@ -158,7 +158,7 @@ fn half_fails(seconds: u64) -> Record {
     record
 }
 
-/// A last step that fails: errors in the last second only, in a run that nobody stopped.
+/// Returns a run whose last step fails: errors in the last second only, and nobody stopped the run.
 fn last_step() -> Record {
     let mut record = run(&users(20).pause(80).seconds(40), |request, random| {
         if request.at > 39 * S {
@@ -172,7 +172,7 @@ fn last_step() -> Record {
     record
 }
 
-/// The plan asks for the end of each connection.
+/// Returns a run whose plan closes each connection.
 fn plan_closes() -> Record {
     let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
         closes: true,
@@ -184,7 +184,7 @@ fn plan_closes() -> Record {
     record
 }
 
-/// Users that come, ask once or twice and go: each needs a connection.
+/// Returns a run of users that arrive, send one or two requests and leave: each needs a connection.
 fn short_users() -> Record {
     let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
         closes: true,
@@ -198,7 +198,7 @@ fn short_users() -> Record {
     record
 }
 
-/// SYNs are sent again to an address at which nothing answers; connects go on to another one.
+/// Returns a run with retransmitted SYNs to an address where nothing answers; connects then go to another address.
 fn dead_address() -> Record {
     let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
         closes: true,
@@ -215,7 +215,7 @@ fn dead_address() -> Record {
     record
 }
 
-/// The machine sends segments again for others: the run's own are few.
+/// Returns a run on a machine that retransmits segments of other programs; the run's own segments are few.
 fn others_lose() -> Record {
     let mut record = quiet();
     for second in &mut record.seconds {
@@ -225,7 +225,8 @@ fn others_lose() -> Record {
     record
 }
 
-/// Others make the machine send again more segments than it sends in all, while the run's own are few.
+/// Returns a run in which other programs make the machine retransmit more segments than it sends; the run's own are
+/// few.
 fn others_lose_most() -> Record {
     let mut record = quiet();
     for second in &mut record.seconds {
@@ -235,7 +236,7 @@ fn others_lose_most() -> Record {
     record
 }
 
-/// A page that always takes two seconds and is refused by an assertion.
+/// Returns a run with a page that always takes two seconds and fails its assertion.
 fn slow_and_wrong() -> Record {
     run(&users(20).ramp(5).pause(80), |request, random| {
         if request.user.is_multiple_of(4) {
@@ -251,7 +252,7 @@ fn slow_and_wrong() -> Record {
     })
 }
 
-/// A host that no longer answers.
+/// Returns a run whose host stops answering.
 fn vanished() -> Record {
     run(&users(20).ramp(2).pause(80).seconds(60), |request, random| {
         if request.at > 30 * S {
@@ -267,7 +268,7 @@ fn vanished() -> Record {
     })
 }
 
-/// The machine is full of other programs, of which one is the target, and samples wait in the generator.
+/// Returns a run on a machine full of other programs, one of which is the target; samples wait in the generator.
 fn busy_beside() -> Record {
     let mut record = quiet();
     for second in &mut record.seconds {
@@ -278,7 +279,8 @@ fn busy_beside() -> Record {
     record
 }
 
-/// Users that come one after another to a service without a limit, of whose answers one in a hundred takes 5 s.
+/// Returns a run of users that arrive one by one at a service without a limit, where one in a hundred responses takes 5
+/// s.
 fn few_are_long(seed: u64) -> Record {
     let mut load = users(20).ramp(20).pause(200);
     load.seed = seed;
@@ -288,7 +290,7 @@ fn few_are_long(seed: u64) -> Record {
     })
 }
 
-/// A rate that the plan sets, of a service without a limit that takes three times as long from that second on.
+/// Returns a run at a planned rate on a service without a limit, which takes three times as long from second `at` on.
 fn slower_under_a_rate(at: u64) -> Record {
     let load = Users { rate: Some(20.0), ..users(60).seconds(60) };
     let mut record = run(&load, move |request, random| {
@@ -300,7 +302,7 @@ fn slower_under_a_rate(at: u64) -> Record {
     record
 }
 
-/// Errors of a third of the requests from that second on, under a load that stays the same.
+/// Returns a run in which a third of the requests fails from second `at` on, under constant load.
 fn fails_from(at: u64) -> Record {
     run(&users(20).pause(100).seconds(120), move |request, random| {
         if request.at > at * S && random.uniform() < 0.33 {
@@ -311,7 +313,7 @@ fn fails_from(at: u64) -> Record {
     })
 }
 
-/// From that second on the target answers with a few bytes, and fast.
+/// Returns a run whose target answers fast and with a few bytes from second `at` on.
 fn loses_its_sessions(at: u64) -> Record {
     run(&users(10).pause(50).seconds(30), move |request, random| {
         if request.at < at * S {
