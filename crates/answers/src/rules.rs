@@ -1,8 +1,8 @@
-//! Rules that say what stopped a run: each a pure function of its record, in the order of their use.
+//! Rules that find what limited or disturbed a run. Each rule is a pure function of the record.
 //!
-//! A rule speaks or is silent; silence wins. A statistical one needs two independent signs, each beyond chance. What is
-//! about the target is held back while the generator is in doubt ([`judge`]). Thresholds are
-//! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
+//! A rule reports a finding or stays silent; in doubt it stays silent. A statistical rule needs two independent signs,
+//! each of them significant. Findings about the target are hidden while the generator is in doubt ([`judge`]).
+//! Thresholds are constants beside the rules, with their sources; `docs/verdict.md` has a heading for each rule.
 
 mod alike;
 mod backend_names;
@@ -76,7 +76,7 @@ use crate::verdict::{Verdict, Words};
 
 macro_rules! rules {
     ($($id:ident = $module:ident: $en:literal, $zh:literal;)*) => {
-        /// All rules in their order: whether the run can be believed, then what stopped it.
+        /// All rules in their order: first those on whether the run can be trusted, then those on what limited it.
         pub const ALL: &[Rule] = &[$(Rule {
             id: stringify!($id),
             looks_for: ($en, $zh),
@@ -136,10 +136,10 @@ rules! {
     test_realism = realism: "a test unlike its users", "与真实用户不符的测试";
 }
 
-/// Findings that are added to those of the rules, where a run has what they are about.
+/// Ids of further findings, which are only added if a run has the data for them.
 pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID, java_options::ID];
 
-/// The verdict of all rules.
+/// Applies all rules to a record.
 pub fn verdict(record: &Record) -> Verdict {
     let run = Run::new(record, ALL);
     let mut verdict = run.judge();
@@ -149,21 +149,22 @@ pub fn verdict(record: &Record) -> Verdict {
     verdict
 }
 
-/// Adds to the verdict on a run what another one, with so light a load that requests do not wait, says of its limit.
+/// Adds to the verdict on a run what a light run shows about its limit. In a light run, requests do not wait for each
+/// other.
 pub fn add_light_run(verdict: &mut Verdict, light: &Record, record: &Record) {
     let known = verdict.findings.iter().chain(&verdict.hidden);
     if known.map(|finding| finding.id).any(|id| matches!(id, "concurrency_limit" | "rate_limit")) {
         return;
     }
     if let Some(finding) = concurrency::with_light_run(light, record) {
-        // The number says more.
+        // The number of requests that the target processes at once says more than a plateau or a constant load.
         verdict.remove("plateau");
         verdict.remove("constant_load");
         verdict.add(finding, |id| ALL.iter().position(|rule| rule.id == id));
     }
 }
 
-/// The subject of a rule, as a list of what was checked names it.
+/// Returns the subject of a rule for the list of checks; `None` for an unknown rule.
 pub fn looks_for(id: &str) -> Option<Words> {
     let rule = ALL.iter().find(|rule| rule.id == id)?;
     let (en, zh) = rule.looks_for;

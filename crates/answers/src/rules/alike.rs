@@ -1,12 +1,13 @@
-//! Names of instances of one kind, which differ in a number or an id: `web-1` and `web-2`, `10.0.0.1:80` and `10.0.0.2:80`.
+//! Compares names of instances of one kind, which differ in a number or an id: `web-1` and `web-2`, `10.0.0.1:80` and
+//! `10.0.0.2:80`.
 
-/// Characters of a generated id, at least.
+/// Smallest number of characters of a generated id.
 const ID: usize = 4;
-/// Hexadecimal digits that are no word, even if all of them are letters.
+/// Number of hexadecimal digits from which on a text is an id even if all digits are letters.
 const LONG: usize = 12;
 
-/// Whether two names are those of instances of one kind. Words that differ are other kinds: `static` and `app`, `HIT` and
-/// `MISS`, and so is a list with a further entry.
+/// True if two names belong to instances of one kind. Names that differ in a word belong to different kinds: `static`
+/// and `app`, `HIT` and `MISS`. So do two lists of different length.
 pub(super) fn are_alike(a: &str, b: &str) -> bool {
     let (a, b) = (tokens(a), tokens(b));
     let same = |at: usize| {
@@ -17,7 +18,7 @@ pub(super) fn are_alike(a: &str, b: &str) -> bool {
     a.len() == b.len() && (0..a.len()).all(same)
 }
 
-/// A text with `#` in place of each number and each generated id.
+/// Replaces each number and each generated id of a text by `#`.
 pub(super) fn without_ids(text: &str) -> String {
     let tokens = tokens(text);
     let is_number = |token: &str| token.contains(|c: char| c.is_ascii_digit());
@@ -25,7 +26,7 @@ pub(super) fn without_ids(text: &str) -> String {
     (0..tokens.len()).map(|at| if is_id(at) { "#" } else { tokens[at] }).collect()
 }
 
-/// Words and what stands between them.
+/// Splits a text into words and the separators between them.
 fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -38,7 +39,8 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Whether two words are ids: numbers with the same letters around, single letters, a number and a letter.
+/// True if two words can be ids of two instances: numbers with the same letters around them, single letters, or a
+/// number and a letter.
 fn are_ids(a: &str, b: &str) -> bool {
     let stem = |word: &str| -> String {
         word.chars().filter(|c| !c.is_ascii_digit()).collect::<String>().to_ascii_lowercase()
@@ -50,8 +52,8 @@ fn are_ids(a: &str, b: &str) -> bool {
     both(&numbered) && (stem(a) == stem(b) || both(&zone)) || both(&is_letter)
 }
 
-/// Whether a token looks like an id that a program made. One without vowels, or of hexadecimal letters alone, does so only
-/// behind another one, as Kubernetes names pods: there are words of both kinds, such as `https` and `feed`.
+/// True if a token looks like a generated id. A token without vowels, or of hexadecimal letters only, counts only after
+/// another id, as in Kubernetes pod names: words such as `https` and `feed` look the same.
 fn is_generated(tokens: &[&str], at: usize) -> bool {
     let word = tokens[at];
     let is_mute = !word.contains(|c: char| "aeiouyAEIOUY".contains(c));
@@ -63,7 +65,8 @@ fn is_hex(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a word is an id by itself: hexadecimal and long or with a digit first, or with numbers within letters.
+/// True if a word is an id by itself: hexadecimal and either long or starting with a digit, or with digits between
+/// letters.
 fn is_made(word: &str) -> bool {
     let digits: Vec<bool> = word.bytes().map(|byte| byte.is_ascii_digit()).collect();
     let changes = digits.windows(2).filter(|pair| pair[0] != pair[1]).count();

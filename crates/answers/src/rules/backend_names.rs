@@ -1,9 +1,9 @@
-//! Backends by the headers with which answers usually name them, of samples that were kept.
+//! Recognises backends by the headers with which responses usually name them, in kept samples.
 //!
-//! Nothing is read for it while the run goes on: the samples chosen at random are some 64, a fair choice of all. Samples are
-//! compared within a label, since two services of one plan have other names and other times, and within what they asked
-//! for. Only names of instances of one kind, seen at the same time, are backends. A name counts if nearly all of its
-//! samples are slower, or fail, and nearly all others do not.
+//! The run reads no headers for this rule: the record keeps about 64 randomly chosen samples, which represent all.
+//! Samples are compared only within a label, because two services of one plan have different names and times, and
+//! within equal requests. Only names of instances of one kind that occur at the same time are backends. A backend is
+//! reported if nearly all of its samples are slower or fail, and nearly all other samples are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,7 +38,8 @@ const HEADERS: [&str; 17] = [
     "x-pod-name",
     "via",
 ];
-/// Metrics of `Server-Timing` whose description names who answered; those of others are states and queries.
+/// Metrics of `Server-Timing` whose description names the instance that answered; other metrics describe states and
+/// queries.
 const METRICS: [&str; 10] = [
     "app",
     "backend",
@@ -51,22 +52,24 @@ const METRICS: [&str; 10] = [
     "served-by",
     "upstream",
 ];
-/// Statuses with which a gateway answers in place of a backend.
+/// Status codes that a gateway returns in place of a backend.
 const OF_GATEWAY: [&str; 3] = ["502", "503", "504"];
-/// Samples of a name, and of all others together.
+/// Smallest number of samples of one backend, and of all other backends together.
 const EACH: usize = 5;
 const OTHERS: usize = 10;
-/// More values of a header are no backends.
+/// Largest number of values of a header that count as backends.
 const MOST: usize = 16;
-/// A backend is slow from this ratio of medians on, and this many ms; this share of samples lies on its side of the middle.
+/// A backend is slow if its median is this multiple of the others' median and this many ms longer, and this share of
+/// the samples lies on its own side of the middle.
 const SLOWER: f64 = 2.0;
 const SLOWER_MS: f64 = 1.0;
 const APART: f64 = 0.9;
-/// A backend fails with this share of its samples, where the others fail with this one at most.
+/// A backend fails if at least the first share of its samples fails, and at most the second share of the other
+/// backends' samples.
 const FAILS: f64 = 0.3;
 const FAIL_NOT: f64 = 0.05;
 
-/// A sample as one of a backend: its start, its time relative to the median of its like, and as it is, ms.
+/// A sample of a backend: its start, its time relative to the median of comparable samples, and its time in ms.
 struct Answer {
     at_ms: i64,
     relative: f64,
@@ -75,12 +78,12 @@ struct Answer {
     code: Arc<str>,
 }
 
-/// Answers by the name of a backend.
+/// Samples by the name of their backend.
 type Backends = BTreeMap<String, Vec<Answer>>;
-/// A sample and the names in its head, by header.
+/// A kept sample with the backend names in its response head, by header.
 type Named<'k> = (&'k Kept, Vec<(String, String)>);
 
-/// The finding on a backend that is ill by the names in kept answers.
+/// Returns the finding on a slow or failing backend, by the names in kept responses.
 pub(super) fn ill_by_name(record: &Record) -> Option<Finding> {
     let named = named(record.kept.iter().filter(|kept| kept.why == Why::Random));
     headers(&named).into_iter().find_map(|header| {
@@ -91,7 +94,7 @@ pub(super) fn ill_by_name(record: &Record) -> Option<Finding> {
     })
 }
 
-/// Whether kept answers name more than one backend.
+/// True if kept responses name more than one backend.
 pub(super) fn has_names(record: &Record) -> bool {
     let named = named(record.kept.iter());
     headers(&named)
@@ -111,7 +114,7 @@ fn value<'n>((_, names): &'n Named<'_>, header: &str) -> Option<&'n str> {
     names.iter().find(|(name, _)| name == header).map(|(_, value)| &**value)
 }
 
-/// Values of a header by the kind of instances that they name.
+/// Groups the values of a header by the kind of instance that they name.
 fn kinds<'n>(named: &'n [Named<'_>], header: &str) -> Vec<BTreeSet<&'n str>> {
     let values: BTreeSet<&str> = named.iter().filter_map(|one| value(one, header)).collect();
     let mut kinds: Vec<BTreeSet<&str>> = Vec::new();
@@ -126,7 +129,8 @@ fn kinds<'n>(named: &'n [Named<'_>], header: &str) -> Vec<BTreeSet<&'n str>> {
     kinds
 }
 
-/// Answers by the value of a header, for each kind of instances: those beside answers of others to the same requests.
+/// Groups samples by the value of a header, for each kind of instance; only requests that several instances answered
+/// count.
 fn of_header(named: &[Named<'_>], header: &str) -> Vec<Backends> {
     let of_kind = |kind: BTreeSet<&str>| {
         let mut by_label: BTreeMap<u32, Vec<(&Kept, &str)>> = BTreeMap::new();
@@ -152,7 +156,7 @@ fn of_header(named: &[Named<'_>], header: &str) -> Vec<Backends> {
     kinds(named, header).into_iter().map(of_kind).collect()
 }
 
-/// Adds samples that asked for the same, if several backends answered them.
+/// Adds samples of equal requests if several backends answered them.
 fn add(backends: &mut Backends, samples: Vec<(&Kept, &str)>) {
     if samples.iter().all(|(_, value)| *value == samples[0].1) {
         return;
@@ -173,8 +177,7 @@ fn add(backends: &mut Backends, samples: Vec<(&Kept, &str)>) {
     }
 }
 
-/// The answers of two sets in the time that both have in common: an instance that replaced another is not compared
-/// with it.
+/// Limits two sets of samples to the time span that they share: an instance is not compared with the one it replaced.
 fn together<'a>(mine: &[&'a Answer], others: &[&'a Answer]) -> [Vec<&'a Answer>; 2] {
     let ends = |all: &[&Answer]| {
         let times = all.iter().map(|one| one.at_ms);
@@ -222,7 +225,8 @@ fn finding(record: &Record, said: Words, mine: &[&Answer], others: &[&Answer]) -
         .with("kept_samples", (mine.len() + others.len()) as f64, "samples", span)
 }
 
-/// Whether these are pages of errors that a gateway writes in its own name. A header that names the upstream is none of it.
+/// True if the failed responses are error pages of the gateway itself. A header that names the upstream shows that a
+/// backend sent them.
 fn is_gateway(header: &str, mine: &[&Answer], others: &[&Answer]) -> bool {
     let by_itself = |one: &&Answer| one.failed && OF_GATEWAY.contains(&&*one.code);
     mine.iter().all(by_itself)
@@ -230,7 +234,7 @@ fn is_gateway(header: &str, mine: &[&Answer], others: &[&Answer]) -> bool {
         && !header.to_ascii_lowercase().starts_with("x-upstream")
 }
 
-/// Medians of a backend that is slow and of the others, ms. Answers of other statuses are other answers.
+/// Returns the medians in ms of a slow backend and of the others. Failed samples do not count: their times differ.
 fn slow(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
     let of = |all: &[&Answer], value: fn(&Answer) -> f64| {
         median(&all.iter().filter(|one| !one.failed).map(|one| value(one)).collect::<Vec<_>>())
@@ -253,7 +257,7 @@ fn slow(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
         .then_some((slow_ms, usual_ms))
 }
 
-/// Shares of failures of a backend that fails and of the others.
+/// Returns the shares of failures of a failing backend and of the others.
 fn fails(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
     let share = |all: &[&Answer]| {
         all.iter().filter(|one| one.failed).count() as f64 / all.len().max(1) as f64
@@ -263,7 +267,7 @@ fn fails(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
     (enough && bad >= FAILS && usual <= FAIL_NOT).then_some((bad, usual))
 }
 
-/// Names of the backend in an answer's head: header, or header with the cookie's name, and value.
+/// Returns the backend names in a response head: the header, with the cookie's name if there is one, and its value.
 fn names(response: &str) -> Vec<(String, String)> {
     let lines = response.lines().skip(1).take_while(|line| !line.trim().is_empty());
     lines
@@ -283,14 +287,14 @@ fn names(response: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The route in a cookie, with the cookie's name: all that is not a route was masked when the sample was kept.
+/// Returns the route in a cookie, with the cookie's name. Everything else was masked when the sample was kept.
 fn route(cookie: &str) -> Option<(String, String)> {
     let (name, value) = cookie.split(';').next()?.split_once('=')?;
     let to = value.trim_start_matches(record::mask::MASK).trim_start_matches('.');
     (!to.is_empty()).then(|| (name.trim().into(), to.into()))
 }
 
-/// The description of the metric in a `Server-Timing` header that names who answered: durations differ with each answer.
+/// Returns the description of the `Server-Timing` metric that names the instance; durations differ between responses.
 fn described(value: &str) -> Option<String> {
     value.split(',').find_map(|metric| {
         let mut parts = metric.split(';').map(str::trim);

@@ -1,4 +1,4 @@
-//! One of several backends is slow, fails, or is not used.
+//! Detects one of several backends that is slow, fails, or is not used.
 
 use record::{ClassName, Record};
 use stats::grouped::{count, percent};
@@ -12,22 +12,24 @@ use super::request_keys::answered_other_requests;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Requests in all, and of each backend that is compared by its times.
+/// Smallest number of requests in total, and per backend whose times are compared.
 const SAMPLES: u64 = 1000;
 const EACH: u64 = 30;
-/// A backend is slow from this ratio of medians on, and fails from this share of errors, this often the others'.
+/// A backend is slow from this ratio of medians on. It fails from this share of errors on, at this multiple of the
+/// others' share, and with at least this number of errors.
 const SLOWER: f64 = 2.0;
 const FAILS: f64 = 0.05;
 const FAILS_MORE: f64 = 5.0;
 const FAILS_LEAST: u64 = 5;
-/// Share of the requests of two classes that must be of labels which both serve.
+/// Smallest share of the requests of two classes that must have labels which both classes serve.
 const SAME: f64 = 0.8;
-/// Parts of a fair share outside of which use is uneven; beyond chance by this χ² (p < .001, few degrees of freedom).
+/// Multiples of a fair share of requests outside of which backends are used unevenly, and the χ² from which on that is
+/// significant (p < .001, few degrees of freedom).
 const UNEVEN: (f64, f64) = (0.5, 2.0);
 const BEYOND: f64 = 27.0;
-/// More values of a header are no backends.
+/// Largest number of values of a header that count as backends.
 const MOST: usize = 50;
-/// Symptoms of a backend that is ill.
+/// Rules whose findings can be symptoms of a slow or failing backend.
 const EXPLAINS: &[&str] =
     &["errors_named", "bimodal", "concurrency_limit", "plateau", "fixed_timeout", "constant_load"];
 
@@ -44,14 +46,14 @@ impl Backend<'_> {
         self.errors as f64 / self.count.max(1) as f64
     }
 
-    /// Whether it fails beyond the others, of which this share fails.
+    /// True if the backend fails clearly more often than the others, whose failed share is `others`.
     fn fails_beside(&self, others: f64) -> bool {
         let fails = self.errors >= FAILS_LEAST && self.failing() >= FAILS;
         fails && self.failing() >= FAILS_MORE * others
     }
 }
 
-/// A header by which a cache tells hits from misses names no backend.
+/// True for a header that tells cache hits from misses; its values do not name backends.
 pub(super) fn is_cache(name: &ClassName) -> bool {
     let ClassName::Header { name, value } = name else { return false };
     let name = name.to_ascii_lowercase();
@@ -60,11 +62,11 @@ pub(super) fn is_cache(name: &ClassName) -> bool {
         || ["HIT", "MISS"].contains(&&*value.to_ascii_uppercase())
 }
 
-/// Groups addresses by the labels whose requests they served. Addresses with different labels belong to different services
-/// of the plan, and the rule compares only backends of one service.
+/// Groups addresses by the labels whose requests they served. Addresses with different labels belong to different
+/// services of the plan, and the rule compares only backends of one service.
 struct Services<'r> {
     record: &'r Record,
-    /// Requests by label.
+    /// Number of requests of each label.
     counts: Vec<u64>,
 }
 
@@ -77,7 +79,8 @@ impl<'r> Services<'r> {
         Self { record, counts }
     }
 
-    /// Labels of a class that tell its service: several samplers of one name may ask several.
+    /// Returns the labels that identify the service of a class. A label that several samplers share does not: they may
+    /// send requests to several services.
     fn labels(&self, class: u32) -> Vec<u32> {
         let own = self.record.served.iter().filter(|pair| pair.0 == class).map(|pair| pair.1);
         let tells = |label: &u32| {
@@ -87,7 +90,7 @@ impl<'r> Services<'r> {
         own.filter(tells).collect()
     }
 
-    /// Whether two classes serve the same labels, rare ones aside.
+    /// True if two classes serve the same labels, apart from rare ones.
     fn are_one(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.labels(a), self.labels(b));
         let weight = |labels: &[u32]| -> u64 {
@@ -98,7 +101,7 @@ impl<'r> Services<'r> {
         both > 0.0 && both >= SAME * weight(&a) as f64 && both >= SAME * weight(&b) as f64
     }
 
-    /// Whether it is known what each class served; with a single label it follows.
+    /// True if the labels that each class served are known; they are known if the run has a single label.
     fn are_known(&self) -> bool {
         let used = |(label, count): (&record::Label, &u64)| !label.transaction && *count > 0;
         !self.record.served.is_empty()
@@ -106,8 +109,8 @@ impl<'r> Services<'r> {
     }
 }
 
-/// Whether two classes may be backends of each other: a plan asks for another port on purpose, and words that differ are
-/// no names of instances.
+/// True if two classes can be backends of one service. A different port is deliberate, and names that differ in words
+/// are not instances of one kind.
 fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
     let port = |address: &str| address.rsplit(':').next().map(str::to_owned);
     match (a, b) {
@@ -120,7 +123,7 @@ fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
     }
 }
 
-/// The classes of each service, by address and by header.
+/// Groups the classes by service, by address and by header.
 fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
     let services = Services::of(record);
     let of_one = record.served.is_empty();
@@ -129,7 +132,7 @@ fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
         let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
         };
-        // An address that the plan never asks is not a backend that is left out.
+        // An address that the plan never sends requests to is not an unused backend.
         if class.count == 0 {
             continue;
         }
@@ -151,7 +154,7 @@ fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
 }
 
 pub(super) fn backend_uneven(record: &Record) -> Said {
-    // Addresses of different services are no backends of each other.
+    // Addresses of different services are not compared with each other.
     let is_known = record.has.classes && Services::of(record).are_known();
     let mut groups = if is_known { groups(record) } else { Vec::new() };
     groups.retain(|group| group.len() > 1 && group.len() <= MOST);

@@ -1,4 +1,4 @@
-//! Answers of two kinds under one label: two peaks, and what distinguishes them.
+//! Detects two kinds of responses under one label: two peaks of the histogram, and what distinguishes them.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,19 @@ use super::say::{found, lacks, time, words};
 use super::{realism, run::Run};
 use crate::verdict::{About, Confidence, Said};
 
-/// Bins of the smoothed histogram for each doubling of time.
+/// Bins of the smoothed histogram per doubling of the time.
 const PER_OCTAVE: f64 = 6.0;
-/// Share of the samples in each mode, depth of the valley, and distance of the modes.
+/// Smallest share of the samples in each mode, largest height of the valley relative to the peaks, and smallest ratio
+/// of the modes.
 const MASS: f64 = 0.05;
 const VALLEY: f64 = 0.5;
 const APART: f64 = 2.0;
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
-/// Slower modes below this are noise of schedulers and timers, ms.
+/// Shortest time in ms of the slower mode: below, schedulers and timers cause such modes.
 const SLOW_LEAST: f64 = 1.0;
-/// Kept samples that distinguish the two kinds: in number, and the share of one kind explained.
+/// Smallest number of kept samples that tell the two kinds apart, and the share of one kind that a property must
+/// explain.
 const KEPT: usize = 20;
 const EXPLAINS: f64 = 0.9;
 
@@ -37,13 +39,13 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
     if seconds.len() < SECONDS {
         return lacks!("30 s under the same load", "30 秒不变的负载");
     }
-    // What has a cause of its own is said there.
+    // A cause that another rule reports is not reported a second time.
     if run.finds("backend_uneven") || run.finds("stalls") {
         return Said::Nothing;
     }
     for (at, whole) in good_times(record, seconds) {
         let (at, label) = (at as usize, &record.labels[at as usize]);
-        // Several samplers of one name are of several kinds by the plan.
+        // Several samplers with the same name may be of different kinds by design of the plan.
         if whole.total() < SAMPLES || realism::is_shared(record, &label.name) {
             continue;
         }
@@ -57,7 +59,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
             }
             without(&all, &failed)
         };
-        // The second sign: it is so in every third of the time, and not a step or a drift from one to the other.
+        // The second sign: each third of the time shows both modes, so they are not a step or a drift.
         let thirds: Vec<Option<Modes>> = seconds
             .chunks(seconds.len().div_ceil(3))
             .map(|third| self::modes(&of(third), step_us))
@@ -98,7 +100,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
     Said::Nothing
 }
 
-/// Times of good answers by label, of those labels that may have enough of them.
+/// Returns the times of successful responses by label, for labels that may have enough of them.
 fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     let sums = mix(record, seconds);
     let mut times: BTreeMap<u32, (Hist, Hist)> = BTreeMap::new();
@@ -112,12 +114,13 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
-/// Parts into which samples of one step of the clock are spread, and steps from which on they are not.
+/// Parts into which samples of one clock step are spread, and the number of steps from which on they are not spread.
 const PARTS: u64 = 64;
 const STEPS: u64 = 16;
 
-/// The times for which a bin stands, µs. A clock of whole milliseconds gives few values to fast answers, which are no kinds
-/// of them: the true times lie anywhere from half a step below to a step above, as a clock rounds to the nearest or down.
+/// Returns the times in µs that a bin stands for. A clock of whole milliseconds gives fast responses few values, which
+/// are not modes. The true time lies between half a step below and one step above, because a clock rounds to the
+/// nearest or down.
 fn times_of(us: u64, step_us: u64) -> Vec<u64> {
     if us >= STEPS * step_us {
         return vec![us];
@@ -126,7 +129,8 @@ fn times_of(us: u64, step_us: u64) -> Vec<u64> {
     (0..PARTS).map(|part| from + 3 * step_us * (2 * part + 1) / (4 * PARTS)).collect()
 }
 
-/// The two modes of a histogram, if it has two. `step_us`: the resolution of the clock, 0 where it is below a microsecond.
+/// Returns the two modes of a histogram, if it has two. `step_us`: resolution of the clock in µs, 0 if it is finer than
+/// 1 µs.
 fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
     let place = |us: u64| ((us as f64).max(1.0).log2() * PER_OCTAVE) as usize;
     let time_of = |place: f64| 2f64.powf((place + 0.5) / PER_OCTAVE) / 1000.0;
@@ -155,7 +159,7 @@ fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
         let deep = smooth[valley] <= VALLEY * smooth[other];
         let weighs = above >= MASS && 1.0 - above >= MASS;
         let slow = time_of(high as f64);
-        // Of several the highest, for small bumps between the two are none.
+        // Among several candidates the highest peak counts: small bumps between two modes are not modes.
         let higher = found.as_ref().is_none_or(|(height, _)| smooth[other] > *height);
         if deep && weighs && slow >= SLOW_LEAST && higher {
             let (fast, valley) = (time_of(low as f64), time_of(valley as f64));
@@ -165,7 +169,7 @@ fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
     found.map(|(_, modes)| modes)
 }
 
-/// A property of kept samples that goes with the kind, in both languages.
+/// Returns a property of kept samples that distinguishes the two modes, in both languages.
 fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String, String)> {
     let kept: Vec<&Kept> = record
         .kept

@@ -1,4 +1,4 @@
-//! Failures that come in runs of one length: a circuit breaker, or shedding of load.
+//! Detects failures in periods of equal length: a circuit breaker, or load shedding.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -11,16 +11,16 @@ use super::figures::{
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// A second is failing or good by these shares of errors.
+/// Share of errors from which on a second counts as failing, and up to which it counts as good.
 const FAILING: f64 = 0.5;
 const GOOD: f64 = 0.05;
-/// Runs of failing seconds: how many, and how alike their lengths, by share or seconds.
+/// Smallest number of periods of failing seconds; largest deviation of their lengths, as a share or in seconds.
 const RUNS: usize = 3;
 const ALIKE: f64 = 0.15;
 const ALIKE_S: f64 = 1.0;
-/// Failures are faster than answers by this.
+/// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
-/// z of the runs test: p < .001 on one side.
+/// z of the runs test for p < .001, one-sided.
 const CHANCE: f64 = -3.1;
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
@@ -34,7 +34,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let is_failing: Vec<bool> = seconds.iter().map(|s| share(s) >= FAILING).collect();
     let between = seconds.iter().filter(|s| (GOOD..FAILING).contains(&share(s))).count();
     let runs = runs(&is_failing);
-    // A run at an end of the record may be cut.
+    // A period at an end of the record may be cut off.
     let whole_runs: Vec<f64> = runs
         .iter()
         .filter(|run| run.0 > 0 && run.0 + run.1 < is_failing.len())
@@ -83,7 +83,8 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     .said()
 }
 
-/// Refused connections are a target that is away, and failures of other requests than the good ones the plan's own.
+/// True if the failures have another cause: refused connections mean that the target is gone, and failures of other
+/// requests than the successful ones come from the plan.
 fn is_of_other_kind(record: &Record, seconds: &[Second], is_failing: &[bool]) -> bool {
     let is_away = causes(seconds).first().is_some_and(|(cause, _)| {
         let outcome = record.causes.get(*cause).map(|cause| cause.outcome);
@@ -96,7 +97,7 @@ fn is_of_other_kind(record: &Record, seconds: &[Second], is_failing: &[bool]) ->
     is_away || mix_differs(record, &of(true), &of(false))
 }
 
-/// Runs of true: where each begins, and its length.
+/// Returns the periods of true values: start and length of each.
 fn runs(values: &[bool]) -> Vec<(usize, usize)> {
     let (mut found, mut at) = (Vec::new(), 0);
     for part in values.chunk_by(|a, b| a == b) {
@@ -108,7 +109,8 @@ fn runs(values: &[bool]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The runs test of A. Wald and J. Wolfowitz (1940): how many deviations fewer runs there are than chance gives.
+/// Returns z of the runs test by A. Wald and J. Wolfowitz (1940): negative if there are fewer runs than chance
+/// predicts.
 fn z(values: &[bool]) -> f64 {
     let (n, yes) = (values.len() as f64, values.iter().filter(|v| **v).count() as f64);
     let no = n - yes;

@@ -1,9 +1,9 @@
-//! The chance that users who wait, or pause, each on their own leave a gap between answers.
+//! Estimates the probability that users who wait or pause independently leave a gap between responses.
 //!
-//! A user who waits gives no answer for a time if the rest of the wait is longer. Of waits that took x, the rest is longer
-//! than a length L in a share (x - L) / x of their time; so that at any moment, of the users' whole time, the sum of all
-//! x - L is the share of users who stay silent for L. Pauses are taken as those of an exponential distribution. Where such
-//! waits are most of what users do, they fall in step, and the chance is not known.
+//! A waiting user gets no response for a time L if the rest of the wait is longer than L. For a wait of length x, this
+//! holds for a share (x - L) / x of its time. So at any moment, the share of users who stay silent for L is the sum of
+//! all x - L, divided by the total time of the users. Pauses are assumed to be exponential. Where waits longer than the
+//! gap are a large part of the users' time, the users synchronise, and the probability is unknown.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use stats::hist::layout;
 
 use super::figures::{ms, service, sum};
 
-/// Share of the users' time in waits that are longer than the gap, from which on users who wait for the same time fall in step:
-/// then each end of such waits is a gap.
+/// Share of the users' time in waits longer than the gap, from which on users with equal waits synchronise. Then each
+/// end of such a wait leaves a gap.
 const IN_WAITS: f64 = 0.3;
-/// Such a wait takes this multiple of the median at least.
+/// Smallest length of a wait that synchronises users, as a multiple of the median time.
 const LONGER: f64 = 1.5;
-/// Gaps that chance makes in a run, at most, so that one is beyond chance.
+/// Largest number of gaps that chance may be expected to make in a run for a gap to count as significant.
 pub(super) const SURE: f64 = 0.01;
 
-/// Gaps like this one, in slots of 100 ms, that chance would make in these seconds. An open load has none: there answers
-/// follow the starts.
+/// Returns the expected number of gaps like this one, in slots of 100 ms, that chance makes in these seconds. An open
+/// load has none: its responses follow the starts.
 pub(super) fn by_chance(
     record: &Record,
     seconds: &[Second],
@@ -47,7 +47,7 @@ pub(super) fn by_chance(
         let bins = seconds.iter().flat_map(|s| s.all.service.iter());
         bins.map(|(bin, n)| of(layout::middle_of(bin) as f64 / 1000.0) * n as f64).sum()
     };
-    // Those that waited for this gap say nothing about others.
+    // Requests that waited during the gap itself are no evidence of other waits.
     let end = (gap.end / SLOTS).min(seconds.len());
     let usual_ms = ms(&service(seconds), 0.5);
     let wait = |x: f64| if x > length_ms && x > LONGER * usual_ms { x } else { 0.0 };
@@ -60,7 +60,7 @@ pub(super) fn by_chance(
     let pauses_ms = users_ms - busy_ms;
     let pause_ms = (pauses_ms / requests).max(1e-3);
     let silent = ((over_ms + pauses_ms * (-length_ms / pause_ms).exp()) / users_ms).clamp(0.0, 1.0);
-    // Answers within the gap are those of users who went on, each as often as usual.
+    // Responses within the gap belong to users who continued, each at the usual rate.
     let inner = slots.get(gap.start + 1..gap.end.saturating_sub(1)).unwrap_or_default();
     let inner: f64 = inner.iter().map(|n| f64::from(*n)).sum();
     let each_ms = (users_ms / requests).min(length_ms);
@@ -68,7 +68,7 @@ pub(super) fn by_chance(
     slots.len() as f64 * at_most(went_on, users, 1.0 - silent)
 }
 
-/// The chance of at most `k` of `n`, each with the chance `p`.
+/// Returns the probability of at most `k` successes in `n` trials with probability `p` each.
 fn at_most(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {
         return 1.0;

@@ -1,10 +1,10 @@
-//! A target that works on a fixed number of requests at once, and a rate that no longer grows.
+//! Detects a target that processes a fixed number of requests at the same time, and a rate that no longer grows.
 //!
-//! Two ways to the number K. With a light load in the run, or in another one (Little's law): K = C·S₀, the rate at which the
-//! run is flat times the time of a request alone. Without one, if completions are sparse: two completions closer together than the
-//! shortest service cannot come from the same worker, so of K independent workers pairs within a short slot are fewer
-//! than chance gives by 1/K (the superposition of K renewal processes: D. R. Cox and P. A. W. Lewis, "The Statistical
-//! Analysis of Series of Events", 1966, chapter 8).
+//! There are two ways to determine the number K. With a light load, in this run or in another one (Little's law): K =
+//! C·S₀, the rate at which the run is flat times the time of a request alone. Without a light load, if completions are
+//! sparse: two completions closer together than the shortest service time cannot come from the same worker. So with K
+//! independent workers, pairs within a short slot are rarer by 1/K than by chance (the superposition of K renewal
+//! processes: D. R. Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", 1966, chapter 8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,83 +32,86 @@ use super::{
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Seconds of a window.
+/// Length of a window in seconds.
 const WINDOW: usize = 5;
-/// Seconds of the shortest window, of a run with less than 30 s of its load.
+/// Length in seconds of the shortest window, for a run with less than 30 s of full load.
 const SHORTEST: usize = 2;
-/// Requests that a window should hold: of a slow target it is longer, as long as there are enough windows.
+/// Number of requests that a window should hold; with a slow target the window is longer, as long as there are enough
+/// windows.
 const WINDOW_REQUESTS: f64 = 30.0;
-/// Requests per second below which answers that come in batches make a window's count vary.
+/// Request rate per second below which responses in batches make the count of a window vary.
 const PER_S_FEW: f64 = 20.0;
-/// Windows on the plateau, and their variation at most: 30 s; the rms of report's rule.
+/// Smallest number of windows on the plateau (30 s), and the largest variation of their rates.
 const WINDOWS: usize = 6;
 const FLAT: f64 = 0.05;
-/// Samples alone that say how long a request takes. With fewer, down to the second, the interval must hold one whole number and
-/// no other.
+/// Number of samples of requests alone that determines their time. With fewer, down to the second number, the interval
+/// must contain exactly one whole number.
 const ALONE: u64 = 20;
 const ALONE_LEAST: u64 = 10;
-/// More requests in flight than K, by this factor, are a plateau: the target is overloaded.
+/// Smallest ratio of requests in flight to K at which a flat rate is a plateau: the target is overloaded.
 const OVERLOAD: f64 = 1.5;
-/// A larger number is no limit that anybody set, and a smaller one is a limiter of the rate.
+/// A K above the first value is no limit that anybody configured, and a K below the second value is a rate limit.
 const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
-/// Of an integer at most so far, and known as well, the number is named as that integer.
+/// Largest relative distance between K and a whole number, and largest relative uncertainty, at which that whole number
+/// is reported.
 const NEAR: f64 = 0.1;
-/// From a 95 % interval to one of 99 %, in which no other whole number may lie.
+/// Factor from a 95 % interval to a 99 % interval, which must contain no other whole number.
 const SURE: f64 = 1.31;
-/// Share of the workers that a light load keeps busy, at most.
+/// Largest share of the workers that a light load keeps busy.
 const LIGHT: f64 = 0.8;
-/// Time that requests of a light load wait at most, as a share of the time that they are worked on. With more, up to the
-/// second, the interval must hold one whole number and no other.
+/// Largest wait of requests under a light load, as a share of their service time. With a longer wait, up to the second
+/// value, the interval must contain exactly one whole number.
 const WAITING: f64 = 0.1;
 const WAITING_MOST: f64 = 0.5;
-/// Seconds of a ramp between the light load and the full one.
+/// Smallest number of seconds in a ramp between the light load and the full load.
 const BETWEEN: usize = 3;
-/// Share of the full rate that a light load of several workers has at most: at a rate that stays the same the load did not
-/// grow, and longer answers are no queue.
+/// Largest share of the full rate under a light load of several workers. If the rate stays the same, the load did not
+/// grow, and slower responses do not come from a queue.
 const LIGHT_RATE: f64 = 0.85;
-/// Share of the starts of a rate that are missed where the plan, and not the target, sets the rate.
+/// Largest share of missed starts at which the plan, and not the target, sets the rate.
 const MISSED: f64 = 0.01;
-/// Users more than at first, as a share of the starts, from which on answers do not keep up with them.
+/// Growth in users, as a share of the starts, from which on the target does not keep up.
 const BEHIND: f64 = 0.05;
-/// Share of the seconds in which users leave, from which on nobody keeps their number.
+/// Share of the seconds in which users leave from which on the number of users is not constant.
 const COME_AND_GO: f64 = 0.1;
-/// Response time grows with the load by a power of this: 1 where only the queue grows.
+/// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
-/// Part of what a mean request waits longer by which the median grows, too, where all requests wait: a few that take long by
-/// themselves move the mean alone.
+/// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
+/// slow by themselves change only the mean.
 const TYPICAL: f64 = 0.5;
-/// Load that varies by this factor shows a plateau without a request alone.
+/// Ratio of the loads from which on a plateau is visible without requests alone.
 const RANGE: f64 = 2.0;
-/// Users grow by this factor at least where the response time shows a plateau.
+/// Smallest growth of the number of users for a plateau that the response time shows, as a ratio.
 const MORE_USERS: f64 = 1.25;
-/// A host's processors count as full.
+/// Share of processor time from which on a host's processors count as full.
 const FULL: f64 = 0.9;
-/// Completions apart: samples, mean per slot, least time in slots of a request, and how alike two widths must be.
+/// Pairs of completions: smallest number of samples, shortest time of a request in slots, and smallest ratio of the
+/// results for the two slot widths.
 const PAIRS_SAMPLES: u64 = 400;
 const PAIRS_SLOTS: f64 = 3.0;
 const PAIRS_ALIKE: f64 = 0.65;
-/// Workers that pairs can count: beyond, what is missing is too little.
+/// Largest number of workers that pairs can show; with more workers, too few pairs are missing.
 const PAIRS_MOST: f64 = 12.0;
 
-/// A number of workers with its interval.
+/// An estimated number of workers with its interval.
 struct Workers {
     k: f64,
     low: f64,
     high: f64,
-    /// Time of a request alone, ms.
+    /// Time of a request alone in ms.
     alone: f64,
-    /// The rate that does not grow.
+    /// Rate at which the throughput no longer grows, per second.
     rate: f64,
     in_flight: f64,
     by_pairs: bool,
-    /// The target gets slower by itself, and the number is not known.
+    /// The target becomes slower by itself, so the number is unknown.
     slows: bool,
-    /// The labels whose requests they work on, where others do not wait.
+    /// Labels whose requests the workers process, if other labels do not wait; empty for all labels.
     labels: Vec<u32>,
 }
 
-/// Workers as they read: a whole number with an interval, or the numbers that may be.
+/// A number of workers as text: a whole number with an interval, or a range of numbers.
 struct Shown {
     k: String,
     range: String,
@@ -116,8 +119,8 @@ struct Shown {
 }
 
 impl Workers {
-    /// `known`: the number, where it is known. The time of a request alone has the way there and back in it, so that the
-    /// interval may lie beside the number.
+    /// Formats the number of workers. `known`: the number, if it is known. The time of a request alone includes the
+    /// network, so the interval may not contain that number.
     fn shown(&self, known: Option<f64>) -> Shown {
         let between =
             |low: f64, high: f64| format!("{}–{}", count(low.max(1.0) as u64), count(high as u64));
@@ -135,15 +138,15 @@ impl Workers {
         Shown { k: count(k as u64), range, range_zh }
     }
 
-    /// The whole number that lies in the 99 % interval, if no other does.
+    /// Returns the whole number in the 99 % interval, if it contains exactly one.
     fn only(&self) -> Option<f64> {
         let least = (self.k - SURE * (self.k - self.low)).ceil();
         let most = (self.k + SURE * (self.high - self.k)).floor();
         (least >= 1.0 && least == most).then_some(least)
     }
 
-    /// Whether more are in flight than are worked on, and time has grown as the load did: by itself, and not by failures.
-    /// `typical`: how much medians of labels have grown, ms.
+    /// True if more requests are in flight than are processed, and the response time grew with the load, not by itself
+    /// and not by failures. `typical`: growth of the labels' medians in ms.
     fn is_overloaded(&self, typical: impl Fn() -> f64) -> bool {
         let heavy = self.in_flight / self.rate * 1000.0;
         let slope = (heavy / self.alone).ln() / (self.in_flight / self.k.max(LEAST)).ln();
@@ -155,7 +158,7 @@ impl Workers {
     }
 }
 
-/// The verdict of a rule where the full load did not last for as long as a plateau needs.
+/// Returns the result of a rule if the full load was too short for a plateau.
 fn lacks_full_load(record: &Record) -> Option<Said> {
     let busy = loaded(whole(record));
     let least = (WINDOWS * SHORTEST).max(if requests(&busy) < PAIRS_SAMPLES { 30 } else { 0 });
@@ -169,10 +172,10 @@ fn few_seconds() -> Said {
     )
 }
 
-/// The seconds of all the work that the target can do, as long as its rate is flat.
+/// The seconds in which the target is fully loaded, if its rate is flat.
 struct Plateau {
     busy: Vec<Second>,
-    /// Rates of its windows.
+    /// Rates of the windows.
     rates: Vec<f64>,
     in_flight: f64,
 }
@@ -181,7 +184,7 @@ fn flat(record: &Record) -> Option<Plateau> {
     let busy = loaded(whole(record));
     let per_s = requests(&busy) as f64 / busy.len().max(1) as f64;
     let wanted = (WINDOW_REQUESTS / per_s.max(0.1)).ceil() as usize;
-    // Where 30 s are not there, shorter windows that hold enough requests do.
+    // If the full load lasts less than 30 s, shorter windows with enough requests are used.
     let least = (busy.len() / WINDOWS).clamp(SHORTEST, WINDOW);
     let length = wanted.min(busy.len() / WINDOWS).max(least);
     let flat = windows(&busy, length);
@@ -190,7 +193,7 @@ fn flat(record: &Record) -> Option<Plateau> {
     }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let in_flight = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
-    // Chance alone moves a window's count by the root of it, and more where answers come in batches.
+    // Chance varies the count of a window by its square root, and by more if responses arrive in batches.
     let counts: Vec<f64> = busy.iter().map(|s| s.all.count as f64).collect();
     let batches = if per_s < PER_S_FEW { deviation(&counts).powi(2) / mean(&counts) } else { 1.0 };
     let chance = (batches.max(1.0) / (mean(&rates) * length as f64).max(1.0)).sqrt();
@@ -203,14 +206,14 @@ fn workers(record: &Record) -> Option<Workers> {
     by_little(record, &plateau).or_else(by_pairs)
 }
 
-/// K = C·S₀, from seconds with so few users that none waits for another.
+/// Estimates K = C·S₀, from seconds with so few users that requests wait for each other by chance at most.
 fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     if !record.has.users {
         return None;
     }
     let (mut best, mut is_sound) = (None, false);
     for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
-        // Of the beginning: who is left at the end may have waited behind all the others.
+        // Only seconds at the beginning count: users that remain at the end may have waited for all others.
         let light: Vec<&Second> = with_users(whole(record))
             .take_while(|(most, _)| *most <= users)
             .filter(|(_, second)| is_answered(second))
@@ -222,8 +225,8 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
         if found.k > OVERLOAD && light_rate > LIGHT_RATE * found.rate {
             continue;
         }
-        // With no more users than workers no request waits: the time is that of a request alone. Of more users, which pause
-        // between their requests, some wait by chance.
+        // With no more users than workers, no request waits: the time is that of a request alone. With more users that
+        // pause between requests, some requests wait by chance.
         is_sound = is_sound || is_light(users as f64, found.k);
         let waiting = if is_sound && users as f64 <= found.k.max(1.0) * 1.01 {
             0.0
@@ -256,15 +259,15 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     }
     let own = alone(record, &labels);
     let found = by_little(&own, &flat(&own)?)?;
-    // Fewer of them may wait for each other than did beside the others.
+    // In a run reduced to the waiting labels, the labels that wait can turn out to be fewer.
     let labels = if found.labels.is_empty() { labels } else { found.labels.clone() };
     Some(Workers { labels, slows: slows || found.slows, ..found })
 }
 
-/// K = C·S₀, from the plateau of a run and another one with so light a load that requests do not wait.
+/// Estimates K = C·S₀, from the plateau of a run and from a run with so light a load that requests do not wait.
 fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
     let seconds = whole(light);
-    // Behind what may be a warm-up.
+    // Skips the first half, which may be a warm-up.
     let seconds = &seconds[seconds.len() / 2..];
     let seconds: Vec<&Second> = seconds.iter().collect();
     let plateau = flat(record)?;
@@ -283,23 +286,23 @@ fn count_of(seconds: &[&Second]) -> u64 {
     seconds.iter().map(|second| second.all.count).sum()
 }
 
-/// Whether the plan sets the rate, all of its starts were made, and as many came to their end: then it says nothing of the
-/// target.
+/// True if the plan sets the rate, all starts were made, and equally many users ended: the rate is then no evidence
+/// about the target.
 fn is_planned_rate(record: &Record) -> bool {
     let busy = loaded(whole(record));
     let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
     due > 0 && missed as f64 <= MISSED * due as f64 && grown(&busy) <= BEHIND * due as f64
 }
 
-/// The most users beyond those at the begin.
+/// Returns the largest growth of the number of users over the number in the first second.
 fn grown(seconds: &[Second]) -> f64 {
     let first = seconds.first().map_or(0, |second| second.users);
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
     most.saturating_sub(first) as f64
 }
 
-/// A result file does not say which rate was asked for. That of a schedule has users that come and go, or is the same with the
-/// fewest users (`is_one_rate`) while as many end as start.
+/// Returns the lack of the requested rate, which a result file does not contain. The rate may come from a schedule if
+/// users come and go, or if it is the same with the fewest users (`is_one_rate`) while as many users end as start.
 fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
     let seconds = whole(record);
     let keeps_up = || grown(seconds) <= BEHIND * requests(seconds) as f64;
@@ -307,7 +310,7 @@ fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
     is_unknown.then(|| lacks!("the rate that was asked for", "所要求的速率"))
 }
 
-/// Whether users leave in many seconds while others come behind them: loops that go on keep theirs.
+/// True if users leave in many seconds while others arrive later: loops that continue keep their users.
 fn users_come_and_go(seconds: &[Second]) -> bool {
     let users: Vec<u64> = seconds.iter().map(|second| second.users).collect();
     let last = users.windows(2).rposition(|pair| pair[1] > pair[0]).unwrap_or(0);
@@ -315,14 +318,15 @@ fn users_come_and_go(seconds: &[Second]) -> bool {
     falls as f64 >= COME_AND_GO * users.len() as f64
 }
 
-/// Whether so many requests in flight do not wait for each other, where the time that they take gives that number of
-/// workers: with more of them than workers, each number would be explained by its own waiting.
+/// True if `flying` requests in flight do not wait for each other, given that their response time leads to `k` workers.
+/// With more requests than workers, any number of workers would be explained by the wait it causes.
 fn is_light(flying: f64, k: f64) -> bool {
     flying <= 1.05 || flying <= LIGHT * k
 }
 
-/// True if the users rise from a light load to the full one and never fall, and the target never did more than under the
-/// full one: then both ask for the same work. Those of groups in series, and of runs in one file, may not.
+/// True if the number of users rises from a light load to the full load and never falls, and the target never did more
+/// than under the full load. Then both loads ask for the same work. Groups one after the other, or several runs in one
+/// file, may ask for different work.
 fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
     let (Some(first), Some(full)) =
         (plateau.busy.first(), plateau.busy.iter().map(|second| second.users).max())
@@ -340,8 +344,8 @@ fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
     2 * light <= full && between >= BETWEEN && users.is_sorted() && !did_more
 }
 
-/// Time that requests wait for one of K workers, as a share of the time that they are worked on: Erlang's formula C, of
-/// arrivals by chance and times that vary as an exponential distribution. Users that pause arrive more evenly than that.
+/// Returns the wait of requests for one of K workers, as a share of their service time. The formula is Erlang's C, for
+/// random arrivals and exponential service times. Users that pause arrive more evenly.
 fn waiting(k: f64, light: &[&Second]) -> f64 {
     let workers = ((1.0 + NEAR) * k).floor().max(1.0);
     let wait = |second: &&Second| {
@@ -359,7 +363,7 @@ fn waiting(k: f64, light: &[&Second]) -> f64 {
     light.iter().map(wait).sum::<f64>() / count_of(light).max(1) as f64
 }
 
-/// K by the time of requests in seconds of light load; `None` where they are too few.
+/// Estimates K from the time of requests in seconds of light load; `None` if there are too few.
 fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let hist = service(light.iter().copied());
     if hist.total() < ALONE_LEAST {
@@ -390,7 +394,7 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows, labels })
 }
 
-/// Times of requests by the name of their label: numbers of labels differ between records.
+/// Returns the times of requests by the name of their label: numbers of labels differ between records.
 fn by_name<'r, 's>(
     record: &'r Record,
     seconds: impl IntoIterator<Item = &'s Second>,
@@ -400,18 +404,18 @@ fn by_name<'r, 's>(
     times.into_iter().filter_map(|(label, hist)| Some((&*is_request(label)?.name, hist))).collect()
 }
 
-/// The same under the full load.
+/// Returns the times of requests under full load by the name of their label.
 fn busy_by_name<'r>(record: &'r Record, plateau: &Plateau) -> BTreeMap<&'r str, Hist> {
     let times: BTreeSet<i64> = plateau.busy.iter().map(|second| second.at_ms).collect();
     by_name(record, record.seconds.iter().filter(|s| times.contains(&s.at_ms)))
 }
 
-/// The factor of the standard error of so many values in a 95 % interval.
+/// Returns the factor on the standard error of the mean of `values` values for a 95 % interval.
 fn student(values: f64) -> f64 {
     student_quantile(0.975, values - 1.0)
 }
 
-/// K from pairs of completions within slots of 100 ms and of 200 ms.
+/// Estimates K from pairs of completions within slots of 100 ms and of 200 ms.
 fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
     if requests(busy) < PAIRS_SAMPLES || busy.iter().all(|s| s.all.slots == [0; SLOTS]) {
         return None;
@@ -427,7 +431,7 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
     let doubled: Vec<f64> = slots.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
     let ((share, error), (wide, error_wide)) = (missing(&slots), missing(&doubled));
     let (low, high) = (share - error, (share + error).min(1.0));
-    // Of few answers the two are less alike by chance: a standard error is allowed.
+    // With few responses, the two estimates differ more by chance, so one standard error is allowed.
     if low <= 0.0 || wide + error_wide / Z < PAIRS_ALIKE * share {
         return None;
     }
@@ -464,7 +468,8 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     )
 }
 
-/// The finding on a run by another one with a load so light that requests do not wait, as a search for capacity has one.
+/// Returns the finding on a run from another run with so light a load that requests do not wait, as in a search for
+/// capacity.
 pub(super) fn with_light_run(light: &Record, record: &Record) -> Option<Finding> {
     if requests(whole(record)) < 100 || rate_limit::rate_limit(record).is_found() {
         return None;
@@ -533,12 +538,12 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     clear(record, finding)
 }
 
-/// The thread that uses one processor of a host that has more of them.
+/// Returns the thread that uses one processor of a host with several processors.
 fn lone_thread(record: &Record) -> Option<OneThread> {
     one_thread(record).filter(|_| full_host(record).is_none())
 }
 
-/// Adds what the figures rule out.
+/// Adds the causes that the figures exclude.
 fn clear(record: &Record, finding: Finding) -> Finding {
     let seconds = whole(record);
     let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);
@@ -558,12 +563,12 @@ fn clear(record: &Record, finding: Finding) -> Finding {
     finding
 }
 
-/// The watched host whose processors are full, if there is one.
+/// Returns the watched host whose processors are full, if there is one.
 pub(super) fn full_host(record: &Record) -> Option<(String, String)> {
     hosts(record).into_iter().find(|host| host.1 >= FULL).map(|(host, cpu)| (host, percent(cpu)))
 }
 
-/// Watched hosts and their processors' use on average under the run's load.
+/// Returns the watched hosts with their mean processor use under the run's load.
 fn hosts(record: &Record) -> Vec<(String, f64)> {
     let busy = loaded(whole(record));
     let cpus = record.series.iter().enumerate().filter(|(_, series)| &*series.metric == "cpu");
@@ -584,7 +589,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
-    // The number says more; a limit of the rate, too.
+    // A finding on the number of workers says more than a plateau, and so does a finding on a rate limit.
     if run.finds("concurrency_limit") || run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
@@ -641,7 +646,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     clear(record, finding).said()
 }
 
-/// The verdict where more users ask for other work, or the target gets slower by itself.
+/// Returns the result if more users do different work, or if the target becomes slower by itself.
 fn other_reason(record: &Record, low: f64, high: f64) -> Option<Said> {
     if is_other_work(record, low, high) {
         return Some(nothing_or_lacks(record));
@@ -649,7 +654,7 @@ fn other_reason(record: &Record, low: f64, high: f64) -> Option<Said> {
     slows_by_itself(record, whole(record), low / 2.0).then(lacks_time)
 }
 
-/// Whether more users ask for other labels than fewer did: their times are not those of the same work.
+/// True if many users request other labels than few users did: their times are then not those of the same work.
 fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
     let middle = f64::midpoint(low, high);
     let seconds = whole(record).iter().filter(|s| s.users as f64 >= 0.9 * low);
@@ -658,7 +663,8 @@ fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
     mix_differs(record, few, many)
 }
 
-/// The windows at the largest loads in which the rate is flat while the users at least double and time follows.
+/// Returns the windows at the largest loads in which the rate is flat, while the users or the response time at least
+/// double and the response time grows with the users.
 fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
     let mut sorted = all.to_vec();
     sorted.sort_by(|a, b| a.users.total_cmp(&b.users));
@@ -670,8 +676,9 @@ fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
         if variation(&rates) > FLAT + chance {
             continue;
         }
-        // Two windows at least with half of the load, so that it is no single outlier. Users that pause between their
-        // requests reach a plateau late: from there on the time grows faster than their number.
+        // At least two windows with half of the load are needed, so that a single outlier is not enough. Users that
+        // pause between requests reach a plateau late: from there on, the response time grows faster than the number of
+        // users.
         let by_users = part.iter().filter(|w| RANGE * w.users.max(1.0) <= last.users).count();
         let by_time = part
             .iter()

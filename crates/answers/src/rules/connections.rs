@@ -1,4 +1,4 @@
-//! Connections that are not kept, and what opening them costs.
+//! Detects connections that are not kept open, and the cost of opening them.
 
 use record::{ClassName, Record, Second};
 use stats::grouped::{count, percent};
@@ -10,35 +10,36 @@ use super::figures::{causes, classes, counter, hist, ms, requests, service, span
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
-/// Reuse below this share is churn, if users send at least so many requests, and so many connections were opened.
+/// Largest share of reused connections for a finding, if users send at least this many requests and at least this many
+/// connections were opened.
 const REUSE: f64 = 0.5;
 const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
-/// A connection whose opening takes less than this share of the response time costs little: the finding stands last, as a hint.
+/// Share of the response time below which opening connections costs little: the finding becomes a hint and comes last.
 const COSTS: f64 = 0.05;
-/// Share of the closes that names who closes.
+/// Share of the closed connections from which on their cause is named.
 const MOST: f64 = 0.5;
-/// Requests that failed on a connection that was closed before, in number and as share; and the part of a good request's
-/// time in which such a failure shows.
+/// Smallest number and share of requests that failed on a connection which was already closed.
 const STALE: u64 = 10;
 const STALE_SHARE: f64 = 0.01;
-/// Seconds with such requests, at least.
+/// Smallest number of seconds with requests on closed connections, and the part of a successful request's time within
+/// which such requests fail.
 const STALE_SECONDS: usize = 5;
 const STALE_PART: f64 = 0.5;
-/// TLS is a finding from this share of the response time, or of the generator's processor time, and more handshakes
-/// than this for each user.
+/// TLS is a finding from this share of the response time, or of the generator's processor time, and from more
+/// handshakes per user than this.
 const TLS_TIME: f64 = 0.2;
 const TLS_CPU: f64 = 0.25;
 const TLS_PER_USER: f64 = 2.0;
 const TLS_LEAST: u64 = 100;
 
-/// Users of the run: those that started, for each begins without a connection.
+/// Returns the number of users that started in the run; each starts without a connection.
 fn users(record: &Record) -> u64 {
     let most = |of: fn(&Second) -> u64| record.seconds.iter().map(of).max().unwrap_or(0);
     most(|s| s.users).max(most(|s| s.started)).max(record.frame.load.users).max(1)
 }
 
-/// Connections that the users of a plan need if each is kept: one to every address that it asks.
+/// Returns the number of connections that the users need if they keep their connections: one per user and address.
 fn needed(record: &Record) -> u64 {
     let used = classes(&record.seconds).into_iter().filter(|(class, sum, _)| {
         let is_address = |name: &ClassName| matches!(name, ClassName::Address(_));
@@ -56,7 +57,7 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     if let Some(stale) = stale(record) {
         return stale.said();
     }
-    // A WebSocket that is opened is what the plan asks for; and one that was cut before an answer could not be kept.
+    // The plan asks for a new WebSocket, and a connection that was cut before its response could not be kept.
     let cut: u64 = causes(seconds).iter().filter(|(at, _)| is_cut(record, *at)).map(|c| c.1).sum();
     let opened = n(Counter::ConnOpened).saturating_sub(n(Counter::WsOpened) + cut);
     let reused = n(Counter::ConnReused);
@@ -100,13 +101,13 @@ pub(super) fn connection_churn(record: &Record) -> Said {
         .said()
 }
 
-/// Whether the cause is a connection that the target cut.
+/// True if the cause is a connection that the target closed or reset.
 fn is_cut(record: &Record, cause: usize) -> bool {
     let outcome = record.causes.get(cause).map(|cause| cause.outcome);
     matches!(outcome, Some(Outcome::Closed | Outcome::Reset))
 }
 
-/// Requests that met a connection which the target had closed since the last one.
+/// Returns the finding on requests that used a connection which the target had closed after the previous request.
 fn stale(record: &Record) -> Option<Finding> {
     let seconds = &record.seconds;
     let on_kept = |cause: usize| {
@@ -114,7 +115,8 @@ fn stale(record: &Record) -> Option<Finding> {
         2 * kept().filter(|kept| kept.reused && kept.phases.connect == 0).count() > kept().count()
     };
     let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(record, *cause))?;
-    // A target that dies or starts anew closes all connections at once: that is no habit of it.
+    // A target that dies or restarts closes all connections at once. A finding is only about a target that closes
+    // connections regularly.
     let downs = downs(record);
     let is_gone = |at: usize| {
         downs.iter().any(|down| (down.first.saturating_sub(1)..=down.last + 1).contains(&at))
@@ -131,7 +133,8 @@ fn stale(record: &Record) -> Option<Finding> {
     if hit.len() < STALE_SECONDS || 2 * in_two > met {
         return None;
     }
-    // Known to be closed before the request went out; a target that breaks off at some requests looks the same else.
+    // Only connections known to be closed before sending count: a target that breaks off some requests would look the
+    // same.
     let known = counter(seconds, Counter::ConnStale);
     let all = requests(seconds);
     let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);

@@ -1,9 +1,9 @@
-//! The limit behind a load that never changes: the answers from before the queue was there, full processors, or bytes
-//! per second that stay the same.
+//! The limit behind a load that never changes. Signs of it are early responses from before the queue built up, full
+//! processors, or a constant number of bytes per second.
 //!
-//! Without a light load nobody can tell waiting from work by the mean alone. But the queue has to build up: of users that
-//! start together the first answers come from an idle target, and answers as fast as these never come again. A healthy
-//! target gives such answers throughout.
+//! Without a light load, the mean alone cannot distinguish waiting from work. But the queue has to build up: if users
+//! start together, the first responses come from an idle target, and no later responses are as fast. A healthy target
+//! sends fast responses throughout.
 
 use record::second::SLOTS;
 use record::{Record, Second};
@@ -27,51 +27,56 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "constant_load";
 
-/// Seconds under the same load, behind those in which the queue builds up, and their samples.
+/// Smallest number of seconds under the same load, after the seconds in which the queue builds up, and smallest number
+/// of samples.
 const SECONDS: usize = 6;
 const SAMPLES: u64 = 100;
-/// Times that an answer takes until the queue has built up; and seconds of it, at most.
+/// Time until the queue has built up, as a multiple of the usual response time, and the largest such time in seconds.
 const ROUNDS: f64 = 2.0;
 const BUILDS_UP: usize = 3;
-/// Variation of the rate in windows of some seconds beyond chance, and of a label's median, at most.
+/// Smallest number of windows, their length in seconds, and the largest variation of the rate, beyond chance, and of a
+/// label's median.
 const WINDOWS: usize = 4;
 const WINDOW: usize = 5;
 const FLAT: f64 = 0.05;
 const FLAT_MEDIAN: f64 = 0.15;
-/// Share of failures from which on the rule is silent: failures have times of their own.
+/// Share of failures from which on the rule is silent: times of failures differ.
 const FAILED: f64 = 0.05;
-/// Share of all response time that a label must have.
+/// Smallest share of all response time that a label must have.
 const WEIGHS: f64 = 0.1;
-/// First seconds of a label, and its answers there that say how long an idle target takes.
+/// Length in ms of a label's first responses, and the smallest number of them that shows the time of an idle target.
 const FIRST_MS: u32 = 2000;
 const FIRST: u64 = 3;
-/// Answers up to this multiple of the fast ones are as fast; per second they must become rarer by this factor.
+/// Largest ratio to the fast responses' time at which a response counts as equally fast; and the largest rate of such
+/// responses later, relative to the rate at first.
 const AS_FAST: f64 = 1.5;
 const RARER: f64 = 0.1;
-/// The usual time must be this multiple of the fast one, and longer by this, ms: below are costs of system calls.
+/// Smallest ratio of the usual time to the fast time, and smallest difference in ms: below, costs of system calls
+/// dominate.
 const LONGER: f64 = 2.0;
 const LONGER_MS: f64 = 5.0;
-/// Share of the users with which a queue is as long as it gets, and of the usual time that answers take then. A second begins
-/// so long before it counts, ms.
+/// Share of the users from which on a queue has its full length, and smallest share of the usual time that responses
+/// take then. A second that begins up to the third value, in ms, before that moment also counts.
 const FULL: f64 = 0.95;
 const BUILT: f64 = 0.6;
 const BESIDE_MS: f64 = 50.0;
-/// From this multiple of the fast time on, a queue that builds up gives answers between the fast and the usual time: this
-/// share of those that it gives by theory at least, up to this part of the usual time.
+/// From this ratio of usual to fast time on, a queue that builds up also causes responses between the two. There must
+/// be at least this share of the number that theory gives, counted up to the last share of the usual time.
 const STEEP: f64 = 3.0;
 const BETWEEN: f64 = 0.3;
 const NEARLY: f64 = 0.75;
-/// Bytes of an answer, as a share of the usual, up to which it is another one.
+/// Largest size of a response, relative to the usual size, for a response that shows different work.
 const SMALLER: f64 = 0.5;
-/// Answers of a limited label at first beyond its usual rate, as a multiple of those that are worked on at once.
+/// Responses of a limited label that may initially exceed its usual rate, as a multiple of the requests processed at
+/// the same time.
 const BURST: f64 = 2.0;
-/// Answers in a second beyond the usual number, in standard deviations of chance.
+/// Responses in a second that may exceed the usual number, in standard deviations of chance.
 const BY_CHANCE: f64 = 2.0;
-/// Share of the time that must pass in waiting for the first byte, where phases are known.
+/// Smallest share of the time that passes in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
-/// Mean time behind the first byte, as a share of the time by which answers became slower, at most.
+/// Largest mean time after the first byte, as a share of the time by which responses became slower.
 const BEHIND: f64 = 0.5;
-/// A line of which something can be said, bytes per second.
+/// Smallest number of bytes per second for a sentence on the line.
 const BYTES_LEAST: f64 = 1e5;
 
 pub(super) fn constant_load(run: &Run<'_>) -> Said {
@@ -79,7 +84,7 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
-    // These say more about the same figures.
+    // The findings of `rate_limit`, `concurrency_limit`, `plateau` and `bandwidth` say more about the same figures.
     let more = ["rate_limit", "concurrency_limit", "plateau", "bandwidth"];
     if more.iter().any(|id| run.finds(id)) {
         return Said::Nothing;
@@ -89,7 +94,7 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
         return lacks!("10 s and 100 requests under the same load", "10 秒不变的负载和 100 个请求");
     }
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
-    // The plan's own rate is no limit of the target.
+    // A rate set by the plan is not a limit of the target.
     let by_plan = record.frame.load.open || seconds.iter().any(|s| s.due > 0);
     if failed > FAILED || by_plan || !is_flat(seconds) {
         return nothing_or_lacks(record);
@@ -100,19 +105,19 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
         .map_or_else(|| nothing_or_lacks(record), Finding::said)
 }
 
-/// The seconds behind those in which a queue builds up.
+/// Returns the seconds after those in which a queue builds up.
 fn with_queue(seconds: &[Second]) -> &[Second] {
     let builds_up = ROUNDS * ms(&service(seconds), 0.5) / 1000.0;
     let first = (builds_up.ceil() as usize).clamp(1, BUILDS_UP);
     &seconds[seconds.len().min(first)..]
 }
 
-/// Seconds of a window of that time: four windows at least.
+/// Returns the length of a window in seconds, so that there are at least four windows.
 fn window(seconds: &[Second]) -> usize {
     (seconds.len() / WINDOWS).clamp(1, WINDOW)
 }
 
-/// Whether the rate varies by no more than a limit and chance allow.
+/// True if the rate varies by no more than the limit and chance allow.
 fn is_flat(seconds: &[Second]) -> bool {
     let length = window(seconds);
     let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();
@@ -120,7 +125,7 @@ fn is_flat(seconds: &[Second]) -> bool {
     variation(&rates) <= FLAT + chance
 }
 
-/// The rate and the users, as each sentence begins: "200/s at 40 users".
+/// Returns the rate and the users with which each sentence begins: "200/s at 40 users".
 fn known(seconds: &[Second]) -> Words {
     let users = mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()).round() as u64;
     let (each, n, noun) =
@@ -146,7 +151,7 @@ fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
         .advise(advice)
 }
 
-/// Processors of a watched host that are full while the load does not change.
+/// Returns the finding on full processors of a watched host while the load does not change.
 fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let (host, share) = concurrency::full_host(record)?;
     let Words { en, zh } = known(seconds);
@@ -157,21 +162,21 @@ fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     Some(finding(record, seconds, said).explaining(&["bimodal"]))
 }
 
-/// Times of a label: of an idle target at its start, and the usual one, ms.
+/// Times of a label in ms: of an idle target at the beginning, and the usual one.
 struct Waits {
     first: f64,
     usual: f64,
     label: usize,
 }
 
-/// Answers that became slower when the queue built up, and stayed so.
+/// Returns the finding on responses that became slower when the queue built up, and remained slow.
 fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let phases = sum(seconds, |s| s.all.phases.wait);
     let all = sum(seconds, |s| s.all.elapsed).max(1);
     if record.has.phases && (phases as f64) < IN_WAIT * all as f64 {
         return None;
     }
-    // The time from an answer's first byte to its last is not spent in a queue.
+    // The time from a response's first byte to its last is not spent in a queue.
     let receive = sum(seconds, |s| s.all.phases.receive) as f64 / requests(seconds) as f64 / 1e6;
     let real = |at: &usize| !record.labels[*at].transaction;
     let mut labels: Vec<usize> = (0..record.labels.len()).filter(real).collect();
@@ -225,7 +230,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     })
 }
 
-/// The label's samples in these seconds, without failures.
+/// Returns the times of a label's successful samples in these seconds.
 fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist {
     let (mut all, mut failed) = (Hist::new(), Hist::new());
     for part in seconds.into_iter().filter_map(|s| s.labels.get(label as u32)) {
@@ -235,8 +240,9 @@ fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist
     without(&all, &failed)
 }
 
-/// Whether a label's answers are slow as soon as all users wait: in the first second that begins with nearly all of them
-/// there, and their first answers behind them. A target that gets slower later was not made so by its queue.
+/// True if a label's responses are slow as soon as all users wait: in the first second that begins after nearly all
+/// users have started and their first responses have arrived. If a target becomes slower later, its queue is not the
+/// reason.
 fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
     let full = FULL * seconds.iter().map(|s| s.users).max().unwrap_or(0) as f64;
     let Some(at) = seconds.iter().position(|s| s.users as f64 >= full) else { return false };
@@ -249,8 +255,8 @@ fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
         .is_some_and(|hist| ms(&hist, 0.5) >= BUILT * usual)
 }
 
-/// Whether answers became slower little by little, as a queue grows: the work of users whose first requests are cheap, or of
-/// data that begins with cheap rows, becomes slow at once. Of users that start together, the first round of answers is spread
+/// True if responses became slower gradually, as a queue grows. If the first requests of users or the first rows of
+/// data are cheap, responses become slower at once. If users start together, the first round of responses is spread
 /// evenly up to the usual time.
 fn grows(seconds: &[Second], (first, usual): (f64, f64), label: usize) -> bool {
     let ratio = usual / first.max(1e-3);
@@ -272,7 +278,7 @@ fn grows(seconds: &[Second], (first, usual): (f64, f64), label: usize) -> bool {
     between as f64 >= (BETWEEN * users * (ratio - 2.0) / ratio).max(FIRST as f64)
 }
 
-/// Whether so many of a label's early answers were smaller ones than later: other work.
+/// True if many of a label's early responses were smaller than later ones: the early requests were different work.
 fn are_smaller(early: &[&Second], seconds: &[Second], label: usize, n: u64) -> bool {
     let bytes = |seconds: &mut dyn Iterator<Item = &Second>| {
         let parts = seconds.filter_map(|s| s.labels.get(label as u32));
@@ -283,11 +289,11 @@ fn are_smaller(early: &[&Second], seconds: &[Second], label: usize, n: u64) -> b
     usual * early.1 as f64 - early.0 as f64 >= (1.0 - SMALLER) * usual * n as f64 && usual > 0.0
 }
 
-/// Completions of a second, and by its slots.
+/// Completions of a second, in total and by slots.
 type Completed = (u64, [u32; SLOTS]);
 
-/// Whether answers never came faster than at the usual rate per second, beside a burst: more is the work of a target that
-/// had no such limit then.
+/// True if responses never arrived faster than at the usual rate, apart from a burst. If they did, the target did not
+/// have such a limit then.
 fn keeps_rate(
     early: &[&Second],
     usual: f64,
@@ -309,7 +315,7 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(|s| has(&s))?;
     let until = record.seconds.partition_point(|s| s.at_ms <= seconds[seconds.len() - 1].at_ms);
-    // First answers to another group, or of another run in the same file, say nothing about these.
+    // The first responses to another group, or of another run in the same file, are no evidence about this load.
     if !is_one_load(&record.seconds[from..until.max(from)]) {
         return None;
     }
@@ -329,8 +335,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
         return None;
     }
     let first = ms(&answers, (FIRST as f64 - 0.5) / answers.total() as f64);
-    // The limit is one of all requests, at first one answer for each user; or of the label alone, beside others that have
-    // none: at first those that are worked on at once.
+    // The limit applies either to all requests, with a first burst of one response per user, or to the label alone,
+    // with a first burst of the requests that are processed at the same time.
     let of_all =
         keeps_rate(&early, rate(seconds), |s| s.users as f64, |s| (s.all.count, s.all.slots));
     let each = usual.total() as f64 / length_s(seconds).max(1e-3);
@@ -367,7 +373,7 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     (longer && lasts && is_rarer && is_queue()).then_some(Waits { first, usual: middle, label })
 }
 
-/// Most of the time passes in receiving or sending, and the bytes per second stay the same.
+/// Returns the finding if most of the time is spent in receiving or sending, at a constant number of bytes per second.
 fn one_direction(record: &Record, seconds: &[Second]) -> Option<Finding> {
     if !record.has.phases {
         return None;

@@ -1,4 +1,4 @@
-//! The course of a run under the same load: unfinished warm-up, drift, steps.
+//! Trends of a run under constant load: unfinished warm-up, drift, and steps.
 
 use std::collections::BTreeMap;
 
@@ -18,35 +18,36 @@ use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
 use crate::warmup::{Course, warm_up};
 
-/// Requests and seconds under the same load that such a rule needs.
+/// Smallest number of requests and of seconds under the same load.
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 60;
-/// Seconds of a window for steps and for drift.
+/// Length in seconds of a window for steps, and for drift.
 const STEP_WINDOW: usize = 5;
 const DRIFT_WINDOW: usize = 5;
-/// A step: size, windows on each side (30 s would be 6; one less for the two that a step cuts), and chance.
+/// A step: smallest relative size; smallest number of windows on each side (30 s are 6 windows, minus 1 for the windows
+/// that the step cuts); p.
 const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 const CHANCE: f64 = 0.001;
-/// A drift: share of the median in ten minutes, and over the run; or such a share over a run that is longer; and chance.
+/// A drift: smallest share of the median in ten minutes and over the run, or a larger share over a longer run; p.
 const DRIFT: f64 = 0.1;
 const DRIFT_RUN: f64 = 0.1;
 const DRIFT_LONG: f64 = 0.25;
 const DRIFT_CHANCE: f64 = 0.01;
 /// Fewest requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
-/// A line explains a series better than a step if it leaves this much less.
+/// A line explains a series better than a step if its residual is below this share of the step's residual.
 const BETTER: f64 = 0.8;
-/// Share of the requests of a time which failed, from which on its times are those of failures.
+/// Share of failed requests from which on the times of a period are those of failures.
 const MOST: f64 = 0.5;
 
-/// The steady part of the run without its first seconds, which the last users still fill, and in which their queue builds up.
+/// Returns the steady part without its first seconds, in which the last users still start and their queue builds up.
 fn part(record: &Record) -> &[Second] {
     let seconds = settled(record);
     &seconds[seconds.len().min(STEP_WINDOW)..]
 }
 
-/// The data that are missing to compare the times of a run with each other.
+/// Returns the missing data if the times of a run cannot be compared with each other.
 fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
     if !knows_load(record) {
         return Some(lacks!("the number of users", "用户数"));
@@ -55,7 +56,7 @@ fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
     is_short.then(|| lacks!("60 s under the same load", "60 秒不变的负载"))
 }
 
-/// Residues of the best single step and of the best line, as sums of squares.
+/// Returns the residual sums of squares of the best single step and of the best line.
 fn residues(values: &[f64]) -> (f64, f64) {
     let squares = |part: &[f64]| {
         let mean = super::figures::mean(part);
@@ -81,8 +82,8 @@ fn medians(windows: &[Window]) -> Vec<f64> {
     windows.iter().map(|w| w.p50).collect()
 }
 
-/// Whether the times of two parts can be compared: of the same labels; or they have changed by the factor's size and in its
-/// direction for each label by itself, too.
+/// True if the times of two parts are comparable: both have the same labels, or each single label also changed by this
+/// size in the same direction.
 fn is_of_same_work(record: &Record, a: &[Second], b: &[Second], size: f64) -> bool {
     if !mix_differs(record, a, b) {
         return true;
@@ -91,7 +92,7 @@ fn is_of_same_work(record: &Record, a: &[Second], b: &[Second], size: f64) -> bo
     held.is_some_and(|held| held.abs() >= SIZE && held.signum() == size.signum())
 }
 
-/// The first third of the seconds, and the last.
+/// Returns the first and the last third of the seconds.
 fn thirds(seconds: &[Second]) -> (&[Second], &[Second]) {
     let third = seconds.len() / 3;
     (&seconds[..third], &seconds[seconds.len() - third..])
@@ -113,7 +114,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let third = values.len() / 3;
     let (first, last) =
         (super::figures::median(&values[..third]), super::figures::median(&values[2 * third..]));
-    // A warm-up ends with better figures; what gets worse is drift, and what changes at once a step.
+    // A warm-up ends with better figures. Figures that get worse are drift, and sudden changes are steps.
     let better = last < first * (1.0 - SIZE);
     let still =
         trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
@@ -151,7 +152,8 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     .said()
 }
 
-/// The medians of each of these labels in all windows, where all of them have requests enough.
+/// Returns the medians of each of the given labels in all windows; only labels with enough requests in each window are
+/// kept.
 fn medians_of(seconds: &[Second], labels: &[u32]) -> BTreeMap<u32, Vec<f64>> {
     let mut medians: BTreeMap<u32, Vec<f64>> =
         labels.iter().map(|label| (*label, Vec::new())).collect();
@@ -169,19 +171,20 @@ fn medians_of(seconds: &[Second], labels: &[u32]) -> BTreeMap<u32, Vec<f64>> {
     medians
 }
 
-/// The growth of medians over a run.
+/// Growth of median times over a run.
 struct Growth {
     label: Option<u32>,
     trend: Trend,
     windows: usize,
-    /// Length of a window: the seconds of a long run are intervals of many.
+    /// Length of a window in seconds; in a long run one entry of the record covers many seconds.
     window_s: f64,
 }
 
 impl Growth {
-    /// `values`: the medians of a label, or of all requests; `tests`: how many series are looked at.
+    /// Tests medians for growth. `values`: the medians of a label, or of all requests; `tests`: number of tested
+    /// series.
     fn of(seconds: &[Second], label: Option<u32>, values: &[f64], tests: usize) -> Option<Self> {
-        // A look at both ends spares most labels the slopes of all pairs.
+        // Comparing both ends first avoids the slopes of all pairs for most labels.
         let third = values.len() / 3;
         let (first, last) = (
             super::figures::median(&values[..third]),
@@ -205,7 +208,7 @@ impl Growth {
         slope * 60.0 / self.window_s.max(1e-3)
     }
 
-    /// A slope as a share of the start.
+    /// Returns a slope relative to the start of the trend line.
     fn share(&self, slope: f64) -> f64 {
         slope / self.trend.start.max(1e-6)
     }
@@ -215,7 +218,7 @@ impl Growth {
     }
 }
 
-/// The growth of all requests' median, or of a label by itself where the others hide it.
+/// Returns the growth of the median of all requests, or of a single label whose growth the other labels hide.
 fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     let (early, late) = thirds(seconds);
     if is_of_load(early, late)
@@ -278,11 +281,11 @@ pub(super) fn drift(record: &Record) -> Said {
     .said()
 }
 
-/// A change at one time: the seconds that were looked at, the place of the first one behind it, and medians, ms; with a label:
-/// of its requests.
+/// A change at one point in time: the examined seconds, the index of the first second after the change, and the medians
+/// in ms; with a label, those of its requests.
 type Changed<'r> = steps::Step<'r>;
 
-/// A step with half a minute on each side.
+/// Finds a step with half a minute on each side.
 fn long_step(record: &Record) -> Option<Changed<'_>> {
     let seconds = part(record);
     if seconds.len() < SECONDS - STEP_WINDOW || requests(seconds) < SAMPLES {
@@ -294,7 +297,7 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     let step = lasting(&found_steps, SIZE, LASTS)
         .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
         .filter(|_| step_left < BETTER * line_left)?;
-    // Answers of a cache come faster and faster; that is no step of the service.
+    // A cache makes responses faster over time; that is not a step of the service.
     if step.size() < 0.0 && realism::cached(record).is_some() {
         return None;
     }
@@ -306,7 +309,7 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     (!by_load && is_of_same_work(record, early, late, changed.size())).then_some(changed)
 }
 
-/// A step to times so much longer that seconds show it.
+/// Finds a step to times that are so much longer that single seconds show the step.
 fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
     let (record, changed) = (run.record(), steps::step(run)?);
     let (early, late) = changed.seconds.split_at(changed.at);
@@ -314,7 +317,7 @@ fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
     is_same.then_some(changed)
 }
 
-/// The label whose median times, ms, the sentence on a change names, if the mix of labels changed as well; and these times
+/// Returns the label whose medians in ms the sentence names if the mix of labels changed as well, and its medians
 /// before and after the change.
 fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     if changed.label.is_some() {
@@ -327,7 +330,7 @@ fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     })
 }
 
-/// Words on the share of failures before and after a change, where there are any.
+/// Returns words on the share of failures before and after a change; empty without failures.
 fn failures(early: &[Second], late: &[Second]) -> (String, String) {
     let failed = |part: &[Second]| sum(part, |s| s.all.errors);
     let share = |part: &[Second]| percent(failed(part) as f64 / requests(part).max(1) as f64);
@@ -339,12 +342,12 @@ fn failures(early: &[Second], late: &[Second]) -> (String, String) {
 }
 
 pub(super) fn step_change(run: &Run<'_>) -> Said {
-    // Stops of the whole service move windows, and failures that come and go move times.
+    // Stops of the whole service shift windows, and intermittent failures change the times.
     let (record, stops) = (run.record(), || run.finds("stalls"));
     let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
     let changed = changed.filter(|changed| {
         let (early, late) = changed.seconds.split_at(changed.at);
-        // The times of failures are none of the target's, and the rules on failures have the moment.
+        // Times of failures are not times of the target, and the rules on failures report the moment.
         let fails = |part| sum(part, |s| s.all.errors) as f64 > MOST * requests(part) as f64;
         ![early, late].into_iter().any(fails)
             && !same_work::asks_for_other_work(record, changed.label, [early, late].map(span))

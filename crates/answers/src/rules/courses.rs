@@ -1,5 +1,5 @@
-//! The course of response times under the same load, with each label compared with itself: by the mean of the logarithms of
-//! its times in each second, which a few long answers do not move.
+//! Response times over the run under constant load; each label is compared with itself. The value of a second is the
+//! mean of the logarithms of its times, which a few long responses do not change much.
 
 use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
@@ -8,36 +8,38 @@ use super::figures::{
     is_one_load, mean, mix, mix_differs, requests, seconds_in, service, settled, sum, without,
 };
 
-/// Seconds and requests under the same load.
+/// Smallest number of seconds, and of requests, under the same load.
 const LEAST: usize = 7;
 pub(super) const SAMPLES: u64 = 200;
-/// Share of failures from which on nothing is compared: failures have times of their own.
+/// Share of failures from which on nothing is compared: times of failures differ.
 const FAILED: f64 = 0.05;
-/// Times that differ: by this factor and so many ms. Below are costs of system calls.
+/// Smallest ratio and smallest difference in ms for times to count as different. Below, costs of system calls dominate.
 pub(super) const SLOWER: f64 = 1.5;
 const LONGER_MS: f64 = 5.0;
-/// The usual seconds must vary by this much less than the slower ones are away from them.
+/// Smallest ratio of the slower seconds' distance to the variation of the usual seconds.
 const CLEAR: f64 = 3.0;
-/// The same of one of several labels: each is another chance of being wrong. And the share of seconds that have its requests.
+/// Smallest ratio of the slower seconds' distance to the variation of the usual seconds, for one of several labels:
+/// each label adds a chance of error. And the smallest share of seconds with requests of the label.
 const CLEAR_OF_LABEL: f64 = 5.0;
 const PRESENT: f64 = 0.9;
-/// Requests in a slower time.
+/// Smallest number of requests in a slow period.
 pub(super) const PHASE_SAMPLES: u64 = 30;
-/// Share of the other seconds that may be slow, too.
+/// Largest share of the seconds outside of a slow period that may be slow as well.
 pub(super) const STRAY: f64 = 0.05;
-/// A pause of the generator makes answers look slow from this length on, ns.
+/// Length in ns from which on a pause of the generator makes responses look slow.
 const OWN: u64 = 50_000_000;
-/// Seconds over which values are averaged, on each side.
+/// Number of neighbouring seconds on each side over which values are averaged.
 pub(super) const SMOOTH: usize = 1;
 
-/// Labels of requests: a script of the plan takes its time in the generator, and sends nothing.
+/// Returns for each label true if its samples send requests: a script of the plan runs in the generator and sends
+/// nothing.
 fn requesting(record: &Record, sent: &[u64]) -> Vec<bool> {
     let is_real = |at: usize| record.labels.get(at).is_some_and(|label| !label.transaction);
     let is_known = sent.iter().enumerate().any(|(at, sent)| *sent > 0 && is_real(at));
     sent.iter().enumerate().map(|(at, sent)| is_real(at) && (*sent > 0 || !is_known)).collect()
 }
 
-/// The times of one label in a second: their number, the sum of their logarithms, and their sum in ms.
+/// Times of one label in a second: their number, the sum of their logarithms, and their sum in ms.
 #[derive(Clone, Copy, Default)]
 struct Times {
     count: f64,
@@ -53,7 +55,7 @@ impl Times {
     }
 }
 
-/// The times of a label's samples in a second that did not fail.
+/// Returns the times of the successful samples of a label in a second.
 fn times(part: &Part) -> Times {
     let mut times = Times::default();
     let mut add = |(bin, n): (u32, u64)| {
@@ -71,7 +73,7 @@ fn times(part: &Part) -> Times {
     times
 }
 
-/// Requests whose course is looked at: all, or those of one label.
+/// Selects the requests whose times are examined: all requests, or those of one label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Of {
     All,
@@ -90,7 +92,7 @@ impl Of {
         }
     }
 
-    /// Bytes received.
+    /// Returns the number of received bytes.
     pub(super) fn received(self, seconds: &[Second]) -> f64 {
         let of = |second: &Second| match self {
             Self::All => second.all.received,
@@ -107,7 +109,7 @@ impl Of {
         seconds.iter().map(of).sum()
     }
 
-    /// Mean time, ms.
+    /// Returns the mean time in ms.
     pub(super) fn mean(self, seconds: &[Second]) -> f64 {
         let mut all = Times::default();
         match self {
@@ -120,12 +122,12 @@ impl Of {
         all.ms / all.count.max(1.0)
     }
 
-    /// The number of its label.
+    /// Returns the number of the selected label.
     pub(super) fn label(self) -> Option<usize> {
         if let Self::Label(label) = self { Some(label) } else { None }
     }
 
-    /// The words that name its label in a sentence; none for all requests.
+    /// Returns the words that name the label in a sentence; empty for all requests.
     pub(super) fn name(self, record: &Record) -> (String, String) {
         self.label().map_or_else(Default::default, |label| {
             let name = &record.labels[label].name;
@@ -151,7 +153,8 @@ pub(super) fn requests_of(seconds: &[Second], label: usize) -> u64 {
     seconds.iter().filter_map(of).map(|(_, count, _)| count).sum()
 }
 
-/// Each second's times against those of the same requests in all of them, as a logarithm; `None` of a second without any.
+/// The times of each second relative to those of the same requests in the whole period, as a logarithm; `None` for a
+/// second without requests.
 pub(super) struct Course {
     pub(super) of: Of,
     pub(super) values: Vec<Option<f64>>,
@@ -163,29 +166,29 @@ impl Course {
         Self { of, values }
     }
 
-    /// The values, averaged over the neighbours of each second.
+    /// Returns the values averaged over neighbouring seconds.
     pub(super) fn smooth(&self) -> Vec<f64> {
         smooth(&self.values)
     }
 }
 
-/// The courses of all requests together and of each label that is asked all the time, with requests enough.
+/// Courses of all requests together, and of each label that occurs throughout with enough requests.
 pub(super) struct Courses<'r> {
     pub(super) record: &'r Record,
     pub(super) seconds: &'r [Second],
-    /// All requests first.
+    /// Courses, that of all requests first.
     pub(super) each: Vec<Course>,
-    /// By label: whether it is one of requests.
+    /// True for each label whose samples send requests.
     requesting: Vec<bool>,
 }
 
 impl<'r> Courses<'r> {
-    /// Those of the seconds whose times can be compared with each other. `finds`: whether a rule has a finding.
+    /// Returns the courses over the seconds whose times are comparable. `finds`: true if a rule has a finding.
     pub(super) fn of(record: &'r Record, finds: impl Fn(&str) -> bool) -> Option<Self> {
         comparable(record, finds).map(|seconds| Self::new(record, seconds))
     }
 
-    /// In one pass over the labels of all seconds: there may be many of both.
+    /// Builds the courses in one pass over the labels of all seconds: there may be many of both.
     fn new(record: &'r Record, seconds: &'r [Second]) -> Self {
         let mut parts: Vec<(usize, usize, Times)> = Vec::new();
         let mut labels = vec![(Times::default(), 0_usize); record.labels.len()];
@@ -227,8 +230,8 @@ impl<'r> Courses<'r> {
         Self { record, seconds, each, requesting }
     }
 
-    /// The requests whose times a sentence on slower seconds names: all of them where each label got slower, else the label
-    /// with the most requests of those that did.
+    /// Returns the requests whose times a sentence on slow seconds names: all requests if each label became slower,
+    /// otherwise the slower label with the most requests.
     pub(super) fn named(&self, of: Of, slow: &[Second], usual: &[Second]) -> Option<Of> {
         let real = self.record.labels.iter().filter(|label| !label.transaction).count();
         if real == 1 || matches!(of, Of::Label(_)) {
@@ -254,7 +257,7 @@ impl<'r> Courses<'r> {
     }
 }
 
-/// Averages over the neighbours; a second without a value has that of its neighbours.
+/// Averages values over neighbouring seconds; a second without a value gets the average of its neighbours.
 fn smooth(values: &[Option<f64>]) -> Vec<f64> {
     let around = |at: usize| {
         let near = &values[at.saturating_sub(SMOOTH)..(at + SMOOTH + 1).min(values.len())];
@@ -264,12 +267,12 @@ fn smooth(values: &[Option<f64>]) -> Vec<f64> {
     (0..values.len()).map(around).collect()
 }
 
-/// Whether a mean time, ms, is longer than the usual one as far as it matters.
+/// True if a mean time in ms is longer than the usual one by a relevant amount.
 pub(super) fn is_longer(slow: f64, usual: f64) -> bool {
     slow >= SLOWER * usual && slow - usual >= LONGER_MS
 }
 
-/// Seconds whose times can be compared with each other.
+/// Returns the seconds whose times are comparable with each other.
 fn comparable(record: &Record, finds: impl Fn(&str) -> bool) -> Option<&[Second]> {
     if !knows_load(record) {
         return None;
@@ -277,7 +280,7 @@ fn comparable(record: &Record, finds: impl Fn(&str) -> bool) -> Option<&[Second]
     let seconds = settled(record);
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
     let enough = seconds_in(seconds) >= LEAST && requests(seconds) >= SAMPLES;
-    // They say more about the same time.
+    // The rules on stalls and on a target that is gone say more about the same period.
     let other = || finds("stalls") || finds("target_down");
     (enough && failed <= FAILED && is_one_load(seconds) && !other()).then_some(seconds)
 }
@@ -286,7 +289,7 @@ pub(super) fn knows_load(record: &Record) -> bool {
     record.has.users || record.seconds.iter().any(|second| second.due > 0)
 }
 
-/// Whether the generator itself stood still in these seconds.
+/// True if the generator itself paused in the given seconds.
 pub(super) fn paused(seconds: &[Second]) -> bool {
     seconds.iter().any(|second| second.generator.stall >= OWN)
 }
@@ -298,14 +301,14 @@ mod tests {
 
     use super::*;
 
-    /// Samples of so many µs, and the bytes that they sent.
+    /// Returns a part with `count` samples of `us` µs each, which sent `sent` bytes.
     fn part(count: u64, us: u64, sent: u64) -> Part {
         let service = Bins::try_from(vec![(layout::index_of(us), count)]).expect("bins");
         Part { count, sent, service, ..Part::default() }
     }
 
-    /// Ten seconds of a page that is three times as slow in the last two, a form, one page that is asked once, a script that
-    /// sends nothing, and a transaction.
+    /// Returns ten seconds with five labels: a page that is three times as slow in the last two seconds, a form, a page
+    /// that is requested once, a script that sends nothing, and a transaction.
     fn record() -> Record {
         let label =
             |name: &str| Label { name: name.into(), transaction: name == "transaction", folded: 0 };
@@ -335,7 +338,7 @@ mod tests {
         let rises: Vec<f64> = courses.each.iter().map(rise).collect();
         let near = |value: f64, wanted: f64| (value - wanted).abs() < 0.01;
         assert!(near(rises[1], 3_f64.ln()) && near(rises[2], 0.0), "{rises:?}");
-        // Three of four requests are of the page.
+        // Three of four requests are for the page.
         assert!(near(rises[0], 0.75 * 3_f64.ln()), "{rises:?}");
         let (usual, slow) = record.seconds.split_at(8);
         assert_eq!(courses.named(Of::All, slow, usual), Some(Of::Label(0)));

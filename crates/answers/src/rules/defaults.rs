@@ -1,17 +1,17 @@
-//! Numbers that well-known software limits by default, as hints beside a number that a rule found. The number alone proves
-//! nothing: a sentence says "is also the default of".
+//! Numbers that well-known software limits by default, as hints beside a number that a rule found. The number alone
+//! proves nothing, so the sentence says "is also the default of".
 //!
 //! Sources: nginx, ngx_core_module (`worker_connections` 512, `worker_processes auto`); Undertow, `Undertow.Builder`
-//! (`ioThreads` = processors, 2 at least; `workerThreads` = 8 times that); Netty, `MultithreadEventLoopGroup` (2 times the
-//! processors); Jedis, `GenericObjectPoolConfig.DEFAULT_MAX_TOTAL` of Commons Pool 2 (8); HikariCP, README
-//! (`maximumPoolSize` 10); Hystrix, wiki "Configuration" (`coreSize` and `maxConcurrentRequests` 10); Spring Cloud Netflix,
-//! `ZuulProperties.HystrixSemaphore` (100); PostgreSQL, `max_connections` (100); MySQL, `max_connections` (151); Tomcat, HTTP
-//! connector (`maxThreads` 200); Linux, ip-sysctl (`ip_local_port_range` 32768 to 60999: 28 232).
+//! (`ioThreads` = processors, 2 at least; `workerThreads` = 8 times that); Netty, `MultithreadEventLoopGroup` (2 times
+//! the processors); Jedis, `GenericObjectPoolConfig.DEFAULT_MAX_TOTAL` of Commons Pool 2 (8); HikariCP, README
+//! (`maximumPoolSize` 10); Hystrix, wiki "Configuration" (`coreSize` and `maxConcurrentRequests` 10); Spring Cloud
+//! Netflix, `ZuulProperties.HystrixSemaphore` (100); PostgreSQL, `max_connections` (100); MySQL, `max_connections`
+//! (151); Tomcat, HTTP connector (`maxThreads` 200); Linux, ip-sysctl (`ip_local_port_range` 32768 to 60999: 28 232).
 
 use super::say::words;
 use crate::verdict::Words;
 
-/// The width of an interval, as a factor, in which a default that lies there means anything.
+/// Largest ratio of an interval's ends for which a default within it is meaningful.
 const NARROW: f64 = 1.3;
 
 const DEFAULTS: [(u32, &str, &str); 8] = [
@@ -57,7 +57,7 @@ const DEFAULTS: [(u32, &str, &str); 8] = [
     ),
 ];
 
-/// The only default in an interval, if that is narrow.
+/// Returns the only default within an interval, if the interval is narrow.
 pub(super) fn between(low: f64, high: f64) -> Option<u32> {
     if high > NARROW * low {
         return None;
@@ -67,7 +67,7 @@ pub(super) fn between(low: f64, high: f64) -> Option<u32> {
     within.next().filter(|_| within.next().is_none())
 }
 
-/// Advice with a sentence on a number that is a default.
+/// Appends to the advice a sentence on a number that is a default.
 pub(super) fn beside(advice: Words, number: f64) -> Words {
     let row = DEFAULTS.iter().find(|row| f64::from(row.0).to_bits() == number.to_bits());
     let Some((_, en, zh)) = row else { return advice };

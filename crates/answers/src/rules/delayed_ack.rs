@@ -1,9 +1,10 @@
-//! Answers that a target sends in two pieces while it waits for an acknowledgement (Nagle's algorithm), which the receiving
-//! kernel delays.
+//! Detects responses that a target sends in two pieces while it waits for an acknowledgement (Nagle's algorithm), which
+//! the receiving kernel delays.
 //!
-//! Linux acknowledges the first segments of a connection at once, later ones 40 ms after they came (`TCP_DELACK_MIN`) if
-//! neither a request nor more data takes the acknowledgement along. A target without `TCP_NODELAY` that writes a head, and
-//! then a body, holds the body back until then: each small answer takes 40 ms longer, whatever the load.
+//! Linux acknowledges the first segments of a connection immediately. It acknowledges later ones 40 ms after their
+//! arrival (`TCP_DELACK_MIN`), unless a request or further data carries the acknowledgement. A target without
+//! `TCP_NODELAY` that writes a head and then a body holds the body back until then. So each small response takes 40 ms
+//! longer, whatever the load.
 
 use record::kept::Why;
 use record::{Kept, Second};
@@ -14,25 +15,28 @@ use super::run::Run;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Answers kept at random, at least.
+/// Smallest number of randomly kept responses.
 const ANSWERS: usize = 20;
-/// From the first byte to the last, ms: the kernel's delay, and a busy machine's on top of it.
+/// Range of the time in ms from the first byte to the last one of a held-back response: the kernel's delay, plus the
+/// delay of a busy machine.
 const DELAY_MS: (f64, f64) = (38.0, 50.0);
-/// Below, ms, nothing was held back.
+/// Longest time in ms from the first byte to the last one of a response that was not held back.
 const AT_ONCE_MS: f64 = 10.0;
-/// Share of the answers that were held back, and of those that were either held back or not at all.
+/// Smallest share of responses that were held back; and smallest share of responses that were either held back or not
+/// delayed at all.
 const HELD: f64 = 0.5;
 const EITHER: f64 = 0.95;
-/// Bytes of a small answer: a larger one may take long to send.
+/// Size in bytes up to which a response is small; a larger one may take long to send.
 const SMALL: u64 = 16 << 10;
-/// Time of receiving in the first second over that of the others: the first answers of a connection are not held back.
+/// Largest ratio of the receive time in the first second to that of the other seconds: responses on a new connection
+/// are not delayed at first.
 const SOONER: f64 = 0.9;
 
 fn receive_ms(kept: &Kept) -> f64 {
     kept.phases.receive as f64 / 1e6
 }
 
-/// Whether answers came in one go in the first second, when connections were new.
+/// True if responses arrived faster in the first second, when connections were new.
 fn begins_at_once(seconds: &[Second]) -> bool {
     let mean = |part: &[Second]| {
         let (receive, n) = part.iter().fold((0, 0), |(receive, n), second| {

@@ -1,8 +1,8 @@
-//! A target that stopped accepting connections: from some second on no request of some labels succeeds, and connects are
-//! refused or not answered.
+//! Detects a target that stopped accepting connections: from some second on all requests of some labels fail, and
+//! connects are refused or not answered.
 //!
-//! Refusals beside answers are a limit of connections, and none of this. Refusals from the first request on are an address at
-//! which nothing listens, and a name without an address is a wrong name.
+//! Refusals next to successful responses mean a connection limit, which is not this finding. Refusals from the first
+//! request on mean that nothing listens at the address; a name without an address is a wrong name.
 
 use std::collections::BTreeSet;
 
@@ -16,30 +16,30 @@ use super::moment::first_start;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Connects that failed, and answers before them, at least.
+/// Smallest number of failed connects in an outage, and of successful responses before it.
 const FAILED: u64 = 5;
 const GOOD_BEFORE: u64 = 5;
-/// Share of the errors of that time which failed to connect.
+/// Smallest share of failed connects among the errors of the outage.
 const MOST: f64 = 0.5;
-/// A time of so many seconds may have answers before and behind it in each of them; it has this part of the failures of a
-/// second of a longer one, at least.
+/// An outage up to this many seconds may have successful responses before and after it within each of these seconds.
+/// Its failures per second reach at least this share of those in a longer outage.
 const SHORT: usize = 3;
 const AS_MANY: f64 = 0.5;
-/// Failures for each answer in the last second of a run, from which on the target was gone until the end.
+/// Smallest ratio of failures to responses in the last second of a run that ends during an outage.
 const FEW: f64 = 10.0;
-/// Times that a sentence lists at most.
+/// Largest number of outages that a sentence lists.
 const LISTED: usize = 4;
 
-/// A time in which connections could not be had.
+/// An outage: a period in which the target accepted no connections.
 pub(super) struct Down {
-    /// Numbers of the first and the last second with such errors.
+    /// Indexes of the first and the last second with failed connects.
     pub(super) first: usize,
     pub(super) last: usize,
     failed: u64,
     refused: u64,
-    /// Requests succeeded again behind it.
+    /// True if requests succeeded after the outage.
     is_back: bool,
-    /// Labels that were hit, and whether there were no others.
+    /// Labels whose requests failed during the outage, and true if no other label succeeded.
     labels: Vec<u32>,
     is_whole: bool,
 }
@@ -48,7 +48,7 @@ pub(super) fn is_down(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Refused | Outcome::Unreachable | Outcome::Timeout(Phase::Connect))
 }
 
-/// The times in which a target accepted no connections, in their order.
+/// Returns the outages of a target, in time order.
 pub(super) fn downs(record: &Record) -> Vec<Down> {
     let mut begin = 0;
     let (mut out, mut others) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ pub(super) fn downs(record: &Record) -> Vec<Down> {
     out
 }
 
-/// A time that is too short for a second without an answer, of a target that was gone for longer as well.
+/// Recognises an outage too short for a whole second without responses, of a target that also had a longer outage.
 fn short(record: &Record, longer: &[Down], first: usize, last: usize) -> Option<Down> {
     let during = &record.seconds[first..=last];
     let sum = |kind: fn(Outcome) -> bool| -> u64 {
@@ -83,7 +83,7 @@ fn short(record: &Record, longer: &[Down], first: usize, last: usize) -> Option<
     let known = |label: &u32| longer.iter().any(|down| down.labels.contains(label));
     let is_whole = longer.iter().all(|down| down.is_whole);
     let is_back = is_back(record, last, &labels);
-    // Many answers in the last second of a run may be from before or from behind.
+    // Many responses in the last second of a run may be from before or after the outage.
     let ends = by_label(record, &record.seconds[last..=last]);
     let ends = labels.iter().filter_map(|label| ends.get(label));
     let (good, bad) = ends.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
@@ -99,13 +99,14 @@ fn short(record: &Record, longer: &[Down], first: usize, last: usize) -> Option<
     })
 }
 
-/// Whether requests of these labels succeed behind that second.
+/// True if requests of the given labels succeed after second `last`.
 fn is_back(record: &Record, last: usize, labels: &[u32]) -> bool {
     let mut behind = record.seconds[last + 1..].iter().flat_map(|second| second.labels.counts());
     behind.any(|(label, n, bad)| n > bad && labels.contains(&label))
 }
 
-/// First and last seconds of connects that failed, until a label that they hit succeeds again without failing to connect.
+/// Returns the first and last seconds of periods with failed connects. A period ends when an affected label succeeds in
+/// a second without failed connects.
 fn stretches(record: &Record) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     let mut hit = BTreeSet::new();
@@ -129,7 +130,7 @@ fn stretches(record: &Record) -> Vec<(usize, usize)> {
     out
 }
 
-/// The time in which a target accepted no connections, if these seconds are one; `begin`: the end of the one before.
+/// Returns the outage in the given seconds, if there is one; `begin`: end of the previous outage.
 fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down> {
     let seconds = &record.seconds;
     let during = &seconds[first..=last];
@@ -139,7 +140,7 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
         return None;
     }
     let before = by_label(record, &seconds[begin..=first]);
-    // In the first and the last of these seconds, some succeeded before it and behind it.
+    // In the first and last seconds of an outage, some requests succeeded before or after it.
     let good_before = |label: &u32| before.get(label).map_or(0, |(good, _)| *good);
     let hit: Vec<u32> = by_label(record, during)
         .into_iter()
@@ -147,7 +148,7 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
         .map(|(label, _)| label)
         .collect();
     let back = is_back(record, last, &hit);
-    // The last second counts where nothing succeeded in it: they were back behind it.
+    // The last second belongs to the outage if nothing succeeded in it: requests succeeded only after it.
     let is_dead_second = || {
         let last = by_label(record, &seconds[last..=last]);
         hit.iter().all(|label| last.get(label).is_none_or(|(good, _)| *good == 0))
@@ -166,7 +167,7 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
         return None;
     }
     let is_whole = inner.iter().all(|(_, (good, _))| *good == 0);
-    // Others may succeed at another address alone.
+    // Other labels may only have succeeded at a different address.
     let within = &seconds[(first + 1).min(end)..end];
     if !is_whole && !classes(within).is_empty() && address(record, within).is_none() {
         return None;
@@ -176,8 +177,8 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
     Some(Down { first, last, failed, refused, is_back, labels, is_whole })
 }
 
-/// The seconds in which a target was there. In the others failing connects fill the generator, whose figures then say
-/// nothing of the target.
+/// Returns the seconds in which a target accepted connections. In the others, failing connects fill the generator,
+/// whose figures are then no evidence about the target.
 pub(super) fn seconds_there(record: &Record) -> Vec<&Second> {
     if never_there(record).is_some() {
         return Vec::new();
@@ -187,7 +188,7 @@ pub(super) fn seconds_there(record: &Record) -> Vec<&Second> {
     record.seconds.iter().enumerate().filter(|(at, _)| !is_gone(*at)).map(|(_, s)| s).collect()
 }
 
-/// The only address at which nothing succeeded in that time.
+/// Returns the only address at which no request succeeded during an outage.
 fn address(record: &Record, during: &[Second]) -> Option<String> {
     let dead = classes(during).into_iter().filter_map(|(class, sum, _)| {
         let ClassName::Address(address) = record.classes.get(class as usize)? else { return None };
@@ -273,7 +274,7 @@ fn at_other_times(record: &Record, failed: u64) -> (String, String) {
     }
 }
 
-/// Times as a list: the first few, and how many more.
+/// Formats times as a list: the first few, and the number of the others.
 fn list(times: &[String]) -> (String, String) {
     let shown = &times[..times.len().min(LISTED)];
     match times.len() - shown.len() {
@@ -289,7 +290,7 @@ fn list(times: &[String]) -> (String, String) {
     }
 }
 
-/// The target that was gone, by its address where the record knows it.
+/// Returns the name of the target that was gone, with its address where the record contains it.
 fn who(record: &Record, downs: &[Down]) -> (String, String) {
     let names = downs
         .iter()
@@ -311,7 +312,7 @@ fn who(record: &Record, downs: &[Down]) -> (String, String) {
     }
 }
 
-/// How connects failed.
+/// Returns the words on how connects failed.
 fn how(refused: u64, failed: u64) -> (&'static str, &'static str) {
     if 2 * refused >= failed {
         ("were refused", "被拒绝")
@@ -320,7 +321,8 @@ fn how(refused: u64, failed: u64) -> (&'static str, &'static str) {
     }
 }
 
-/// A target that accepted no connection at all, or whose name has no address: no request succeeded, for that alone.
+/// Returns the result for a target that accepted no connection at all, or whose name has no address: every request
+/// failed for that reason.
 fn never_there(record: &Record) -> Option<Said> {
     let seconds = &record.seconds;
     let sum = |of: &dyn Fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();

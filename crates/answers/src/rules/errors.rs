@@ -1,4 +1,4 @@
-//! Errors by their cause, and two that say more about the test than about the target.
+//! Rules on errors by their cause, on plans that fail at any load, and on errors caused by the end of the run.
 
 use std::ops::RangeInclusive;
 
@@ -21,45 +21,48 @@ use super::say::{clock, found, lacks, number, part, words};
 use super::systems;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
+/// Smallest number of first requests of a label, and smallest failed share among them, for a plan fault. k6's rule uses
+/// 15 % of the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
 const EARLY_SHARE: f64 = 0.15;
-/// Of requests of which half fail, so many do not succeed at first by chance.
+/// Number of first requests that do not all succeed by chance if half of the requests fail.
 const FIRST_SAMPLES: u64 = 10;
 const HALF: f64 = 0.5;
-/// A label that fails this often fails always.
+/// Failed share from which on a label counts as always failing.
 const ALWAYS: f64 = 0.9;
-/// Share of a run's most users up to which the load is light, and the factor within which the share of errors is the same
-/// under the full load.
+/// Largest share of a run's most users for a light load, and the factor within which the failed share counts as equal
+/// under full load.
 const LIGHT: f64 = 0.25;
 const SAME: f64 = 2.0;
-/// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
+/// Smallest share of the errors after the stop; and largest failed share before the stop, relative to that after it.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
-/// A cause is over when the run goes on for so long without it, ms and as a share; or for less, where as many failures as
-/// these would be usual in that time.
+/// A cause is over if the run continues without it for this time in ms and as a share of the run. A shorter time in ms
+/// is enough if this number of failures would be expected in it.
 const OVER_MS: i64 = 4000;
 const OVER: f64 = 0.1;
 const SOON_OVER_MS: i64 = 1500;
 const USUAL: f64 = 10.0;
-/// Requests wait for long after the stop from this time on, ms, and from this multiple of the longest request.
+/// Time in ms after the stop, and multiple of the longest request, from which on a request has waited for long.
 const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
-/// Failures of so short a time, ms, are an event in a run of so long a time, ms; so many of them at least.
+/// An event is a set of failures within the first time, in ms, in a run of at least the second time, in ms, with at
+/// least this many failures.
 const EVENT_MS: i64 = 2000;
 const EVENT_OF_MS: i64 = 10_000;
 const EVENT: u64 = 5;
-/// Failures are told as one period ("from 0:20 until 0:41") if so large a share of its seconds has failures; else the
+/// Smallest share of seconds with failures for a sentence on one period ("from 0:20 until 0:41"); below it, the
 /// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
-/// A period of failures that is shorter, ms, has a beginning in the sentence and no end.
+/// Length in ms of a period of failures up to which the sentence names no end.
 const WITHIN_MS: i64 = 1000;
-/// A request that starts so soon after the first second began is one of the first, ms.
+/// Time in ms after the beginning of the first second within which a request is one of the first.
 const FIRST_MS: i64 = 200;
-/// A restart takes so long at most, ms.
+/// Longest duration of a restart in ms.
 const SHORT_MS: i64 = 10_000;
 
-/// An error as it reads: code and message, on one line and not too long. JMeter's marks of what is no HTTP are left out.
+/// Returns an error as text: code and message on one line, cut to a maximum length. JMeter's prefixes for errors
+/// outside of HTTP are removed.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
     const MOST: usize = 120;
     let Some(cause) = record.causes.get(cause) else { return String::new() };
@@ -70,12 +73,12 @@ pub(super) fn reads(record: &Record, cause: usize) -> String {
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(": ").replace(['\r', '\n'], " ");
     let Some((end, _)) = text.char_indices().nth(MOST) else { return text };
-    // Half an address would be another one.
+    // Half of an address would be a different address.
     let end = text[..end].rfind(' ').filter(|at| 2 * at > end).unwrap_or(end);
     format!("{} …", &text[..end])
 }
 
-/// The same in both languages, also of an error that has neither code nor message.
+/// Returns an error as text in both languages, even if it has neither code nor message.
 fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
     let text = reads(record, cause);
     if text.trim().is_empty() {
@@ -84,7 +87,7 @@ fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
     (text.clone(), text)
 }
 
-/// The load in these seconds: their users or, where they are not known, requests in flight.
+/// Returns the load in the given seconds as text: the users or, where they are unknown, the requests in flight.
 fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
     let range = |least: String, most: String| {
         if least == most {
@@ -100,7 +103,7 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
         return (format!(", with {n} requests in flight"), format!("，当时有 {n_zh} 个请求在途"));
     }
     let users = with_users(&record.seconds).map(|(users, _)| users);
-    // A user may have come and gone within the second.
+    // A user may start and end within one second.
     let users = users.skip(*at.start()).take(at.count()).filter(|users| *users > 0);
     let (least, most) = users.fold((u64::MAX, 0), |(a, b), n| (n.min(a), n.max(b)));
     let (n, n_zh) = range(count(least), count(most));
@@ -111,7 +114,7 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
     }
 }
 
-/// Whether a cause has ended long before the run did. It was there `n` times, from second `at` to second `last`.
+/// True if a cause ended long before the run did. It occurred `n` times, from second `at` to second `last`.
 fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     let (begins, ends) = span(seconds);
     let answers = |second: &Second| second.all.count > second.all.errors;
@@ -123,8 +126,9 @@ fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     (is_long || is_missed) && rest.iter().any(answers)
 }
 
-/// Words on the time in which a cause was there: from the start of the first request that failed, and to the end of the last
-/// second with one where it is over. `seconds`: those with failures, and all of that time.
+/// Returns words on the period of a cause: from the start of the first failed request to the end of the last second
+/// with a failure, if the cause is over. The last argument holds the number of seconds with failures, and of all
+/// seconds of the period.
 fn times_of(
     record: &Record,
     from_ms: i64,
@@ -152,7 +156,7 @@ fn times_of(
     }
 }
 
-/// Words on errors that all lie within a second or two of a run that succeeded before and behind them.
+/// Returns words on errors that all lie within a second or two of a run that succeeded before and after them.
 fn as_event(seconds: &[Second]) -> Option<Words> {
     let failing = |second: &Second| second.all.errors > 0;
     let good = |seconds: &[Second]| seconds.iter().any(|s| s.all.count > s.all.errors);
@@ -175,7 +179,7 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     ))
 }
 
-/// The label that has all errors, where there are several labels, and its requests.
+/// Returns the label that has all errors and the number of its requests, if there are several labels.
 fn only_label(record: &Record, errors: u64) -> Option<(&str, u64)> {
     let sums = by_label(record, &record.seconds);
     let mut failing = sums.iter().filter(|(_, (_, bad))| *bad > 0);
@@ -185,7 +189,7 @@ fn only_label(record: &Record, errors: u64) -> Option<(&str, u64)> {
     Some((&label.name, good + bad))
 }
 
-/// Words on the share of requests that failed, and on the label that has all failures.
+/// Returns words on the share of failed requests, and on the label if a single label has all failures.
 fn share_of(record: &Record, errors: u64, all: u64) -> Words {
     let share = percent(errors as f64 / all as f64);
     let Some((label, requests)) = only_label(record, errors) else {
@@ -198,24 +202,24 @@ fn share_of(record: &Record, errors: u64, all: u64) -> Words {
     )
 }
 
-/// A run that a plan ends after an error ends so much before its planned end, ms.
+/// Time in ms by which a run must end before its planned end to count as ended early by an error.
 pub const EARLIER_MS: i64 = 1500;
 
-/// More than this share of the users, ended by errors, is a part of the load.
+/// Share of users ended by errors above which a part of the load is missing.
 pub const MOST_ENDED: f64 = 0.1;
 
 /// Load that is missing because errors ended users, or the run.
 pub enum Cut {
-    /// The whole run: its end and the planned one, ms from its start.
+    /// The whole run: its actual end, and its planned end, in ms from its start.
     Run { at_ms: i64, of_ms: Option<i64> },
-    /// Users of all that started.
+    /// Number of users that errors ended, of all users that started.
     Users { ended: u64, of: u64 },
 }
 
-/// Users or the run that errors ended, as the plan says, before the planned end.
+/// Returns the users, or the run, that the plan's action on errors ended before the planned end.
 pub fn cut_by_errors(record: &Record) -> Option<Cut> {
     let of_ms = record.frame.load.length_ms;
-    // An error at the planned end ended nothing.
+    // At the planned end, an error ends nothing.
     let is_early = |at_ms: i64| of_ms.is_none_or(|of_ms| at_ms + EARLIER_MS <= of_ms);
     let seconds = &record.seconds;
     if counter(seconds, Counter::RunStoppedByError) > 0 {
@@ -229,8 +233,8 @@ pub fn cut_by_errors(record: &Record) -> Option<Cut> {
 }
 
 impl Cut {
-    /// Whether work was left. Without a planned length, users that an error stopped may have had nothing more to do: work was
-    /// left where one of them had a further sampler, where users had not started, or samples were cut.
+    /// True if work was left. Without a planned length, users that an error stopped may have had nothing more to do.
+    /// Work was left if one of them had a further sampler, if users had not started, or if samples were cut.
     pub fn left_work(&self, record: &Record) -> bool {
         let (load, seconds) = (&record.frame.load, &record.seconds);
         if load.length_ms.is_some() || setting(record, ENDLESS).is_some() {
@@ -242,7 +246,7 @@ impl Cut {
         counter(seconds, Counter::SamplersNotBegun) > 0 || stopped && of_run()
     }
 
-    /// A sentence on it.
+    /// Describes the missing load in a sentence.
     pub fn words(&self) -> Words {
         match *self {
             Self::Run { at_ms, of_ms } => {
@@ -268,10 +272,11 @@ impl Cut {
     }
 }
 
-/// Why errors ended so much of a run that its samples do not stand for all of the load: a sentence without its full stop.
+/// Returns why errors ended so much of a run that its samples do not represent the whole load: a sentence without its
+/// full stop.
 pub fn cut_short(record: &Record) -> Option<Words> {
     let cut = cut_by_errors(record).filter(|cut| cut.left_work(record))?;
-    // A user of an open load that ends is followed by the next.
+    // In an open load, a user that ends is followed by the next one.
     let counts = match cut {
         Cut::Run { .. } => true,
         Cut::Users { ended, of } => {
@@ -281,7 +286,7 @@ pub fn cut_short(record: &Record) -> Option<Words> {
     counts.then(|| part(&cut.words()))
 }
 
-/// Words on users, or the whole run, that the plan ended after an error.
+/// Returns words on users, or on the whole run, that the plan ended after an error.
 fn ended_by_plan(record: &Record) -> (String, String) {
     let of = |cut: Cut| {
         let Words { en, zh } = cut.words();
@@ -348,17 +353,18 @@ pub(super) fn errors_named(record: &Record) -> Said {
     .said()
 }
 
-/// The part of a run in which a cause was there.
+/// The part of a run in which a cause occurred.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// A short time, with answers before and behind it.
+    /// A short period, with successful responses before and after it.
     Between,
-    /// From the begin on, with no answer before its end and many behind it.
+    /// From the beginning of the run on, with no successful response before its end and many after it.
     AtFirst,
     Other,
 }
 
-/// `at`, `from_ms`: the first second of the cause, and the start of its first request.
+/// Returns the part of the run in which a cause occurred. `at`, `from_ms`: the first second of the cause, and the start
+/// of its first failed request; `to`: the last second of the cause, if it is over.
 fn when_failing(seconds: &[Second], (at, from_ms): (usize, i64), to: Option<&Second>) -> When {
     let Some(to) = to else { return When::Other };
     let good = |second: &Second| second.all.count > second.all.errors;
@@ -372,7 +378,7 @@ fn when_failing(seconds: &[Second], (at, from_ms): (usize, i64), to: Option<&Sec
     if is_good_before && to.at_ms - begins_ms <= SHORT_MS { When::Between } else { When::Other }
 }
 
-/// Advice on an error: the first place to look, by the kind of an error, and when it was there.
+/// Returns the advice on an error: where to look first, by the kind of error and by the part of the run.
 fn advice(record: &Record, cause: usize, time: When) -> Words {
     let cause = record.causes.get(cause);
     let text = cause.map_or("", |cause| &cause.message);
@@ -418,7 +424,8 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
     }
 }
 
-/// The samples that show a failure: a run keeps some whole, and a result file has a row of each.
+/// Returns the name of the samples that show a failure: a run keeps some complete samples; a result file has a row for
+/// each.
 fn samples(record: &Record) -> Words {
     if record.has.generator {
         words!("the kept samples", "保留的样本")
@@ -427,23 +434,24 @@ fn samples(record: &Record) -> Words {
     }
 }
 
-/// Errors by which a server sheds load are no fault of the plan.
+/// True for errors with which a server sheds load; these are not a fault of the plan.
 pub(super) fn sheds(cause: &CauseName) -> bool {
     matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
-/// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
+/// The first requests of a label: their number, their errors, the index of the second in which they end, and the failed
+/// share of all requests of the label.
 #[derive(Clone, Copy, Default)]
 struct Early {
     n: u64,
     errors: u64,
     end: usize,
     share: f64,
-    /// The very first of them succeeded, ten at least.
+    /// At least the first ten requests of the label succeeded.
     begins_well: bool,
 }
 
-/// Those of all labels, in one pass over them: there may be many labels and many seconds.
+/// Returns the first requests of all labels, in one pass over them: there may be many labels and many seconds.
 fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
     let mut all = vec![(Early::default(), 0, 0); labels];
     for (at, second) in seconds.iter().enumerate() {
@@ -463,7 +471,7 @@ fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
     all.into_iter().map(share).collect()
 }
 
-/// The most frequent cause that a label was the first to have; the most frequent of all where it was the first of none.
+/// Returns the most frequent cause that occurred first at this label; otherwise the most frequent cause of all.
 fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
     let all = causes(whole(record));
     let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);
@@ -488,12 +496,12 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             continue;
         }
         let share_early = early_errors as f64 / early as f64;
-        // Users without pauses fail hundreds of times in the second in which a target goes away.
+        // In the second in which a target goes away, users without pauses fail hundreds of times.
         if begins_well && share_early >= HALF {
             continue;
         }
         let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
-        // Without a light load at the start, only what fails always has nothing to do with load.
+        // Without a light load at the start, only a label that always fails is independent of the load.
         let by_plan = if light {
             share * SAME >= share_early && share <= share_early * SAME
         } else {
@@ -519,7 +527,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     Said::Nothing
 }
 
-/// Whether a label fails always under a light load already, as far as a few of its requests tell.
+/// True if a label already fails always under light load, as far as a few of its requests show.
 fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
     let is_light = |users: u64| users == 1 || users as f64 <= LIGHT * most_users as f64;
     let light = with_users(whole(record)).filter(|(users, _)| record.has.users && is_light(*users));
@@ -528,8 +536,8 @@ fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
     n >= FIRST_SAMPLES && errors as f64 >= ALWAYS * n as f64
 }
 
-/// Whether an overload can make an error, too. A missing page, a login that is refused or an answer that is not the expected
-/// one are none.
+/// True if an overload can also cause the error. A missing page, a refused login or a response that fails an assertion
+/// does not come from overload.
 fn comes_of_load(cause: &CauseName) -> bool {
     let by_status = matches!(cause.code.parse::<u16>(), Ok(408 | 425 | 500 | 502..=504 | 507..));
     let by_connection = matches!(
@@ -539,8 +547,9 @@ fn comes_of_load(cause: &CauseName) -> bool {
     by_connection || cause.outcome == Outcome::Status && by_status
 }
 
-/// The finding on a label that fails from its first requests on; their number, and the shares of errors among them and in
-/// all. `of_load`: nothing rules out that the load is too high from the beginning.
+/// Builds the finding on a label that fails from its first requests on. The third argument holds the number of these
+/// requests, the failed share among them, and that of all requests. `of_load`: a load that is too high from the
+/// beginning is not excluded.
 fn fails_at_first(
     record: &Record,
     (name, cause): (&str, Option<usize>),
@@ -576,7 +585,7 @@ fn fails_at_first(
         ))
 }
 
-/// Words on samples that were cut off beside errors at the end.
+/// Returns words on samples that were cut at the end of the run, in addition to the errors there.
 fn beside(cut: u64) -> (String, String) {
     let n = count(cut);
     let en = match cut {
@@ -587,8 +596,8 @@ fn beside(cut: u64) -> (String, String) {
     (format!(" {en}."), format!("另有 {n} 个样本被截断，不计入任何数据。"))
 }
 
-/// The moment from which on errors may come from the end of the run, if it was stopped: a run that ends by itself lets its
-/// samples finish.
+/// Returns the time from which on errors may come from a stop of the run. A run that ends by itself lets its samples
+/// finish.
 fn cut_from(record: &Record) -> Option<i64> {
     let at_once = |mark: &&Mark| matches!(mark.change, Change::Stop { at_once: true });
     let by_hand = matches!(record.frame.ending, Ending::Interrupted | Ending::Aborted(_));
@@ -596,7 +605,7 @@ fn cut_from(record: &Record) -> Option<i64> {
     cut.or_else(|| stop_ms(record).filter(|_| by_hand))
 }
 
-/// Errors that a stop can make: connections that broke, and a client that closed its own.
+/// True for errors that a stop can cause: broken connections, and connections that the client itself closed.
 fn by_a_stop(cause: &CauseName) -> bool {
     matches!(cause.outcome, Outcome::Reset | Outcome::Closed) || closed_here(cause)
 }
@@ -605,7 +614,8 @@ fn closed_here(cause: &CauseName) -> bool {
     cause.outcome != Outcome::Ok && record::wordings::closed_here(&cause.message)
 }
 
-/// Errors that the end of the run made: their number, when they began, and whether a mark says so.
+/// Returns the errors that the end of the run caused: their number, their start, and true if a mark of the run shows
+/// the stop.
 fn errors_of_end(record: &Record) -> Option<(u64, i64, bool)> {
     let seconds = &record.seconds;
     let end_ms = span(seconds).1;
@@ -615,7 +625,7 @@ fn errors_of_end(record: &Record) -> Option<(u64, i64, bool)> {
         second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
     };
     let kind = if stop.is_some() { by_a_stop } else { closed_here };
-    // A result file names the client's own closes, and no other sign of a stop.
+    // A result file shows a stop only by connections that the client closed itself.
     let first = seconds.iter().find(|second| of(second, kind) > 0)?.at_ms;
     let from = stop.unwrap_or(first - 1);
     let (before, after): (Vec<&Second>, Vec<&Second>) =
@@ -667,9 +677,9 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     in_flight_at_end(record, cut)
 }
 
-/// Requests that were in flight when the run ended.
+/// Returns the finding on requests in flight at the end of the run.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
-    // The rule target_down reports requests that got no answer until the end.
+    // The rule target_down reports requests without a response until the end.
     if hang(record).is_some() || never_answered(record).is_some() {
         return Said::Nothing;
     }
@@ -705,7 +715,7 @@ fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     .said()
 }
 
-/// Requests that still waited so long after the stop that they are no usual ones.
+/// Returns the finding on requests that waited unusually long after the stop.
 fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     let seconds = &record.seconds;
     let times @ (_, end_ms) = span(seconds);
@@ -739,7 +749,7 @@ fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     Some(finding.said())
 }
 
-/// Requests per second, for people.
+/// Formats a rate in requests per second for people.
 pub(super) fn per_second(value: f64) -> String {
     rate(value)
 }

@@ -1,16 +1,18 @@
-//! Errors that begin above some number of requests in flight: a limit that turns away what is beyond it (a semaphore, a pool
-//! without a queue, a full queue).
+//! Detects errors that begin above some number of requests in flight: a limit that refuses the requests beyond it (a
+//! semaphore, a pool without a queue, a full queue).
 //!
-//! Two signs. No request fails below that number, and many do above. And the good answers in flight (Little's law) fit a
-//! system of K places that loses whoever finds none, at loads that differ: of offered work A it loses the share B(K, A)
-//! (A. K. Erlang, 1917; true for all distributions of the service time). Users that try again at once make A large, and K is
-//! then what is in flight. A target that merely fails more under load, or a part of which died, gives another K at each load;
-//! under a limit of the rate, that does not depend on how long answers take.
+//! There are two signs. First, no request fails below that number, and many fail above it. Second, the successful
+//! requests in flight (Little's law) fit a system of K places that loses a request when all places are taken, at
+//! different loads. Of offered work A, such a system loses the share B(K, A) (A. K. Erlang, 1917; true for all
+//! distributions of the service time). Users that retry immediately make A large, and K is then the number in flight. A
+//! target that merely fails more under load, or a part of which died, shows a different K at each load. With a rate
+//! limit, the limit does not depend on the response time.
 //!
-//! Under a load that is always above the limit there is one sign: as many are answered at any time, where users that fail by
-//! chance make that number vary. Where refusals take as long as answers and users do not pause, as many are answered also if
-//! one of several instances fails and they take turns; but then failures are the same share of the requests in each second.
-//! Of 120 users against 100 places that is told apart where times vary; where all take the same time it cannot be known.
+//! Under a load that is always above the limit there is only one sign: the number of requests that succeed at the same
+//! time is constant. If users failed by chance, that number would vary. If refusals take as long as responses and users
+//! do not pause, the number is also constant if one of several instances fails and requests alternate between them. But
+//! then the failed share is the same in each second. With 120 users and 100 places, the two cases can be distinguished
+//! if times vary, but not if all times are equal.
 
 use record::Record;
 use stats::grouped::count;
@@ -26,97 +28,105 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "fails_above";
 
-/// Failures that make a threshold; the share of requests that fails from it on; quiet pieces and samples below it.
+/// Smallest number of failures for a threshold, and the failed share of requests from which on a piece of the run lies
+/// above the threshold.
 const FAILURES: u64 = 100;
 const FEW: f64 = 0.01;
-/// The load of pieces with failures, as a multiple of that of quiet ones.
+/// Smallest ratio of the load of pieces with failures to that of quiet pieces; smallest number of quiet seconds, and of
+/// samples in them.
 const GROWN: f64 = 1.15;
 const QUIET: usize = 3;
 const QUIET_SAMPLES: u64 = 300;
-/// Share of the pieces above the threshold in which requests fail, pieces that tell K, and failures in each.
+/// Smallest share of the pieces above the threshold in which requests fail; smallest number of pieces that determine K,
+/// and of failures in each.
 const ABOVE: f64 = 0.9;
 const PIECES: usize = 8;
 const IN_PIECE: u64 = 10;
-/// K varies by so much at most; load must vary by this factor, and K be the same to this part in both halves of it.
+/// Largest variation of K; smallest ratio of loads; largest relative difference of K between the two halves of the
+/// loads.
 const FLAT: f64 = 0.1;
 const RANGE: f64 = 1.2;
 const SAME: f64 = 0.1;
-/// The threshold lies so many standard deviations of a Poisson number below K, and above it by this factor, at most.
+/// Largest distance of the threshold below K, in standard deviations of a Poisson number, and largest ratio of the
+/// threshold to K.
 const BELOW: f64 = 4.0;
 const BEYOND: f64 = 1.2;
-/// The smallest number that is a limit.
+/// Smallest K that counts as a limit.
 const LEAST: f64 = 1.5;
-/// Failures of one time: nine of ten of them lie within this share of it, or so many ms. Where that is this part of the usual
-/// time of an answer at least, it may be a wait.
+/// Failures of one duration: nine of ten lie within this share of it, or within this many ms. If the duration is at
+/// least the last share of a usual response time, the failures may come from a wait.
 const WITHIN: f64 = 0.25;
 const WITHIN_MS: f64 = 1.5;
 const WAITS: f64 = 0.3;
-/// Failures take longer than answers by this factor at most.
+/// Largest ratio of the time of failures to the time of successful responses.
 const LONGER: f64 = 1.1;
-/// An interval, as a factor, and the part of the estimate above which a number is named in a wider one.
+/// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above this share of the
+/// estimate.
 const NARROW: f64 = 1.3;
 const NEAR: f64 = 0.9;
-/// Pieces under one load, this part of the most users at least, in which always as many are answered: their number, the share
-/// that fails in them, and the variance of that number as a part of the one that chance gives. In the first ones it still grows.
+/// Smallest number of pieces under one load that is always above the limit.
 const ALWAYS: usize = 20;
-/// Users that do not pause: this share of them is in flight. The variance of failures against that of a chance which is the
-/// same for all requests, below which a fixed share of them fails: by turns.
+/// Smallest share of the users in flight for users without pauses. And largest variance of failures, relative to that
+/// by chance, at which a fixed share of the requests fails because requests alternate between instances.
 const NO_PAUSE: f64 = 0.97;
 const BY_TURNS: f64 = 0.2;
+/// For a load that is always above the limit: smallest load as a share of the most users; number of first pieces in
+/// which the load still grows; smallest failed share; and largest variance of the number of successful requests
+/// relative to that by chance.
 const TOP: f64 = 0.97;
 const FILLS: usize = 2;
 const SOME: f64 = 0.02;
 const EVEN: f64 = 0.3;
-/// A load that is little above the limit: the number of answered requests in flight varies by so much at most, is never
-/// lower than this part of K, nor on average than this one while users still come; and all that are in flight are more by
-/// this factor. Quiet pieces reach this part of K.
+/// For a load little above the limit: largest variation of the number of successful requests in flight; its smallest
+/// value as a share of K; its smallest mean as a share of K while users still arrive; smallest ratio of all requests in
+/// flight to K; and smallest share of K that quiet pieces reach.
 const LEVEL: f64 = 0.05;
 const NEVER_BELOW: f64 = 0.93;
 const AT_FIRST: f64 = 0.965;
 const LITTLE: f64 = 1.1;
 const REACHED: f64 = 0.8;
-/// Loads that differ by less are little above it. There, failures by turns are of a limit only if the number of answered
-/// requests varies by less than this.
+/// Ratio of loads below which all of them are little above the limit. With such loads, a fixed failed share shows a
+/// limit only if the number of successful requests varies by less than the second value.
 const SMALL: f64 = 1.4;
 const STEADY: f64 = 0.01;
-/// A piece is as long as so many answers one after the other, s at least and at most.
+/// Length of a piece of the run: the time of this many consecutive responses, within the given bounds in s.
 const ANSWERS: f64 = 4.0;
 const LENGTH: (f64, f64) = (1.0, 10.0);
-/// Share of K by which what is in flight at the ends of a piece makes it uncertain.
+/// Relative uncertainty of K from the requests in flight at the ends of a piece.
 const EDGE: f64 = 0.02;
-/// Pieces in which so many fail tell what is fixed: by the correlation of the rate with the time of an answer, and by the
-/// factor by which that time varies more than the rate.
+/// Failed share from which on a piece of the run shows what the limit keeps constant. The decision rests on the
+/// correlation of the rate with the response time, and on the ratio of the variations of response time and rate.
 const MUCH: f64 = 0.2;
 const OPPOSED: f64 = -0.5;
 const UNRELATED: f64 = -0.25;
 const STEADIER: f64 = 1.3;
 
-/// The quantity that a limit holds fixed while the load varies.
+/// The quantity that a limit keeps constant while the load varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fixed {
     AtOnce,
     Rate,
-    /// The figures do not tell.
+    /// The figures do not distinguish the two.
     Either,
 }
 
 pub(super) struct Limit {
-    /// Requests at once, and its interval.
+    /// Estimated limit of concurrent requests, with the ends of its interval.
     k: f64,
     low: f64,
     high: f64,
-    /// Good answers per second under it.
+    /// Successful responses per second under the limit.
     rate: f64,
     pub(super) fixed: Fixed,
-    /// Requests below it, hardly any of which failed; none where the load was always above.
+    /// Number of requests below the limit, almost none of which failed; 0 if the load was always above it.
     calm: u64,
     failed: u64,
     labels: usize,
-    /// Users under that load.
+    /// Number of users, for a load that is always above the limit.
     users: f64,
 }
 
-/// The limit, if the figures have one.
+/// Finds a limit of concurrent requests in a record; `None` if the figures show none.
 pub(super) fn limit(record: &Record) -> Option<Limit> {
     let seconds = whole(record);
     let sums = causes(seconds);
@@ -135,13 +145,14 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     let length = (ANSWERS * alone / 1000.0).clamp(LENGTH.0, LENGTH.1).ceil() as usize;
     let in_time: Vec<Piece> =
         seconds.chunks_exact(length).map(|seconds| piece(seconds, &labels)).collect();
-    // The way to the target and back is no time in which a place is held: no failure takes less.
+    // The network time is part of each response time but occupies no place. Failures show its upper bound: none is
+    // faster.
     let way = (ms(&failed, 0.05) / mean_ms(&good)).min(0.9);
     let quiet = length * in_time.iter().filter(|piece| piece.lost() < FEW).count();
     let limit = if quiet >= QUIET {
         threshold(&in_time, length)
     } else {
-        // Long pieces show that a number hardly varies, as long as they are enough.
+        // Longer pieces show better that a number hardly varies, as long as there are enough of them.
         let longer = (in_time.len().saturating_sub(FILLS) / ALWAYS).max(1) * length;
         let long = seconds.chunks_exact(longer).map(|seconds| piece(seconds, &labels));
         always(record, &in_time).or_else(|| without_pauses(record, &good, long.collect()))
@@ -149,13 +160,13 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     Some(Limit { low: (limit.low - way * limit.k).max(1.0), labels: labels.len(), ..limit })
 }
 
-/// Whether failures take one time, which is a good part of that of answers.
+/// True if all failures take the same time, and that time is a considerable part of a response time.
 fn may_be_wait(failed: &Hist, alone: f64) -> bool {
     let (from, middle, to) = (ms(failed, 0.05), ms(failed, 0.5), ms(failed, 0.95));
     middle >= WAITS * alone && to - from <= (WITHIN * middle).max(WITHIN_MS)
 }
 
-/// The limit at which failures begin as the load grows.
+/// Finds the limit above which failures begin as the load grows.
 fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     let mut pieces: Vec<&Piece> = in_time.iter().collect();
     pieces.sort_by(|a, b| a.offered().total_cmp(&b.offered()));
@@ -174,7 +185,7 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     {
         return None;
     }
-    // Failures that begin at some moment under the same load are of that moment: the load must have grown.
+    // Under constant load, failures that begin at some moment depend on that moment. So the load must have grown.
     let load = |piece: &Piece| piece.load;
     if mean_of(&telling, load) < GROWN * mean_of(below, load) || may_be_turns(&telling) {
         return None;
@@ -199,8 +210,8 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     })
 }
 
-/// The limit that a load which was always above it shows: as many are answered at any time, whoever asks. Of users that are
-/// answered or not by chance, the number in flight varies as that of tosses does.
+/// Finds the limit under a load that is always above it: the number of requests that succeed at the same time is
+/// constant. If users succeeded by chance, that number would have a binomial variance.
 fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
     if !record.has.users || in_time.iter().any(|piece| piece.due) {
         return None;
@@ -216,7 +227,7 @@ fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
     let places: Vec<f64> = top.iter().filter_map(|piece| piece.places()).collect();
     let (flying, rate, k) = (mean(&good), mean(&rates), mean(&places));
     let takes = flying / rate.max(1e-3);
-    // Answers that take one time follow each other in it, and of few users that are not answered few can come.
+    // Responses of equal duration are evenly spaced, and few users without a response can only send few requests.
     let idle = (1.0 - flying / users).max(0.0);
     let by_chance = flying * idle.powi(2) * takes / mean_of(&top, |piece| piece.length);
     let is_even = deviation(&good).powi(2) <= EVEN * by_chance
@@ -232,9 +243,10 @@ fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
     Some(Limit { k, low, high, rate, fixed, calm, failed, labels: 1, users })
 }
 
-/// The same of users that do not pause, whose refusals take about as long as answers: of pieces that follow each other.
-/// Users that fail by chance are away from answers for as many failures as come one after another, so that the number of
-/// answered requests varies as that of machines that fail and are repaired does (D. R. Cox, Renewal Theory, 1962).
+/// Finds the limit for users that do not pause and whose refusals take about as long as responses, from consecutive
+/// pieces. If users failed by chance, a user would have no success during each run of failures. The number of
+/// successful requests would then vary like that of machines that fail and are repaired (D. R. Cox, Renewal Theory,
+/// 1962).
 fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Limit> {
     if !record.has.users || pieces.iter().any(|piece| piece.due) {
         return None;
@@ -246,7 +258,7 @@ fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Li
     let (k, rate) = (mean(&answered), mean(&rates));
     let fails = |piece: &&Piece| piece.failed >= IN_PIECE && piece.lost() >= SOME;
     let is_full = mean_of(&top, |piece| piece.flying) >= NO_PAUSE * users;
-    // The last piece of the ramp may be gone, too.
+    // The last piece of the ramp may be missing, too.
     if top.len() + 2 < ALWAYS || !top.iter().all(fails) || !is_full || k < LEAST {
         return None;
     }
@@ -267,8 +279,8 @@ fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Li
     Some(Limit { k, low, high, rate, fixed, calm: 0, failed, labels: 1, users })
 }
 
-/// Whether the same share of the requests fails in each piece, as where one of several instances fails that take turns: by
-/// chance that share varies.
+/// True if the failed share is the same in each piece, as when requests alternate between instances one of which fails.
+/// By chance that share would vary.
 fn is_by_turns(pieces: &[&Piece]) -> bool {
     let (count, failed) =
         pieces.iter().fold((0, 0), |sum, piece| (sum.0 + piece.count, sum.1 + piece.failed));
@@ -278,7 +290,7 @@ fn is_by_turns(pieces: &[&Piece]) -> bool {
     spread < BY_TURNS * lost * (1.0 - lost) * count
 }
 
-/// The variance of times as a part of the square of their mean.
+/// Returns the variance of times relative to the square of their mean.
 fn varies(times: &Hist) -> f64 {
     let mean = mean_ms(times).max(1e-6);
     let square = |(bin, n): (u32, u64)| (layout::middle_of(bin) as f64 / 1000.0).powi(2) * n as f64;
@@ -296,7 +308,7 @@ struct Fit {
     half: f64,
 }
 
-/// The number of places, if it is the same at loads that differ; pieces are in order of the load.
+/// Returns the number of places if it is equal at different loads; the pieces are in order of load.
 fn fit(telling: &[&Piece]) -> Option<Fit> {
     let places: Vec<f64> = telling.iter().filter_map(|piece| piece.places()).collect();
     let (least, most) = (telling.first()?.offered(), telling.last()?.offered());
@@ -306,7 +318,7 @@ fn fit(telling: &[&Piece]) -> Option<Fit> {
     let middle = (least * most).sqrt();
     let (few, many) = places.split_at(telling.partition_point(|piece| piece.offered() < middle));
     let k = mean(&places);
-    // A fixed share that fails has K grow with the load: within a small range by little.
+    // If a fixed share of the requests fails, K grows with the load, but only little within a small range of loads.
     let same = SAME.min((most / least - 1.0) / 4.0);
     let differ = (mean(few) - mean(many)).abs() > same * k;
     if few.len() < 2 || many.len() < 2 || differ || variation(&places) > FLAT {
@@ -317,8 +329,8 @@ fn fit(telling: &[&Piece]) -> Option<Fit> {
     (LEAST..=LARGEST).contains(&k).then_some(Fit { k, half })
 }
 
-/// The number of places where the load is too little above it to give it twice: as many requests are answered at any time
-/// in all pieces, while more are in flight.
+/// Returns the number of places if the loads are too little above it for [`fit`]: in all pieces the number of
+/// successful requests in flight is the same, while more requests are in flight.
 fn fit_little(telling: &[&Piece]) -> Option<Fit> {
     let (k, good) = (mean_of(telling, |piece| piece.good), of(telling, |piece| piece.good));
     let flying = mean_of(telling, |piece| piece.flying);
@@ -334,8 +346,8 @@ fn fit_little(telling: &[&Piece]) -> Option<Fit> {
     is_limit.then_some(Fit { k, half })
 }
 
-/// Whether failures under a load that varies little may be those of one of several instances that take turns, which died
-/// when as many users were there.
+/// True if failures under a nearly constant load may come from one of several instances between which requests
+/// alternate, and which died at that number of users.
 fn may_be_turns(telling: &[&Piece]) -> bool {
     let (Some(first), Some(last)) = (telling.first(), telling.last()) else { return false };
     let users = telling.iter().map(|piece| piece.load).fold(0.0, f64::max);
@@ -353,8 +365,8 @@ fn mean_of(pieces: &[&Piece], figure: fn(&Piece) -> f64) -> f64 {
     mean(&of(pieces, figure))
 }
 
-/// The quantity that the limit holds fixed. With places, there are fewer answers per second while they take longer; a limit of the rate
-/// does not care.
+/// Determines what the limit keeps constant. With a fixed number of places, there are fewer responses per second when
+/// they take longer. A rate limit does not depend on the response time.
 fn fixed(in_time: &[Piece]) -> Fixed {
     let full = in_time.iter().filter(|piece| piece.lost() >= MUCH && piece.rate > 0.0);
     let (times, rates): (Vec<f64>, Vec<f64>) =
@@ -374,8 +386,8 @@ fn fixed(in_time: &[Piece]) -> Fixed {
 }
 
 impl Limit {
-    /// The number as people set limits: a default in the interval, else a power of two, else the roundest number. In a wide
-    /// interval it is one near the estimate.
+    /// Returns a number that people would configure: a default within the interval, else a power of two, else the
+    /// roundest number. In a wide interval, the number must be near the estimate.
     fn named(&self) -> f64 {
         let low = if self.high <= NARROW * self.low { self.low } else { NEAR * self.k };
         let powers = (1..16).map(|n| f64::from(1_u32 << n));
@@ -389,7 +401,7 @@ impl Limit {
             .unwrap_or_else(|| self.k.round())
     }
 
-    /// The limit as another explanation of a rate that is fixed.
+    /// Describes the limit as another possible explanation of a constant rate.
     pub(super) fn or(&self) -> Words {
         let k = count(self.named() as u64);
         words!(
@@ -398,7 +410,7 @@ impl Limit {
         )
     }
 
-    /// The words on the limit `k`, with the interval.
+    /// Describes the limit `k` with its interval.
     fn words(&self, k: &str) -> Words {
         let (low, high) = (number(self.low), number(self.high));
         let (calm, failed, rate) = (count(self.calm), count(self.failed), per_second(self.rate));

@@ -1,4 +1,4 @@
-//! Figures that several rules read from a record, and the few statistics on them.
+//! Figures that several rules read from a record, and basic statistics on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,30 +6,30 @@ use record::{Change, Class, Record, Second};
 use stats::Counter;
 use stats::hist::{Bins, Hist};
 
-/// Users that change by this share are still the same load.
+/// Relative change of users up to which the load counts as the same.
 const SAME_LOAD: f64 = 0.05;
-/// Seconds around a change of the load that belong to neither side.
+/// Time in ms before and after a change of the load that belongs to neither side.
 const MASKED_MS: i64 = 10_000;
-/// A second ends so late at most, ms.
+/// Largest delay of the end of a second, in ms.
 const OVER_MS: i64 = 500;
-/// Without a request for so long, ms, a load is over; and sooner, where the run has no more such gaps than these: users
-/// that pause have many.
+/// Length in ms of a gap without requests after which the load counts as ended. The second value applies if the run has
+/// no more gaps than the third: users that pause leave many gaps.
 const PAUSE_MS: i64 = 5000;
 const GAP_MS: i64 = 1500;
 const GAPS: usize = 4;
-/// Share of the users that are replaced at once where another group begins as one ends.
+/// Smallest share of the users that start within a second where one group begins as another ends.
 const REPLACED: f64 = 0.25;
-/// Two mixes of labels differ from this share of the requests on, beside what chance makes.
+/// Smallest share of the requests by which two mixes of labels differ, beyond chance.
 const MIXED: f64 = 0.05;
-/// Requests of a label that are compared with others of it.
+/// Smallest number of requests of a label in each period for a comparison.
 const HELD_LEAST: u64 = 30;
-/// Requests per second that are more by this share are another load.
+/// Smallest relative increase of the request rate that counts as another load.
 const MORE: f64 = 0.1;
-/// Quantile of a second's times that says how long its answers waited, and the part of the time since the load is the same
-/// that they took at most where a queue no longer fills.
+/// Quantile of a second's times that represents how long its responses waited; and the largest share of the time since
+/// the load is constant that these waits took when a queue no longer fills.
 const USUAL: f64 = 0.9;
 const LATER: f64 = 0.9;
-/// 97.5 % point of the normal distribution.
+/// 97.5 % quantile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.96;
 
 pub(crate) type Span = (i64, i64);
@@ -43,7 +43,7 @@ pub(crate) fn length_s(seconds: &[Second]) -> f64 {
     seconds.iter().map(|s| f64::from(s.ms) / 1000.0).sum()
 }
 
-/// Length of these seconds together, in whole seconds: one of a long run is an interval of many.
+/// Returns the total length in whole seconds; in a long run, one entry of the record covers many seconds.
 pub(crate) fn seconds_in<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> usize {
     let ms: u64 = seconds.into_iter().map(|second| u64::from(second.ms)).sum();
     (ms as f64 / 1000.0).round() as usize
@@ -74,12 +74,12 @@ pub(crate) fn service<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> Hist
     hist(seconds, |s| &s.all.service)
 }
 
-/// A quantile in milliseconds.
+/// Returns a quantile of a histogram in ms.
 pub(crate) fn ms(hist: &Hist, q: f64) -> f64 {
     hist.quantile(q) as f64 / 1000.0
 }
 
-/// A second without its labels and classes: a copy that costs little however many there are.
+/// Copies a second without its labels and classes, so that the copy is cheap.
 pub(crate) fn in_all(second: &Second) -> Second {
     Second {
         at_ms: second.at_ms,
@@ -93,13 +93,13 @@ pub(crate) fn in_all(second: &Second) -> Second {
     }
 }
 
-/// Requests in flight on average in a second, by Little's law.
+/// Returns the mean number of requests in flight in a second, by Little's law.
 pub(crate) fn in_flight(second: &Second) -> f64 {
     second.all.elapsed as f64 / 1e6 / f64::from(second.ms.max(1))
 }
 
-/// The same over as long a time as the longest of the samples that ended took: a second in which the waits of many end has
-/// more of their time than was in it.
+/// Returns the mean number of requests in flight over a period as long as the longest sample that ended. A second in
+/// which many waits end holds more sample time than fits into it.
 pub(crate) fn flying_around(seconds: &[Second], at: usize) -> f64 {
     let Some(second) = seconds.get(at) else { return 0.0 };
     let wanted_ms = (second.all.longest / 1_000_000).max(1000);
@@ -116,10 +116,10 @@ pub(crate) fn rate(seconds: &[Second]) -> f64 {
     requests(seconds) as f64 / length_s(seconds).max(1e-3)
 }
 
-/// Whole seconds with work: from the first request to the stop, without pieces of a second at both ends.
+/// Returns the whole seconds with work: from the first request to the stop, without partial seconds at both ends.
 pub(crate) fn whole(record: &Record) -> &[Second] {
     let seconds = &record.seconds;
-    // Behind the length asked for only the last answers come.
+    // After the requested length only the last responses arrive.
     let length = record.frame.load.length_ms;
     let planned = length.map_or(i64::MAX, |length| record.frame.start_ms + length + OVER_MS);
     let stop = stop_ms(record).unwrap_or(i64::MAX).min(planned);
@@ -131,20 +131,20 @@ pub(crate) fn whole(record: &Record) -> &[Second] {
     if is_piece(seconds.last()) { &seconds[..seconds.len() - 1] } else { seconds }
 }
 
-/// Seconds with the most users that were active in each: a second knows those at its end, and where they leave, most of it
-/// had more.
+/// Iterates over seconds with the largest number of active users in each. A second records the users at its end; where
+/// users leave, most of the second had more.
 pub(crate) fn with_users(seconds: &[Second]) -> impl Iterator<Item = (u64, &Second)> {
     let before = std::iter::once(0).chain(seconds.iter().map(|s| s.users));
     seconds.iter().zip(before).map(|(s, before)| (s.users.max(before), s))
 }
 
-/// The moment at which the stop began.
+/// Returns the time at which the stop began, epoch ms.
 pub(crate) fn stop_ms(record: &Record) -> Option<i64> {
     let stops = record.marks.iter().filter(|mark| matches!(mark.change, Change::Stop { .. }));
     stops.map(|mark| mark.at_ms).min()
 }
 
-/// Moments at which the load was changed.
+/// Returns the times at which the load was changed.
 fn changes(record: &Record) -> impl Iterator<Item = i64> + '_ {
     let is_load = |change: &Change| {
         matches!(
@@ -155,14 +155,16 @@ fn changes(record: &Record) -> impl Iterator<Item = i64> + '_ {
     record.marks.iter().filter(move |mark| is_load(&mark.change)).map(|mark| mark.at_ms)
 }
 
-/// Moments at which a phase of the load begins. A stretch ends there; seconds around it are steady, where users and starts are.
+/// Returns the times at which a phase of the load begins. A stretch ends there; seconds around it are steady if users
+/// and starts are.
 fn phases(record: &Record) -> impl Iterator<Item = i64> + '_ {
     let is_phase = |mark: &&record::Mark| matches!(mark.change, Change::Phase(_));
     record.marks.iter().filter(is_phase).map(|mark| mark.at_ms)
 }
 
-/// Seconds at which another load begins although as many users are there: others have come in their place, or nobody asked
-/// for anything before (a pause between two groups, two runs in one file). Beside them, seconds of such pauses.
+/// Returns for each second true if another load begins there although the number of users is the same: other users
+/// replaced them, or there was no request before (a pause between two groups, two runs in one file). Seconds of such
+/// pauses are true, too.
 fn breaks(all: &[Second]) -> Vec<bool> {
     let started = |at: usize| all[at].started.saturating_sub(all[at - 1].started) as f64;
     let usual = median(&(1..all.len()).map(started).collect::<Vec<_>>());
@@ -183,7 +185,7 @@ fn breaks(all: &[Second]) -> Vec<bool> {
     for run in runs() {
         let end = from + run.len();
         let length_ms = length_of(run);
-        // Requests that wait for the target all the while end behind it, and took as long.
+        // Requests that waited for the target during the gap end after it, and took as long as the gap.
         let waited = all.get(end).is_some_and(|s| s.all.longest as f64 >= 0.8e6 * length_ms as f64);
         if without(&run) && length_ms > least_ms && !waited {
             breaks[from..all.len().min(end + 1)].fill(true);
@@ -193,7 +195,7 @@ fn breaks(all: &[Second]) -> Vec<bool> {
     breaks
 }
 
-/// Whether no other load begins within these seconds. More users than before are the same load, which grows.
+/// True if no other load begins within the given seconds. A growing number of users is still the same load.
 pub(crate) fn is_one_load(seconds: &[Second]) -> bool {
     let mut most = 0;
     seconds.iter().zip(breaks(seconds)).all(|(second, is_break)| {
@@ -203,15 +205,15 @@ pub(crate) fn is_one_load(seconds: &[Second]) -> bool {
     })
 }
 
-/// Whether the second of two times, whose answers are slower, has more requests per second than the first one, beyond chance:
-/// a plan that asks for more explains it. A target that gets slower by itself gets no more of them.
+/// True if the slower of two periods has significantly more requests per second than the usual one: then the load of
+/// the plan explains the slower responses. A target that becomes slower by itself does not get more requests.
 pub(crate) fn is_of_load(usual: &[Second], slower: &[Second]) -> bool {
     let (usual_rate, slower_rate) = (rate(usual), rate(slower));
     let chance = Z * (slower_rate / length_s(slower).max(1e-3)).sqrt();
     slower_rate > (1.0 + MORE) * usual_rate + chance
 }
 
-/// Good answers and failures of requests by label, without transactions.
+/// Returns successful and failed requests by label, without transactions.
 pub(crate) fn by_label<'s>(
     record: &Record,
     seconds: impl IntoIterator<Item = &'s Second>,
@@ -226,7 +228,7 @@ pub(crate) fn by_label<'s>(
     sums
 }
 
-/// Requests by label, without transactions.
+/// Returns the number of requests by label, without transactions.
 pub(crate) fn mix<'s>(
     record: &Record,
     seconds: impl IntoIterator<Item = &'s Second>,
@@ -234,7 +236,7 @@ pub(crate) fn mix<'s>(
     by_label(record, seconds).into_iter().map(|(label, (good, bad))| (label, good + bad)).collect()
 }
 
-/// Whether the requests of two times are of other labels, beyond chance: then their times are not those of the same work.
+/// True if two periods have significantly different mixes of labels: their times are then not those of the same work.
 pub(crate) fn mix_differs<'s>(
     record: &Record,
     a: impl IntoIterator<Item = &'s Second>,
@@ -254,7 +256,7 @@ pub(crate) fn mix_differs<'s>(
     apart > MIXED + (labels.len() as f64 / all_a.min(all_b)).sqrt()
 }
 
-/// Service times of these labels, in one pass over those of all seconds.
+/// Returns the service times of the selected labels, in one pass over the labels of all seconds.
 pub(crate) fn times_of<'s>(
     seconds: impl IntoIterator<Item = &'s Second>,
     is_one: impl Fn(&u32) -> bool,
@@ -268,15 +270,15 @@ pub(crate) fn times_of<'s>(
     times
 }
 
-/// A label's median service time in two times, ms.
+/// Median service times of a label in two periods, in ms.
 pub(crate) struct Held {
     pub(crate) label: u32,
     pub(crate) before: f64,
     pub(crate) after: f64,
 }
 
-/// The change of the service time between two times with each label compared with itself: its factor, and the label with the
-/// most requests. `None`: most requests are of labels that only one of the times has.
+/// Returns the factor by which the service time changed between two periods, with each label compared with itself, and
+/// the label with the most requests. `None` if most requests have labels that occur in only one of the periods.
 pub(crate) fn held_change(record: &Record, a: &[Second], b: &[Second]) -> Option<(f64, Held)> {
     let (mixes, all) = ([mix(record, a), mix(record, b)], [requests(a), requests(b)]);
     let held =
@@ -298,7 +300,7 @@ pub(crate) fn held_change(record: &Record, a: &[Second], b: &[Second]) -> Option
     Some(((sum / weights).exp(), held))
 }
 
-/// The longest stretch of whole seconds in which the load asked for did not change.
+/// Returns the longest stretch of whole seconds in which the requested load did not change.
 pub(crate) fn steady(record: &Record) -> &[Second] {
     let all = whole(record);
     let sorted = |mut times: Vec<i64>| {
@@ -308,7 +310,7 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
     let changes = sorted(changes(record).collect());
     let phases = sorted(phases(record).collect());
     let breaks = breaks(all);
-    // A long run may have a change in each of its seconds.
+    // A long run may have a change in each of its seconds, so a binary search is used.
     let has_between = |times: &[i64], from: i64, to: i64| {
         times.get(times.partition_point(|at| *at <= from)).is_some_and(|at| *at < to)
     };
@@ -338,8 +340,9 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
     &all[best]
 }
 
-/// The steady seconds without the first ones, in which the usual answers are to requests from about their beginning. A queue
-/// fills up until then: each answer takes longer than the one before, although users and target stay the same.
+/// Returns the steady seconds without the first ones. In a settled second, the usual response is to a request sent
+/// after the steady part began. Until then a queue fills: each response takes longer than the one before, although
+/// users and target are the same.
 pub(crate) fn settled(record: &Record) -> &[Second] {
     let seconds = steady(record);
     let from_ms = span(seconds).0;
@@ -351,13 +354,13 @@ pub(crate) fn settled(record: &Record) -> &[Second] {
     &seconds[first..]
 }
 
-/// A few seconds together.
+/// Figures of a few seconds together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub at_ms: i64,
-    /// Requests per second.
+    /// Rate in requests per second.
     pub rate: f64,
-    /// Service time, ms.
+    /// Mean service time in ms.
     pub mean: f64,
     pub p50: f64,
     pub p95: f64,
@@ -365,7 +368,7 @@ pub(crate) struct Window {
     pub users: f64,
 }
 
-/// Windows of so many seconds; a shorter rest is left out.
+/// Returns the figures of windows of `length` seconds each; a shorter rest is dropped.
 pub(crate) fn windows(seconds: &[Second], length: usize) -> Vec<Window> {
     let of = |seconds: &[Second]| {
         let (hist, length) = (service(seconds), length_s(seconds).max(1e-3));
@@ -387,14 +390,14 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Standard deviation of a sample.
+/// Returns the standard deviation of a sample of values.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
 }
 
-/// Coefficient of variation.
+/// Returns the coefficient of variation.
 pub(crate) fn variation(values: &[f64]) -> f64 {
     match mean(values) {
         0.0 => 0.0,
@@ -402,7 +405,7 @@ pub(crate) fn variation(values: &[f64]) -> f64 {
     }
 }
 
-/// Half width of the 95 % interval of the mean of values that are nearly independent.
+/// Returns half the width of the 95 % interval of the mean of nearly independent values.
 pub(crate) fn half_width(values: &[f64]) -> f64 {
     Z * deviation(values) / (values.len().max(1) as f64).sqrt()
 }
@@ -417,7 +420,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Exchanges by class, added up, with the numbers of their names.
+/// Returns the summed exchanges of each class, with the number of the class name.
 pub(crate) fn classes(seconds: &[Second]) -> Vec<(u32, Class, Hist)> {
     let mut sums: Vec<(u32, Class, Hist)> = Vec::new();
     for (name, class) in seconds.iter().flat_map(|s| &s.classes) {
@@ -436,7 +439,7 @@ pub(crate) fn classes(seconds: &[Second]) -> Vec<(u32, Class, Hist)> {
     sums
 }
 
-/// Errors by number of the cause, the most frequent first.
+/// Returns the number of errors of each cause, the most frequent first, with the number of the cause.
 pub(crate) fn causes(seconds: &[Second]) -> Vec<(usize, u64)> {
     let mut sums: Vec<(usize, u64)> = Vec::new();
     for (cause, n) in seconds.iter().flat_map(|s| &s.causes) {
@@ -449,7 +452,7 @@ pub(crate) fn causes(seconds: &[Second]) -> Vec<(usize, u64)> {
     sums
 }
 
-/// A histogram without those in another: failures have times of their own.
+/// Returns a histogram without the values of another one; for example without failures, whose times differ.
 pub(crate) fn without(all: &Hist, failed: &Hist) -> Hist {
     let failed: std::collections::HashMap<u32, u64> = failed.iter().collect();
     let mut rest = Hist::new();

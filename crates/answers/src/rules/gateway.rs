@@ -1,6 +1,6 @@
-//! Errors of requests through a mobile gateway: those that its result codes name, and those of the settings.
+//! Errors of requests through a mobile gateway: errors that its result codes name, and errors in its settings.
 //!
-//! A result code is told from a status by the words that the message of such a sample ends with.
+//! The words at the end of the sample's message distinguish a result code from a status code.
 
 use record::CauseName;
 use stats::gateway::{BY_RESULT_CODE, BY_SETTINGS, NO_RESULT_CODE, UNDECRYPTABLE};
@@ -8,17 +8,17 @@ use stats::gateway::{BY_RESULT_CODE, BY_SETTINGS, NO_RESULT_CODE, UNDECRYPTABLE}
 use super::say::words;
 use crate::verdict::Words;
 
-/// The result code of an error, if it is one of a mobile gateway.
+/// Returns the result code of an error if the error comes from a mobile gateway.
 fn result_code(cause: &CauseName) -> Option<&str> {
     cause.message.ends_with(BY_RESULT_CODE).then_some(&*cause.code)
 }
 
-/// Whether the gateway says that it limits the rate.
+/// True if the gateway reports that it limits the rate.
 pub(super) fn limits(cause: &CauseName) -> bool {
     result_code(cause) == Some("1002")
 }
 
-/// Advice on an error of a request through a mobile gateway, where there is a better one than on errors as a whole.
+/// Returns advice on an error of a request through a mobile gateway, if there is better advice than the general one.
 pub(super) fn advice(cause: &CauseName) -> Option<Words> {
     if cause.code.ends_with(BY_SETTINGS) {
         return Some(of_settings(cause));

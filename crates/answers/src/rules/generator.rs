@@ -1,4 +1,5 @@
-//! The generator at its limit: its processors are full, or answers wait in it; and its machine full of other programs.
+//! Detects a generator at its limit, whose processors are full or in which responses wait, and a machine full of other
+//! programs.
 
 use record::{Record, Second};
 use stats::grouped::percent;
@@ -13,7 +14,7 @@ use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "generator_limit";
 const ID_OF_MACHINE: &str = "machine_busy";
-/// Rules whose findings follow from processors that are full.
+/// Rules whose findings follow from full processors.
 const EXPLAINS: &[&str] = &[
     "generator_limit",
     "generator_stalled",
@@ -24,30 +25,30 @@ const EXPLAINS: &[&str] = &[
     "stalls",
 ];
 
-/// Share of the processors from which on they count as full.
+/// Processor use, as a share, from which on processors count as full: those of the generator, and those of its machine.
 const FULL: f64 = 0.95;
 const MACHINE_FULL: f64 = 0.98;
-/// Seconds, and share of the run's seconds, that processors must be full for: shorter bursts are noise.
+/// Smallest number and share of the run's seconds with full processors; shorter bursts are noise.
 const FULL_SECONDS: usize = 3;
 const FULL_SHARE: f64 = 0.25;
-/// A shorter piece of a second says nothing about processors, ms.
+/// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
-/// Fewer samples than this say nothing about percentiles; and so many lie beyond one that means something.
+/// Smallest number of samples for percentiles, and the number of samples that must lie beyond a meaningful percentile.
 const LEAST_SAMPLES: u64 = 100;
 const BEYOND: f64 = 10.0;
-/// Lag that is bad, ms, unless it is less than this share of the response time.
+/// Lag in ms from which on it is bad, unless it is below the second value as a share of the response time.
 const LAG_BAD: f64 = 100.0;
 const LAG_LEAST: f64 = 0.1;
-/// Lag below this is harmless even if it is most of a short response time, ms.
+/// Lag in ms below which it is harmless even if it is most of a short response time.
 const LAG_FLOOR: f64 = 10.0;
-/// The share of the response time's p99 from which on lag spoils it.
+/// Share of the p99 of the response time from which on lag distorts it.
 const LAG_SHARE: f64 = 0.25;
-/// The share of all response time, and the mean lag, ms, from which on lag spoils means. The floor is for targets that
-/// answer within a millisecond: a tenth of that is the cost of a system call.
+/// Share of all response time, and mean lag in ms, from which on lag distorts means. The second bound is for targets
+/// that answer within a millisecond: a tenth of that is the cost of a system call.
 const LAG_OF_ALL: f64 = 0.1;
 const LAG_MEAN: f64 = 1.0;
-/// Samples that end so long after a stop of the whole process were held by it, ms; and the share of a run's seconds that
-/// are exceptions at most. A single stop is one in any run.
+/// Samples that end within this time in ms after a pause of the process were delayed by the pause. The second value is
+/// the largest share of seconds that may be excluded this way. Any run may have a single pause.
 const AFTER_STALL: i64 = 1500;
 const EXCEPTIONS: f64 = 0.1;
 
@@ -58,7 +59,7 @@ pub(super) fn generator_limit(record: &Record) -> Said {
     full_of_itself(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
 }
 
-/// The generator's machine is full of other programs, which make it wait.
+/// Returns the finding on other programs that fill the generator's machine and make the generator wait.
 pub(super) fn machine_busy(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
@@ -69,35 +70,35 @@ pub(super) fn machine_busy(record: &Record) -> Said {
     full_of_others(record).unwrap_or(Said::Nothing)
 }
 
-/// Processors that the run's threads can fill.
+/// Returns the number of processors that the run's threads can fill.
 pub(super) fn usable(record: &Record, second: &Second) -> f64 {
     let threads = second.generator.threads.max(record.frame.threads).max(1);
     f64::from(threads.min(record.frame.processors.max(1)))
 }
 
-/// The share of its processors that the run used in a second.
+/// Returns the share of its processors that the run used in a second.
 pub(super) fn used(record: &Record, second: &Second) -> f64 {
     second.generator.cpu_s * 1000.0 / f64::from(second.ms.max(1)) / usable(record, second)
 }
 
-/// The same over the run.
+/// Returns the share of its processors that the run used over its whole length.
 pub(super) fn used_in_all(record: &Record) -> f64 {
     let cpu: f64 = record.seconds.iter().map(|s| s.generator.cpu_s).sum();
     let usable = record.seconds.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-/// Seconds that are long enough to say something about processors, of a target that was there.
+/// Returns the seconds long enough to judge processors, while the target accepted connections.
 fn looked(record: &Record) -> Vec<&Second> {
     seconds_there(record).into_iter().filter(|s| s.ms >= LEAST_MS).collect()
 }
 
-/// Whether `full` of `seconds` are enough; both are lengths of time, s.
+/// True if `full` of `seconds` are enough for a finding; both are lengths in s.
 fn is_enough(full: usize, seconds: usize) -> bool {
     full >= FULL_SECONDS && full as f64 >= FULL_SHARE * seconds as f64
 }
 
-/// Words on a target that is on the same machine.
+/// Returns words on a target that runs on the same machine.
 fn here(record: &Record) -> (&'static str, &'static str) {
     if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
@@ -172,8 +173,8 @@ fn full_of_others(record: &Record) -> Option<Said> {
     )
 }
 
-/// Other programs may be content with what this one leaves; only what they did to it counts. A socket that is left
-/// unread on purpose was not.
+/// True if other programs harmed the generator. Programs that only use what the generator leaves idle do not harm it,
+/// nor does a socket that the plan leaves unread.
 fn harmed(record: &Record) -> bool {
     let on_purpose = reading::reading_stopped(record).is_found();
     let unread =
@@ -181,7 +182,8 @@ fn harmed(record: &Record) -> bool {
     lag(record).is_some() || !on_purpose && unread() || late(record)
 }
 
-/// The seconds in which the process ran: a stop of all of it is a finding of its own, and says nothing of the others.
+/// Returns the seconds in which the process ran. A pause of the whole process is a finding of its own, and no evidence
+/// about the other seconds.
 fn awake(record: &Record) -> Vec<&Second> {
     let all = seconds_there(record);
     let stalls: Vec<i64> = all.iter().filter(|s| is_stall(s)).map(|s| s.at_ms).collect();
@@ -192,14 +194,14 @@ fn awake(record: &Record) -> Vec<&Second> {
     if are_exceptions || is_one && !awake.is_empty() { awake } else { all }
 }
 
-/// Whether samples started late by more than half of their response time, and more than 100 ms.
+/// True if samples started late by more than half of their response time, and by more than 100 ms.
 pub(super) fn late(record: &Record) -> bool {
     let (service, response) = p99s(record);
     let late = response - service;
     requests(&record.seconds) >= LEAST_SAMPLES && late > LAG_BAD && late >= 0.5 * response
 }
 
-/// p99 of the service time and of the response time, ms.
+/// Returns the p99 of the service time and of the response time, in ms.
 pub(super) fn p99s(record: &Record) -> (f64, f64) {
     let seconds = awake(record);
     let service = hist(seconds.iter().copied(), |s| &s.all.service);
@@ -211,7 +213,7 @@ fn lag(record: &Record) -> Option<Said> {
     let seconds = awake(record);
     let sum = |of: fn(&Second) -> u64| seconds.iter().map(|s| of(s)).sum::<u64>();
     let count = sum(|s| s.all.count);
-    // A few samples have no p99: theirs is the tenth largest.
+    // Few samples have no meaningful p99: the tenth largest value takes its place.
     let tail = (1.0 - BEYOND / count.max(1) as f64).clamp(0.5, 0.99);
     let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), tail);
     let response = ms(&hist(seconds.iter().copied(), |s| s.all.response()), tail);
@@ -248,7 +250,7 @@ fn lag(record: &Record) -> Option<Said> {
     )
 }
 
-/// A sentence that clears the generator, with its figures.
+/// Returns a sentence that the generator was not the limit, with its figures.
 pub(super) fn cleared(record: &Record) -> crate::verdict::Words {
     let cpu = percent(used_in_all(record));
     let lag = number(ms(&hist(&record.seconds, |s| &s.lag), 0.99));

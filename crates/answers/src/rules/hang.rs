@@ -1,7 +1,7 @@
-//! A target that takes requests and answers none of them, from some moment to the end of the run.
+//! Detects a target that accepts requests but answers none of them, from some moment to the end of the run.
 //!
-//! The requests end by the plan's time limits, or are cut by the end of the run and in no figure: without this finding
-//! nothing would speak of them.
+//! Such requests end by the plan's time limits, or the end of the run cuts them and no figure contains them. Without
+//! this finding the report would not mention them.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +14,33 @@ use super::figures::{by_label, mean, ms, span, stop_ms, sum, without};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Good answers before.
+/// Smallest number of successful responses before the hang.
 const GOOD_BEFORE: u64 = 10;
-/// The time without an answer, ms, while the load went on; and until the end, as a multiple of the longest request before.
+/// Smallest time in ms without a response while the load continued; and smallest time until the end, as a multiple of
+/// the longest request before.
 const QUIET_MS: i64 = 1000;
 const LONGER: f64 = 3.0;
-/// A run in which nothing but cut requests was, ms: shorter ones may have been about to be answered.
+/// Shortest run in ms for a finding if all requests were cut: in a shorter run, responses may have been imminent.
 const CUT_MS: i64 = 5000;
-/// Answers that are missing in it, at the rate before.
+/// Smallest number of responses missing during the hang, at the rate before the hang.
 const MISSING: f64 = 12.0;
-/// Share of the errors in it that are time limits.
+/// Smallest share of time limits among the errors during the hang.
 const MOST: f64 = 0.9;
-/// Kept samples of a label that tell how its requests ended.
+/// Number of failed kept samples of a label that show how its requests ended.
 const TELL: usize = 3;
-/// Requests without an answer: a few are not answered by any target.
+/// Smallest number of unanswered requests: every target leaves a few unanswered.
 const WAITED: u64 = 5;
-/// Seconds by which the last answers of labels differ where the whole target stops.
+/// Largest difference in seconds between the last responses of the labels when the whole target stops.
 const SOON: usize = 1;
 
-/// Answers before of which half take this part of the plan's time limit, and one in twenty this: more and more load, or a
-/// target that gets slower, and not one that stops.
+/// Response times before the hang, as shares of the plan's time limit: of the median, and of the 95th percentile. From
+/// these on, load grew or the target became slower, and it did not stop.
 const NEAR_LIMIT: (f64, f64) = (0.4, 0.8);
-/// Seconds with answers that tell it, the last ones.
+/// Number of last seconds with responses in which the response times near the limit are measured.
 const LAST: usize = 2;
 
-/// Rules whose findings follow from a target that is gone, or answers nothing. The first one names all other errors as well.
+/// Rules whose findings follow from a target that is gone or does not answer. The first rule also names all other
+/// errors.
 pub(super) const EXPLAINS: &[&str] = &[
     "errors_named",
     "connection_churn",
@@ -54,15 +56,15 @@ pub(super) const EXPLAINS: &[&str] = &[
     "accept_queue",
 ];
 
-/// Labels that got no answer any more, and the requests that waited.
+/// Labels that got no more responses, and the requests that waited for one.
 pub(super) struct Hang {
     from_ms: i64,
     labels: Vec<u32>,
-    /// No label got one.
+    /// No label got any response.
     is_whole: bool,
     gave_up: u64,
     cut: u64,
-    /// Half of all errors are of these requests.
+    /// At least half of all errors come from the requests that waited.
     is_most: bool,
 }
 
@@ -70,12 +72,13 @@ pub(super) fn is_limit(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Timeout(phase) if phase != Phase::Connect)
 }
 
-/// An answer that counts as an error.
+/// True for an error that is a response.
 fn is_answer(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Status | Outcome::Assertion)
 }
 
-/// The first and the last second in which each label had a good answer, and their number.
+/// Returns for each label the first and the last second with a successful response, and the number of successful
+/// responses.
 fn good_seconds(record: &Record) -> BTreeMap<u32, (usize, usize, u64)> {
     let mut labels: BTreeMap<u32, (usize, usize, u64)> = BTreeMap::new();
     for (at, second) in record.seconds.iter().enumerate() {
@@ -90,11 +93,12 @@ fn good_seconds(record: &Record) -> BTreeMap<u32, (usize, usize, u64)> {
     labels
 }
 
-/// Whether a label, with these good answers, should have had more of them behind its last one.
+/// True if a label should have had further successful responses after its last one. The tuple holds the first and last
+/// second with a successful response, and the number of such responses.
 fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
     let seconds = &record.seconds;
     let (_, end_ms) = span(seconds);
-    // From the stop on nobody asks.
+    // After the stop no requests are sent.
     let planned = record.frame.load.length_ms.map(|length| record.frame.start_ms + length);
     let asked_until = [stop_ms(record), planned, Some(end_ms)].into_iter().flatten().min();
     let last_ms = seconds[last].at_ms;
@@ -116,8 +120,9 @@ fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
         && missing >= MISSING
 }
 
-/// Requests of a label that were given up in these seconds, and those that the end cut. Other errors are answers: where kept
-/// samples do not tell of which label they are, all of them may be this one's.
+/// Returns the requests of a label that hit their time limit in these seconds, and those that the end of the run cut.
+/// Other errors are responses. If kept samples do not show which label has them, all of them may belong to this label;
+/// then `None`.
 fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)> {
     let own: Vec<(u64, u64)> = seconds
         .iter()
@@ -139,7 +144,7 @@ fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)>
     (bad + cut > 0 && is_told && failed.into_iter().all(is_limit)).then_some((bad, cut))
 }
 
-/// The end of the last 100 ms of a second with an answer.
+/// Returns the end of the last slot of 100 ms with a response in a second.
 fn last_answer_ms(record: &Record, second: &Second) -> i64 {
     let begin = second.at_ms - i64::from(second.ms);
     let slot = second.all.slots.iter().rposition(|n| *n > 0);
@@ -147,20 +152,20 @@ fn last_answer_ms(record: &Record, second: &Second) -> i64 {
     slot.filter(|_| is_known).map_or(begin, |slot| begin + 100 * (slot as i64 + 1))
 }
 
-/// The requests of a run in which every request waited for an answer in vain: those that the plan gave up, and those that
-/// the end cut.
+/// Returns the requests of a run without any response: those that hit the plan's time limit, and those that the end of
+/// the run cut.
 pub(super) fn never_answered(record: &Record) -> Option<(u64, u64)> {
     let seconds = &record.seconds;
     let sum = |of: &dyn Fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
     let (all, cut) = (sum(&|s| s.all.count), sum(&|s| s.all.cut));
     let gave_up = sum(&|s| errors(record, s, is_limit));
     let (from, to) = span(seconds);
-    // Requests that the end cuts may have been about to be answered.
+    // Requests that the end of the run cuts may have been about to get a response.
     let is_known = if all > 0 { gave_up == all && all > 1 } else { cut > 0 && to - from >= CUT_MS };
     is_known.then_some((gave_up, cut))
 }
 
-/// The finding on a target without any answer.
+/// Returns the finding on a target that sent no response at all.
 pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
     let (gave_up, cut) = never_answered(record)?;
     let times = span(&record.seconds);
@@ -182,7 +187,7 @@ pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
     )
 }
 
-/// The labels that got no answer any more although requests waited for one.
+/// Returns the labels that got no more responses although requests waited for one.
 pub(super) fn hang(record: &Record) -> Option<Hang> {
     let seconds = &record.seconds;
     let good = good_seconds(record);
@@ -215,7 +220,8 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
-/// The plan's time limit and the first and last median of answers, ms, where answers took longer and longer up to the limit.
+/// Returns the plan's time limit and the first and last median of the response times, in ms, if response times grew up
+/// to the limit.
 fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
     let of = |second: &Second, all: bool| -> Hist {
         let mut hist = Hist::new();
@@ -238,7 +244,7 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
     let limit = ms(&sum(&behind, false), 0.5);
     let last = good(&answered[answered.len().saturating_sub(LAST)..]);
     let (half, most) = (ms(&last, 0.5), ms(&last, 0.95));
-    // Within a few seconds the fastest were the first; over more of them medians show that times grow.
+    // Within a few seconds, the fastest responses were the first; over a longer time, medians show that times grow.
     let few = answered.len() < 2 * LAST;
     let first = if few { ms(&last, 0.1) } else { ms(&good(&answered[..LAST]), 0.5) };
     let grows = hang.gave_up > 0
@@ -248,7 +254,7 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
     grows.then_some((limit, first, most))
 }
 
-/// The finding on answers that took longer and longer, up to the plan's time limit.
+/// Returns the finding on response times that grew up to the plan's time limit.
 fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64)) -> Finding {
     let at = clock(hang.from_ms - record.frame.start_ms);
     let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
@@ -270,7 +276,7 @@ fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64))
     ))
 }
 
-/// A sentence on a target, or on some labels, without answers until the end.
+/// Returns a sentence on a target, or on some labels, without responses until the end.
 pub fn unanswered(record: &Record) -> Option<Words> {
     let hang = hang(record)?;
     Some(match grows_beyond_limit(record, &hang) {
@@ -304,7 +310,7 @@ fn sentence(record: &Record, hang: &Hang) -> Words {
     }
 }
 
-/// The finding on a target, or on some labels, without answers until the end.
+/// Returns the finding on a target, or on some labels, without responses until the end.
 pub(super) fn no_answer(record: &Record) -> Option<Said> {
     let hang = hang(record)?;
     let explains = if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] };
@@ -326,7 +332,7 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
     )
 }
 
-/// How the requests without an answer ended.
+/// Describes how the unanswered requests ended.
 fn waited_words(gave_up: u64, cut: u64) -> Words {
     let (n_gave_up, n_cut) = (count(gave_up), count(cut));
     let numbers = (gave_up, cut);
@@ -344,7 +350,7 @@ fn waited_words(gave_up: u64, cut: u64) -> Words {
     }
 }
 
-/// Errors of that kind in a second.
+/// Returns the number of errors in a second whose outcome satisfies `kind`.
 pub(super) fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
     let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
     second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()

@@ -1,6 +1,6 @@
-//! Local ports of a watched host that ran out, or that do if it goes on like this.
+//! Detects local ports of a watched host that ran out, or that will run out if the trend continues.
 //!
-//! The host's own kernel counts what this rests on: a generator at its limit puts no doubt on it.
+//! The counts come from the host's own kernel: a generator at its limit does not make them doubtful.
 
 use std::sync::Arc;
 
@@ -17,33 +17,35 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_ports";
 
-/// Share of the range that counts as all of it. Where more wait, they go to several destinations, each of which has the whole
-/// range.
+/// Share of the port range that counts as the whole range. If more connections wait than the second value allows, they
+/// go to several destinations, each of which has the whole range.
 const ALL: f64 = 0.95;
 const BEYOND: f64 = 1.05;
-/// Readings at the top that show that it does not grow further, and by how much of the range it may.
+/// Smallest number of readings near the maximum that show a stable count, and the largest distance of such a reading
+/// from the maximum, as a share of the range.
 const TOP: usize = 3;
 const LEVEL: f64 = 0.01;
-/// Share of the connections that wait which the host must have opened.
+/// Smallest share of the waiting connections that the host itself opened.
 const OWN: f64 = 0.5;
-/// Readings that a number of connections for each request needs, and the number below which some of them are used again.
+/// Smallest number of readings for a number of connections per request, and the number below which some connections are
+/// reused.
 const OPENED_READINGS: usize = 3;
 const NOT_EACH: f64 = 0.8;
-/// Errors that begin with it: their share, beyond that of before.
+/// Smallest increase of the error share from which on errors count as caused by used-up ports.
 const FAILING: f64 = 0.05;
-/// A figure that came with this second may have been read in the one before.
+/// Largest age in ms of a figure: it may have been read in the second before.
 const READ_MS: i64 = 1000;
-/// Rules whose findings follow from ports that are gone.
+/// Rules whose findings follow from used-up ports.
 const EXPLAINS: &[&str] =
     &["host_churn", "errors_named", "plan_fault", "circuit_breaker", "step_change", "bimodal"];
 
-/// A host with the readings under load.
+/// A watched host with its readings under load.
 struct Host {
     name: Arc<str>,
     readings: Vec<Reading>,
-    /// Connections of its own that wait, at the most, if as few are counted as may be.
+    /// Maximum of the host's own waiting connections, by the most cautious count.
     least: f64,
-    /// Its range, and whether the host or the user said it.
+    /// Number of ports in the range; `known` if the host or the user gave it.
     ports: f64,
     known: bool,
 }
@@ -97,7 +99,7 @@ pub(super) fn host_ports(record: &Record) -> Said {
     gone.or_else(going).map_or(Said::Nothing, Finding::said)
 }
 
-/// The first forecast that could be made.
+/// Returns the earliest forecast that the readings allowed.
 fn foreseen(host: &Host) -> Option<Forecast> {
     (1..=host.readings.len()).find_map(|n| forecast(&host.readings[..n], host.ports))
 }
@@ -115,7 +117,7 @@ fn range(host: &Host) -> (String, Words) {
     (ports, note)
 }
 
-/// Ports that are gone: since when, what could be foreseen, and what failed.
+/// Ports that ran out: the time, the forecast before it, and the failures after it.
 struct Gone<'r> {
     at_ms: i64,
     most: f64,
@@ -123,7 +125,7 @@ struct Gone<'r> {
     borne_out: bool,
     early: &'r [Second],
     late: &'r [Second],
-    /// Errors began with it.
+    /// Errors began when the ports ran out.
     fails: bool,
 }
 
@@ -132,8 +134,9 @@ fn errors(seconds: &[Second]) -> (u64, f64) {
     (failed, failed as f64 / all.max(1) as f64)
 }
 
-/// The place of the second in which ports that all wait in the reading of `first_ms` began to lack. Between that reading and the
-/// one before, nobody knows: it is the first second in which requests begin to fail, else the first behind the reading before.
+/// Returns the index of the second in which ports began to run out. The reading at `first_ms` shows all ports waiting;
+/// the exact time since the reading before is unknown. It is the first second between them in which requests begin to
+/// fail, else the first second after the reading before.
 fn begins(seconds: &[Second], readings: &[Reading], first_ms: i64) -> usize {
     let below = readings.iter().rev().find(|r| r.at_ms < first_ms).map_or(0, |r| r.at_ms);
     let place = |at_ms: i64| seconds.partition_point(|second| second.at_ms < at_ms);
@@ -154,12 +157,12 @@ fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     let before = foreseen(host).filter(|found| found.at_ms <= first.at_ms);
     let until = host.readings.iter().filter(|r| r.at_ms <= first.at_ms);
     let opened: f64 = until.filter_map(|r| r.opened).sum();
-    // One that accepts connections and closes them has as many in TIME_WAIT, at no cost.
+    // A host that accepts connections and closes them also has them in TIME_WAIT, but they take no port of the range.
     let borne_out = before.is_some_and(|found| found.borne_out) || opened >= OWN * most;
     let seconds = whole(record);
     let (early, late) = seconds.split_at(begins(seconds, &host.readings, first.at_ms));
     let fails = errors(late).1 >= errors(early).1 + FAILING;
-    // Where requests fail, they tell the second.
+    // If requests fail, the failures determine the second.
     let failing = late.first().filter(|_| fails).map_or(first.at_ms, |second| second.at_ms);
     let at_ms = failing.min(first.at_ms);
     let top = host.readings.iter().filter(|r| (most - r.waiting) <= LEVEL * host.ports).count();
@@ -167,7 +170,7 @@ fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     shown.then_some(Gone { at_ms, most, before, borne_out, early, late, fails })
 }
 
-/// The sentences behind the first: what failed, and what could be foreseen.
+/// Returns the further sentences: failures, and the possible forecast.
 fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
     let mut words = words!("", "");
     if gone.fails {
@@ -192,14 +195,15 @@ fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
     words
 }
 
-/// Connections that the host opens for each request in those seconds. None where too few seconds have a reading.
+/// Returns the number of connections that a host opens per request in the given seconds; `None` if too few seconds have
+/// a reading.
 fn opened_per_request(record: &Record, host: &Host, seconds: &[Second]) -> Option<f64> {
     let (opened, readings) = mean(seconds, place(record, &host.name, "opened")?);
     let each = opened / rate(seconds);
     (readings >= OPENED_READINGS && each.is_finite()).then_some(each)
 }
 
-/// The sentence about connections for each request: a pool that is there, and keeps them too briefly, is seen in it.
+/// Returns the sentence on connections per request: a low number shows a pool that keeps its connections too briefly.
 fn pace_of_opening(each: Option<f64>) -> Words {
     let Some(each) = each else { return words!("", "") };
     let (number, every) = (number(each), number(1.0 / each));
@@ -216,7 +220,7 @@ fn pace_of_opening(each: Option<f64>) -> Words {
     }
 }
 
-/// That number as evidence.
+/// Adds the number of opened connections per request as evidence.
 fn with_opened(finding: Finding, each: Option<f64>, time: (i64, i64)) -> Finding {
     match each {
         Some(each) => finding.with("opened_per_request", each, "connections", time),
@@ -235,7 +239,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let waiting_words = count(waiting as u64);
     let after = aftermath(record, &gone);
     let (en, zh, note_en, note_zh) = (after.en, after.zh, note.en, note.zh);
-    // The host's word comes in an answer; the same of a connect is the generator's own.
+    // The host reports the problem in a response; the same error at a connect comes from the generator itself.
     let is_answer = |c: &CauseName| c.outcome == Outcome::Status;
     let said =
         record.causes.iter().any(|c| is_answer(c) && record::wordings::names_ports(&c.message));

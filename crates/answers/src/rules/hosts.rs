@@ -1,7 +1,7 @@
-//! Watched hosts: connections to what is behind them that are not kept, one of several alike that is left out, processors
-//! that are busy without any load.
+//! Rules on watched hosts: connections to backends that are not kept, one of several similar hosts that gets no
+//! traffic, and processors that are busy without load.
 //!
-//! Kernels of the hosts count what these rest on: a generator at its limit puts no doubt on it.
+//! The counts come from the hosts' own kernels: a generator at its limit does not make them doubtful.
 
 use std::sync::Arc;
 
@@ -12,44 +12,48 @@ use super::figures::{Span, rate, span, whole};
 use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
-/// Readings without which nothing is said of a host.
+/// Smallest number of readings of a host for a finding.
 pub(super) const LEAST: usize = 10;
 
-/// Requests per second without which shares of them mean nothing.
+/// Smallest request rate per second at which ratios per request are meaningful.
 const RATE: f64 = 10.0;
 
-/// Connections that a host opens for each request, from which on it keeps none; and those that it accepts, up to which
-/// those before it are kept.
+/// Connections opened per request from which on a host keeps none; and accepted connections per request up to which the
+/// clients keep theirs.
 const OPENED: f64 = 0.5;
 const ACCEPTED: f64 = 0.2;
-/// Connections opened for each request, and in a second, throughout, from which on those kept do not last: servers and
-/// proxies let one serve 100 requests and more (nginx: `keepalive_requests`). Those accepted are fewer by this factor.
+/// Connections opened per request, and per second, throughout the run, from which on connections are kept too briefly:
+/// servers and proxies use one for 100 requests and more (nginx: `keepalive_requests`). Accepted connections are at
+/// most this share of the opened ones.
 const BRIEFLY: f64 = 0.05;
 const BRIEFLY_PER_S: f64 = 10.0;
 const FEWER: f64 = 0.5;
 
-/// Parts of a fair share below which one of several hosts alike takes part too little, and below which not at all.
+/// Multiples of a fair share of traffic: below the first, one of several similar hosts gets too little; below the
+/// second, nothing.
 const LITTLE: f64 = 0.5;
 const NOTHING: f64 = 0.1;
-/// Bytes per second that several hosts alike must get together: an exporter that is asked gets some, too.
+/// Smallest total traffic of similar hosts in bytes per second: reading an exporter also causes some.
 const TRAFFIC: f64 = 10_000.0;
 
-/// Attempts to connect that a host repeats in a run, from which on one behind it cannot be reached. A sound network loses none.
+/// Repeated connect attempts of a host in a run from which on one of its backends is unreachable. A healthy network
+/// loses none.
 const REPEATS: f64 = 3.0;
 
-/// Processors that are busy for something else, and the share of the greatest rate that counts as little load.
+/// Share of processor time that counts as busy without load, and the share of the highest rate that counts as little
+/// load.
 const BUSY: f64 = 0.15;
 const LITTLE_LOAD: f64 = 0.2;
-/// Seconds of little load without which nothing is said.
+/// Smallest number of seconds with little load for a finding.
 const CALM: usize = 5;
 
-/// The place of a host's figure among the series.
+/// Returns the index of a host's figure among the series.
 pub(super) fn place(record: &Record, host: &str, metric: &str) -> Option<u32> {
     let is_it = |one: &Series| &*one.host == host && &*one.metric == metric;
     record.series.iter().position(is_it).map(|at| at as u32)
 }
 
-/// Hosts that have that figure, each with its place.
+/// Returns the hosts that have a figure, each with the index of the series.
 pub(super) fn hosts(record: &Record, metric: &str) -> Vec<(Arc<str>, u32)> {
     let with = record.series.iter().zip(0u32..).filter(|(one, _)| &*one.metric == metric);
     with.map(|(one, at)| (Arc::clone(&one.host), at)).collect()
@@ -59,7 +63,7 @@ pub(super) fn value(second: &Second, series: u32) -> Option<f64> {
     second.watched.iter().find(|(number, _)| *number == series).map(|(_, value)| *value)
 }
 
-/// The mean over the seconds that have a reading, and how many have.
+/// Returns the mean of a series over the seconds with a reading, and the number of those seconds.
 pub(super) fn mean<'s>(seconds: impl IntoIterator<Item = &'s Second>, series: u32) -> (f64, usize) {
     let (sum, n) = seconds
         .into_iter()
@@ -87,7 +91,7 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
     let (out, n) = mean(seconds, opened);
     let inwards = mean(seconds, accepted).0;
     let (per_request, from_us) = (out / requests, inwards / requests);
-    // A host that accepts as many does as its clients do: then they keep none.
+    // If a host accepts equally many connections, its clients already keep none.
     let keeps_none = per_request >= OPENED && from_us <= ACCEPTED;
     if n < LEAST || requests < RATE || !keeps_none && !is_brief(seconds, opened, accepted) {
         return None;
@@ -136,8 +140,8 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
     })
 }
 
-/// Whether a host goes on opening connections that it does not keep for long, in both halves of the run: one that fills its
-/// pool does so at first.
+/// True if a host keeps opening connections that it does not keep for long, in both halves of the run. A host that
+/// fills its pool opens connections only at first.
 fn is_brief(seconds: &[Second], opened: u32, accepted: u32) -> bool {
     let (first, last) = seconds.split_at(seconds.len() / 2);
     [first, last].into_iter().all(|half| {
@@ -146,7 +150,7 @@ fn is_brief(seconds: &[Second], opened: u32, accepted: u32) -> bool {
     })
 }
 
-/// The name without the number or letter at its end, by which hosts alike are known: `gateway-1` and `gateway-2`.
+/// Returns a name without the number or letter at its end; similar hosts share it: `gateway-1` and `gateway-2`.
 fn family(name: &str) -> &str {
     let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if digits.len() < name.len() {
@@ -178,22 +182,22 @@ pub(super) fn host_uneven(record: &Record) -> Said {
         .map_or(Said::Nothing, Finding::said)
 }
 
-/// One of several hosts alike that gets too little.
+/// One of several similar hosts that gets too little traffic.
 struct LeftOut<'r> {
     host: &'r Arc<str>,
     family: &'r [(Arc<str>, u32)],
-    /// Its share of the traffic of all, and a fair one.
+    /// Share of the total traffic that the host gets, and a fair share.
     share: f64,
     fair: f64,
 }
 
-/// The reason for which a host is left out, as far as figures tell it.
+/// Why a host gets too little traffic, as far as the figures show it.
 enum Why {
-    /// A host before it repeats attempts to connect, so often each second.
+    /// A host in front of this host repeats connect attempts at this rate per second.
     Unreachable(Arc<str>, f64),
-    /// One of at least three gets everything, and its share.
+    /// Of at least three similar hosts, one gets all the traffic; with its share.
     OneGetsAll(Arc<str>, f64),
-    /// The others of at least three share evenly.
+    /// Of at least three similar hosts, all others share the traffic evenly.
     OthersShare,
     Unknown,
 }
@@ -329,7 +333,7 @@ pub(super) fn host_busy(record: &Record) -> Said {
     busy_finding(&found, most, when).said()
 }
 
-/// A host that works without load: the shares of its processors, without load and with it.
+/// A host that is busy without load: the shares of its processor time without load and under load.
 struct Busy {
     host: Arc<str>,
     alone: f64,
@@ -350,12 +354,12 @@ fn busy(
     let mean_rate =
         |seconds: &[&Second]| seconds.iter().map(|s| rate(s)).sum::<f64>() / seconds.len() as f64;
     let (slow, fast) = (mean_rate(calm), mean_rate(loaded));
-    // The line through both stretches meets a rate of nothing there.
+    // Extrapolates processor use to a rate of 0, on the line through the stretches with little and with full load.
     let alone = little - slow * (much - little).max(0.0) / (fast - slow).max(1e-9);
     (alone >= BUSY).then(|| Busy { host: Arc::clone(host), alone, under: much })
 }
 
-/// The finding on the hosts that are busy, the busiest first.
+/// Returns the finding on busy hosts, the busiest first.
 fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
     let names = all.iter().map(|busy| &*busy.host).collect::<Vec<_>>().join(", ");
     let (part, under) = (percent(most.alone), percent(most.under));

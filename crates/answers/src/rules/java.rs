@@ -1,5 +1,5 @@
-//! Java machines that stand still while they collect their garbage: the generator's, in which elements of the plan run, and
-//! those of watched hosts.
+//! Detects Java machines that pause for garbage collection: that of the generator, in which elements of the plan run,
+//! and those of watched hosts.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const ID: &str = "java_pauses";
 const ID_OF_HOSTS: &str = "host_java";
 
-/// Share of the time with a Java machine that its collections take.
+/// Smallest share of the run's time that collections take for a finding.
 const SHARE: f64 = 0.05;
-/// Collections of a second that are worth a word, s: as long as a stall of the generator.
+/// Collection time within a second, in s, that is worth reporting: as long as a stall of the generator.
 const LONG: f64 = 0.2;
-/// Fewer seconds than this have no share.
+/// Smallest number of seconds for a share.
 const LEAST_SECONDS: usize = 10;
-/// Share of the heap that is in use where a larger one would help.
+/// Share of the heap in use from which on a larger heap would help.
 const NEARLY_FULL: f64 = 0.9;
 
-/// Time in collections of a machine in a second, of an interval the mean. Those of several processes stand still each for
-/// itself.
+/// Returns the collection time per second of a machine; for an interval, the mean. Several processes pause
+/// independently, so their sum is divided by their number.
 fn paused(second: &Second) -> f64 {
     let seconds = second.coarse.as_ref().map_or(1.0, |_| f64::from(second.ms.max(1000)) / 1000.0);
     second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
-/// Words on the longest time in collections in a second. An interval has only the mean.
+/// Returns words on the longest collection time in a second. An interval has only a mean.
 fn up_to(worst: &Second, longest: &str) -> (String, String) {
     match worst.coarse {
         None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
@@ -100,22 +100,22 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     .said()
 }
 
-/// A second of a watched host, or an interval of many.
+/// Pauses of a watched host in one second, or in an interval of many.
 struct Reading {
-    /// Length in s, and the share of it that pauses took.
+    /// Length of the reading in s, and the share of it that pauses took.
     length: f64,
     share: f64,
-    /// Most pauses in one second, s.
+    /// Longest pause time within one second, in s.
     most_s: f64,
-    /// Its end, epoch ms.
+    /// End of the reading, epoch ms.
     at_ms: i64,
 }
 
-/// A watched host with the readings under load: seconds of pauses in a second.
+/// A watched host with its readings under load.
 struct Host {
     name: Arc<str>,
     readings: Vec<Reading>,
-    /// Bytes in use, and those there may be.
+    /// Heap in bytes: used, and maximum.
     heap: Option<(f64, f64)>,
 }
 

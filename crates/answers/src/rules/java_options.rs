@@ -1,6 +1,8 @@
-//! Options of a Java machine that are arguments of its program instead, since they are behind `-jar` or the main class.
+//! Detects options of a Java machine that follow `-jar` or the main class: Java passes them to the program as
+//! arguments.
 //!
-//! It is no rule of the list: hardly any exporter shows command lines, and of a run without them there is nothing to say.
+//! This check is not in the list of rules: hardly any exporter reports command lines, and without them a run cannot be
+//! checked.
 
 use record::Record;
 
@@ -11,7 +13,7 @@ use crate::verdict::{About, Confidence, Finding, Verdict, in_order};
 
 pub(super) const ID: &str = "java_options";
 
-/// Adds a finding for each watched host with such options.
+/// Adds a finding for each watched host with misplaced options.
 pub(super) fn add(verdict: &mut Verdict, record: &Record) {
     let machines = machines(record);
     let lines = machines.iter().filter_map(|one| Some((one.host, one.misplaced_options?)));
@@ -49,7 +51,7 @@ fn finding(record: &Record, host: &str, lines: &str) -> Option<Finding> {
     )
 }
 
-/// Program and options of a line such as `-jar app.jar -Xmx1g -XX:+UseG1GC`.
+/// Splits a line such as `-jar app.jar -Xmx1g -XX:+UseG1GC` into program and options.
 fn parts(line: &str) -> Option<(String, &str)> {
     let behind = if line.starts_with("-jar ") { "-jar ".len() } else { 0 };
     let at = behind + line[behind..].find(" -")?;

@@ -1,4 +1,4 @@
-//! A rate that was asked for and not reached: starts that were late, or never made.
+//! Detects a requested rate that was not reached: starts that were late or never made.
 
 use record::frame::RATE_USERS;
 use record::{Change, Record, Second};
@@ -19,31 +19,32 @@ use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "late_starts";
 
-/// Starts that are missing, beside their share, from which on they are a finding.
+/// Smallest number of missing starts for a finding, besides their share.
 const MISSED_LEAST: u64 = 10;
-/// The same where the plan's rate is held against its samples: there every user may have one that does not count yet, moments
-/// by chance scatter, and timers jitter.
+/// Smallest share, and number of standard deviations, of missing starts where the plan's rate is compared with its
+/// samples. There each user may have one sample that does not count yet, start times scatter by chance, and timers have
+/// jitter.
 const MISSED_OF_SAMPLES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
-/// Seconds under load from which on their own scatter is known: a timer of constant throughput scatters less than chance.
-/// Of fewer than 20 the error of the scatter counts, too, by Student's t.
+/// Number of seconds under load from which on their observed scatter is used: a Constant Throughput Timer scatters less
+/// than chance. Below the second value, Student's t accounts for the error of the scatter.
 const LEAST_SECONDS: usize = 8;
 const KNOWN_SECONDS: usize = 20;
-/// The share of a normal distribution that is below three standard deviations.
+/// Probability of a normal value below three standard deviations.
 const WITHIN: f64 = 0.998_65;
-/// Share of the users with which the load is the full one.
+/// Share of the users from which on the load is full.
 const FULL: f64 = 0.95;
-/// Deviation of the mean rate of starts from the rate that was asked for, up to which the latter is the same all the time.
+/// Largest relative difference between the mean rate of starts and the requested rate for a constant requested rate.
 const SAME_RATE: f64 = 0.02;
-/// Users are all busy when so many of them wait for answers.
+/// Share of users waiting for responses from which on all users count as busy.
 const BUSY: f64 = 0.9;
-/// A second is a pause if it has this share of the usual answers.
+/// Share of the usual number of responses up to which a second counts as a pause.
 const PAUSE: f64 = 0.4;
-/// A pause is at least as long as this, ms.
+/// Shortest pause in ms.
 const PAUSE_LEAST: f64 = 500.0;
-/// Answers that take this multiple of their time under a light load wait in the target.
+/// Ratio to the response time under light load from which on responses wait in the target.
 const SLOWER: f64 = 2.0;
-/// Share of the missing starts that a pause explains.
+/// Smallest share of the missing starts that a pause explains.
 const MOST: f64 = 0.5;
 
 pub(super) fn late_starts(run: &Run<'_>) -> Said {
@@ -61,29 +62,29 @@ pub(super) fn late_starts(run: &Run<'_>) -> Said {
     Said::Nothing
 }
 
-/// Starts that a rate of the plan or of the command line asked for, and those of them that were never made; `None` where the
-/// rate was reached, or none was asked for.
+/// Returns the starts that a rate of the plan or the command line required, and those of them that were never made.
+/// `None` where the rate was reached, or none was required.
 pub fn missed_starts(record: &Record) -> Option<(u64, u64)> {
     let starts = starts(record);
     starts.are_missed().then_some((starts.due, starts.missed))
 }
 
-/// Starts that were due.
+/// Starts that a rate required, with the missing ones.
 #[derive(Default)]
 struct Starts<'r> {
     due: u64,
     missed: u64,
-    /// Seconds with missing ones.
+    /// Seconds with missing starts, and the number in each.
     lost: Vec<(&'r Second, u64)>,
-    /// Starts per second, asked for and made.
+    /// Requested and actual starts per second.
     asked: f64,
     made: f64,
-    /// Missing ones that are none yet.
+    /// Number of missing starts up to which no start counts as missing.
     tolerated: f64,
 }
 
 impl Starts<'_> {
-    /// Never more than were due; a start that was made late is none that is missing.
+    /// True if starts are missing beyond the tolerance. A start that was made late is not missing.
     fn are_missed(&self) -> bool {
         self.missed >= MISSED_LEAST
             && self.missed as f64 >= self.tolerated
@@ -99,7 +100,7 @@ fn starts(record: &Record) -> Starts<'_> {
         let with_starts = seconds.iter().filter(|s| s.due > 0);
         let length_s = with_starts.map(|s| f64::from(s.ms) / 1000.0).sum::<f64>();
         let mean = due as f64 / length_s.max(1e-3);
-        // The rate of a schedule that grows is its highest.
+        // The rate of a growing schedule is its highest rate.
         let is_same = |rate: &f64| load.open && (rate - mean).abs() <= SAME_RATE * mean;
         let asked = load.rate.filter(is_same).unwrap_or(mean);
         return Starts {
@@ -111,13 +112,14 @@ fn starts(record: &Record) -> Starts<'_> {
             tolerated: MOST_MISSED * due as f64,
         };
     }
-    // A rate of iterations says nothing of samples, nor does one that other groups do not keep; and whoever changed the load may have changed the rate.
+    // The rate cannot be compared with the samples if it counts iterations, if other groups ignore it, or if a user
+    // changed the load during the run.
     let others = setting(record, RATE_USERS).is_some();
     let is_known = record.has.load && !load.open && !others && !is_changed(record);
     let Some(asked) = load.rate.filter(|rate| *rate > 0.0 && is_known) else {
         return Starts::default();
     };
-    // What the plan asks for each second, against the samples that ended in it: only under the full load.
+    // Under full load only, the samples that the plan requires in each second are compared with those that ended in it.
     let full = |s: &&Second| !record.has.users || s.users as f64 >= FULL * load.users as f64;
     let under_load: Vec<&Second> = steady(record).iter().filter(full).collect();
     let each = |s: &Second| {
@@ -139,8 +141,8 @@ fn starts(record: &Record) -> Starts<'_> {
     }
 }
 
-/// Samples that these seconds may have together beside their mean: three standard deviations of chance, or of the scatter
-/// that they show themselves if it is less.
+/// Returns the tolerated deviation of the number of samples from its mean: three standard deviations by chance, or by
+/// the observed scatter if that is less.
 fn scatter(seconds: &[&Second], due: f64) -> f64 {
     let (chance, n) = (SIGMAS * due.sqrt(), seconds.len());
     if n < LEAST_SECONDS {
@@ -155,7 +157,7 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
     chance.min(sigmas * variance.sqrt())
 }
 
-/// The samples that a schedule asks for between two times from the start, ms; `None`: there is none.
+/// Returns the samples that a schedule requires between two times in ms from the start; `None` without a schedule.
 fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
     let mut begin = 0;
     let part = |(length, first, last): &(i64, f64, f64)| {
@@ -168,7 +170,7 @@ fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
     (!schedule.is_empty()).then(|| schedule.iter().map(part).sum())
 }
 
-/// Whether somebody changed the load while it ran.
+/// True if a user changed the load during the run.
 fn is_changed(record: &Record) -> bool {
     let is_load = |change: &Change| {
         matches!(change, Change::Users(_) | Change::Rate(_) | Change::Paused | Change::Lost(_))
@@ -176,12 +178,12 @@ fn is_changed(record: &Record) -> bool {
     record.marks.iter().any(|mark| is_load(&mark.change))
 }
 
-/// The figures of starts that were never made, as they read.
+/// Figures of missing starts as texts.
 struct Missing {
-    /// "14 of 500 starts (2.8 %)".
+    /// A text such as "14 of 500 starts (2.8 %)".
     en: String,
     zh: String,
-    /// Rates, asked for and made.
+    /// Requested and actual rate in starts per second.
     asked: f64,
     asked_words: String,
     reached: String,
@@ -205,7 +207,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
         users: of_rate.unwrap_or_else(|| users.max(record.frame.load.users)),
     };
     let of_samples = sum(seconds, |s| s.due) == 0;
-    // A stop explains no more than the starts of its second.
+    // A pause explains at most the missing starts of its second.
     let in_stalls = lost.iter().filter(|(second, _)| machine::is_stall(second));
     let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
     let by_generator = generator::generator_limit(record).is_found()
@@ -248,7 +250,8 @@ fn by_the_generator(missing: &Missing) -> Finding {
     ))
 }
 
-/// The users that the rate starts were busy, beside groups that keep their own: how long their answers took is in no figure.
+/// Returns the finding for users that a rate starts, besides groups with their own users: those users were busy, but no
+/// figure contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
     let (all, verb) = match users {
@@ -265,7 +268,7 @@ fn beside_others(missing: &Missing) -> Finding {
     ))
 }
 
-/// Most starts are missing in seconds in which hardly anybody got an answer.
+/// Returns the finding if most missing starts lie in seconds with hardly any response.
 fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option<Finding> {
     let lost = &starts.lost;
     let seconds = &record.seconds;
@@ -300,7 +303,7 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     )
 }
 
-/// The mean service time in these seconds, ms.
+/// Returns the mean service time in ms over the given seconds.
 fn time_of<'s>(seconds: impl Iterator<Item = &'s Second>) -> f64 {
     let answered = seconds.filter(|s| s.all.count > 0);
     let times: Vec<f64> =
@@ -308,7 +311,8 @@ fn time_of<'s>(seconds: impl Iterator<Item = &'s Second>) -> f64 {
     mean(&times)
 }
 
-/// All users wait, for answers that took a fraction of that time under a light load: more users would wait, too.
+/// Returns the finding if all users wait for responses that took a fraction of that time under light load: more users
+/// would wait as well.
 fn by_the_target(
     run: &Run<'_>,
     missing: &Missing,
@@ -362,7 +366,8 @@ fn by_the_target(
     Some(finding.explaining(&["constant_load"]))
 }
 
-/// `of_samples`: timers of the plan ask for the rate, and each user may have one of its own.
+/// Returns the finding on too few users for the rate. `of_samples`: timers of the plan set the rate, and each user may
+/// have its own.
 fn too_few_users(
     missing: &Missing,
     lost: &[(&Second, u64)],
@@ -407,7 +412,7 @@ fn too_few_users(
     ))
 }
 
-/// Samples that started late although the starts of the run were made: who made them wait.
+/// Returns the finding on samples that started late although all starts were made, with the cause of the delay.
 fn late(record: &Record, starts: &Starts<'_>) -> Finding {
     let (service, response) = generator::p99s(record);
     let (from_due, from_start) = (time(response), time(service));

@@ -1,5 +1,5 @@
-//! The light and the full seconds of a run. Rules that compare the two ask [`missing_light_load`] before they say that they
-//! looked.
+//! The seconds of a run under light load and under full load. Rules that compare the two call [`missing_light_load`]
+//! before they count as checked.
 
 use record::{Record, Second};
 
@@ -7,15 +7,16 @@ use super::figures::{in_all, in_flight, mean, whole, with_users};
 use super::say::words;
 use crate::verdict::{Said, Words};
 
-/// Share of the usual load up to which a load is light, and the samples that it must have.
+/// Share of the usual load up to which a load is light, and the smallest number of samples under it.
 const LIGHT: f64 = 0.5;
 const LIGHT_SAMPLES: u64 = 10;
-/// Seconds over which the requests in flight are averaged.
+/// Number of seconds over which the requests in flight are averaged.
 const WINDOW: usize = 5;
-/// Seconds with less work among busy ones that are still the same load.
+/// Largest number of consecutive seconds with less work among busy ones that still belong to the same load.
 const LULL: usize = 10;
 
-/// The load of each second, users or requests in flight, and a high one.
+/// Returns the load of each second, as users or requests in flight, and the 90th percentile of the loads as a high
+/// load.
 fn loads(record: &Record, seconds: &[Second]) -> (Vec<f64>, f64) {
     let loads: Vec<f64> = if record.has.users {
         with_users(seconds).map(|(users, _)| users as f64).collect()
@@ -28,7 +29,8 @@ fn loads(record: &Record, seconds: &[Second]) -> (Vec<f64>, f64) {
     (loads, high)
 }
 
-/// The seconds under the light load that a run begins with; none where it has no such load.
+/// Returns the seconds under the light load at the beginning of a run; empty if the run does not begin with a light
+/// load.
 pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
     let seconds = whole(record);
     let (loads, high) = loads(record, seconds);
@@ -37,8 +39,8 @@ pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
     if samples >= LIGHT_SAMPLES { light } else { Vec::new() }
 }
 
-/// The words on a missing light load; `None` where the run began with one. Without users no load is known as light: requests
-/// in flight grow also where the target gets slower.
+/// Returns the words on a missing light load; `None` if the run began with one. Without users, no load is known to be
+/// light: requests in flight also grow if the target becomes slower.
 pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     if !record.has.users {
         return Some(words!("the number of users", "用户数"));
@@ -57,7 +59,7 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     })
 }
 
-/// The first of these seconds, as long as their load is light beside a high one.
+/// Returns the seconds at the beginning of a run, as long as their load is light compared with a high load.
 fn light<'s>(seconds: &'s [Second], loads: &[f64], high: f64) -> impl Iterator<Item = &'s Second> {
     let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
     let is_light = move |(second, load): &(&Second, &f64)| {
@@ -67,18 +69,19 @@ fn light<'s>(seconds: &'s [Second], loads: &[f64], high: f64) -> impl Iterator<I
     light.filter(|second| is_answered(second))
 }
 
-/// Whether most requests of a second were answered: a refusal takes another time than the work does.
+/// True if most requests of a second succeeded: a refusal does not take the same time as the work.
 pub(super) fn is_answered(second: &Second) -> bool {
     2 * second.all.errors <= second.all.count
 }
 
-/// The verdict of a rule that found nothing: a lack where it had no light load to compare with.
+/// Returns the result of a rule without a finding: a lack of data if the run has no light load to compare with.
 pub(super) fn nothing_or_lacks(record: &Record) -> Said {
     missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
 }
 
-/// The seconds in which the target has all the work that it can do: those near the largest number in flight. That number is
-/// one of completions, of which a second of a slow target has few or none: it is that of some seconds around.
+/// Returns the seconds in which the target is fully loaded: those near the largest number of requests in flight. That
+/// number is averaged over neighbouring seconds, because it comes from completions, and in one second of a slow target
+/// there are few or none.
 pub(super) fn loaded(seconds: &[Second]) -> Vec<Second> {
     let around = |at: usize| {
         let near =
@@ -90,7 +93,7 @@ pub(super) fn loaded(seconds: &[Second]) -> Vec<Second> {
     sorted.sort_by(f64::total_cmp);
     let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
     let mut is_busy: Vec<bool> = busy.iter().map(|flying| *flying >= 0.5 * high).collect();
-    // A short lull among them is chance: to leave it out would make the rate too high.
+    // A short lull among busy seconds is chance; leaving it out would make the rate too high.
     let mut last = None;
     for at in 0..is_busy.len() {
         if is_busy[at] {

@@ -1,4 +1,5 @@
-//! Descriptors, processes and memory that the generator's machine lacked, and moments in which it stood still.
+//! Detects file descriptors, worker processes and memory that the generator's machine lacked, and pauses of the
+//! generator.
 
 use record::wordings::System;
 use record::{Change, Record};
@@ -12,21 +13,21 @@ use super::stalled::{Effect, effect};
 use super::systems;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Share of memory below which little is left.
+/// Share of free memory below which memory is short.
 const LITTLE_LEFT: f64 = 0.05;
-/// The kernel limits TCP to about this part of the memory; and bytes of a run may fill the memory of so many more, as the
-/// kernel counts whole buffers, and both ends where the target is on the same machine.
+/// The kernel limits TCP buffers to about one part in this many of the memory. A run may fill this many times its own
+/// bytes of memory: the kernel counts whole buffers, and both ends if the target runs on the same machine.
 const TCP_MEMORY: f64 = 16.0;
 const OWN: f64 = 16.0;
-/// A pause of the process that is worth a word, ns: as long as the engine counts one.
+/// Shortest pause of the process in ns that is reported; the engine counts pauses from the same length on.
 const STALL: u64 = 200_000_000;
 
-/// Whether the whole process stood still in the second.
+/// True if the whole generator process paused in this second.
 pub(super) fn is_stall(second: &record::Second) -> bool {
     second.generator.stall >= STALL
 }
 
-/// Errors of that outcome, and how the most frequent of them reads.
+/// Returns the number of errors with the given outcome, and the text of the most frequent one.
 pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
     let mut sum = (0, String::new());
     for (cause, n) in causes(&record.seconds) {
@@ -77,7 +78,7 @@ pub(super) fn workers_lost(record: &Record) -> Said {
         }
         return lacks!("figures of the generator", "负载机自身的数据");
     }
-    // Only WebSockets are followed to their end: the log and the summary have all connections of each worker.
+    // Only WebSockets are counted until they close; the log and the summary have all connections of each worker.
     let connections = count(lost);
     let with_them = match lost {
         0 => words!("", ""),
@@ -165,7 +166,7 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     finding.said()
 }
 
-/// The sentence on the effect of stops; `ended`: samples that ended in their seconds.
+/// Returns the sentence on the effect of pauses; `ended`: number of samples that ended in their seconds.
 fn did(effect: Option<&Effect>, ended: u64) -> Words {
     let samples = effect.map_or(ended, |effect| effect.count);
     let (n, one) = (count(samples), samples == 1);
@@ -242,7 +243,7 @@ pub(super) fn generator_memory(record: &Record) -> Said {
     .said()
 }
 
-/// Bytes that the run sent and received.
+/// Returns the number of bytes that the run sent and received.
 fn moved(record: &Record) -> u64 {
     sum(&record.seconds, |s| {
         let counted = s.counters.get(Counter::BytesIn) + s.counters.get(Counter::BytesOut);
@@ -250,8 +251,8 @@ fn moved(record: &Record) -> u64 {
     })
 }
 
-/// The finding on the memory of all sockets of the machine, which its kernel counts for all programs together. `memory`: that
-/// of the machine, bytes.
+/// Returns the finding on the memory of all sockets of the machine, which the kernel counts for all programs together.
+/// `memory`: memory of the machine in bytes.
 fn tcp_memory(record: &Record, memory: u64, (pressures, aborted): (u64, u64)) -> Said {
     let (times, dropped) = (things(pressures, "time"), things(aborted, "connection"));
     let (times_zh, dropped_zh) = (count(pressures), count(aborted));

@@ -1,20 +1,22 @@
-//! The moment of a run's first failure of some kind.
+//! Determines the moment of the first failure of some kind in a run.
 //!
-//! The seconds of a record need not begin with those of the run: a failure in the first half of one may lie in the second
-//! before. The first samples of each cause are kept whole, with their times; where one is there, its end is the moment.
+//! The seconds of a record need not start with the seconds of the run: a failure in the first half of one may belong to
+//! the second before. The record keeps the first samples of each cause with their times; the end of such a sample is
+//! the exact moment.
 
 use record::{Kept, Record};
 
-/// Whole milliseconds of a kept sample's start and length may miss its second by so much, ms.
+/// Largest error in ms of a kept sample's end, because its start and length are rounded to milliseconds.
 const ROUNDING_MS: i64 = 2;
 
-/// The end of the first kept sample of that kind in a second of the record, epoch ms. Without one it is the second of the
-/// run in which most of the record's second lies.
+/// Returns the end of the first kept sample of this kind in a second of the record, epoch ms. Without such a sample,
+/// returns the second of the run that overlaps most with the record's second.
 pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), end)
 }
 
-/// The start of that sample: the moment from which on a target did not do what the sample asked for.
+/// Returns the start of the first kept sample of some kind in a second: from then on the target did not do what the
+/// sample requested.
 pub(super) fn first_start(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
     first(record, at, is).map_or_else(|| second_of(record, at), |kept| kept.start_ms)
 }
@@ -49,7 +51,8 @@ mod tests {
 
     const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
 
-    /// Ten seconds with a sample every 50 ms of 20 ms each; those that end at `from_ms` or later fail.
+    /// Returns a record of ten seconds with a sample every 50 ms, each 20 ms long; samples that end at `from_ms` or
+    /// later fail.
     fn failing(start_ms: i64, from_ms: i64) -> Record {
         let row = |at: i64| {
             let is_good = at + 20 < from_ms;
@@ -73,7 +76,8 @@ mod tests {
                 };
                 let words = said(&record);
                 assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");
-                // A run whose seconds do not begin with it, and one that began some milliseconds before its first sample.
+                // The run starts some milliseconds before its first sample, so the seconds of run and record start at
+                // different times.
                 record.frame.start_ms -= 8;
                 let words = said(&record);
                 assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");

@@ -1,4 +1,4 @@
-//! The network: segments that are lost, and lines that are full.
+//! Rules on the network: lost segments, and lines used to capacity.
 
 use record::{Class, Part, Record, Second};
 use stats::grouped::{bytes, count, percent};
@@ -9,26 +9,26 @@ use super::say::{found, lacks, words};
 use super::timeouts;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Share of segments sent again, and how many at least.
+/// Smallest share and number of retransmitted segments for a finding.
 const RETRANSMITS: f64 = 0.02;
 const RETRANSMITS_LEAST: u64 = 100;
-/// Bytes of a segment.
+/// Payload of a TCP segment in bytes.
 const SEGMENT: u64 = 1448;
-/// Share of the machine's segments that must be the run's where they are not distinguished.
+/// Smallest share of the machine's segments that belong to the run, where the record does not distinguish them.
 const OWN_LEAST: f64 = 0.25;
-/// A full line: variation of its bytes per second over 10 s (a quarter of a shorter time) at most, their number at least, and
-/// the share of the response time that passes in receiving or sending.
+/// A full line: largest variation of its bytes per second over 10 s (a quarter of a shorter period), smallest number of
+/// bytes per second, and smallest share of the response time spent in receiving or sending.
 const FLAT: f64 = 0.05;
 const BLOCK: usize = 10;
 const BYTES_LEAST: f64 = 1e6;
 const MOVING: f64 = 0.5;
 const SECONDS: usize = 30;
-/// Usual lines, Mbit/s, and the share of them that is payload of a full line.
+/// Usual line speeds in Mbit/s, and the range of the payload share of a full line.
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
 const PAYLOAD: (f64, f64) = (0.88, 1.0);
 
-/// Segments that the run itself sent, as few as they can be: one for each request and each 1 448 bytes, and one that
-/// acknowledges two of those received.
+/// Returns a lower bound of the segments that the run itself sent: one per request and per 1 448 bytes, and one
+/// acknowledgement for two received segments.
 fn own_segments(record: &Record) -> u64 {
     let seconds = &record.seconds;
     let (count, sent) = (sum(seconds, |s| s.all.count), sum(seconds, |s| s.all.sent));
@@ -36,10 +36,11 @@ fn own_segments(record: &Record) -> u64 {
     count.max(sent / SEGMENT) + (received / SEGMENT).max(count) / 2
 }
 
-/// Segments sent again and of how many, and whether all of them are the run's own.
+/// Returns the number of retransmitted segments, the number of all segments, and true if all of them belong to the run.
 fn sent_again(record: &Record) -> (u64, u64, bool) {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
-    // An address that does not answer, and a full queue, make SYNs be sent again: that is no loss on the way.
+    // An address that does not answer, and a full accept queue, cause retransmitted SYNs: these are not lost on the
+    // network.
     let data = |all: u64, syn: u64| all.saturating_sub(syn);
     let again: u64 = machines().map(|m| data(m.retransmitted, m.syn_retransmitted)).sum();
     let out: u64 = machines().map(|m| m.segments_out).sum();
@@ -56,15 +57,16 @@ pub(super) fn network_loss(record: &Record) -> Said {
     }
     let (again, out, is_own) = sent_again(record);
     let share = again as f64 / (out + again).max(1) as f64;
-    // What a full queue turned away was not lost on the way.
+    // Connects that a full accept queue refused were not lost on the network.
     let is_lossy = again >= RETRANSMITS_LEAST && share >= RETRANSMITS;
-    // The kernel's figures are those of all programs: without ones by destination, they count if most of them are the run's.
+    // The kernel counts the segments of all programs. Without counts per destination, they are used if most belong to
+    // the run.
     let is_of_run = is_own || own_segments(record) as f64 >= OWN_LEAST * out as f64;
     if !is_lossy || !is_of_run || timeouts::accept_queue(record).is_found() {
         return Said::Nothing;
     }
     let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);
-    // Not all connections are looked at, so that the share is one of those that are.
+    // Only some connections are sampled, so the share refers to the sampled ones.
     let seen: u64 = classes(&record.seconds).iter().map(|class| class.1.retransmitted).sum();
     let to = worst.filter(|class| class.1.retransmitted > seen / 2).and_then(|class| match record
         .classes
@@ -100,17 +102,17 @@ pub(super) fn network_loss(record: &Record) -> Said {
     .said()
 }
 
-/// Bytes that move in one direction for most of the response time.
+/// Transfer in one direction that takes most of the response time.
 pub(super) struct Moving {
-    /// Bytes per second.
+    /// Rate of the transfer in bytes per second.
     pub rate: f64,
-    /// Share of the response time.
+    /// Share of the response time that the transfer in this direction takes.
     pub share: f64,
     pub verb: Words,
 }
 
-/// The direction in which most of the response time passes, at a rate of at least so many bytes per second that stays the
-/// same.
+/// Returns the direction in which most of the response time is spent, if its rate is constant and at least `least`
+/// bytes per second.
 pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
     let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
     type Bytes = fn(&Part) -> u64;
@@ -146,7 +148,7 @@ pub(super) fn bandwidth(record: &Record) -> Said {
         let part = megabits / line;
         part >= PAYLOAD.0 && part <= PAYLOAD.1
     });
-    // Under a load that never changes a target that sends slowly looks the same.
+    // Under a load that never changes, a target that sends slowly looks the same.
     if line.is_none()
         && let Some(lacks) = missing_light_load(record)
     {
@@ -159,7 +161,7 @@ pub(super) fn bandwidth(record: &Record) -> Said {
         )
     });
     let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
-    // Bodies that are sent slowly on purpose are as flat.
+    // Bodies that are sent slowly on purpose have a constant rate as well.
     let (confidence, words) = if line.is_some() {
         let words = words!(
             "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",

@@ -1,7 +1,7 @@
-//! One thread that never rests: programs that use one processor under load, no less and no more.
+//! Detects a thread that is always busy: programs that use exactly one processor under load.
 //!
-//! Told by the process of a watched host (`process_cpu`), or, of a target on the generator's machine, by what all
-//! programs beside the generator use there. It is no finding by itself: it says where a limit of 1 lies.
+//! The evidence is a process of a watched host (`process_cpu`) or, for a target on the generator's machine, the
+//! processor time of all other programs there. It is not a finding by itself: it explains a limit of 1.
 
 use record::{Record, Second, Series};
 
@@ -10,25 +10,25 @@ use super::say::{number, words};
 use crate::shared::target_is_here;
 use crate::verdict::{Finding, Words};
 
-/// Processors that one thread uses, and how much that varies from second to second: a thread that waits now and then uses
-/// less, and what is not one thread, more.
+/// Range of processor use of one thread, and its largest standard deviation from second to second. A thread that waits
+/// now and then uses less; several threads use more.
 const ONE: (f64, f64) = (0.9, 1.08);
 const STEADY: f64 = 0.12;
-/// Seconds of load without which nothing is said.
+/// Smallest number of seconds with load.
 const LEAST: usize = 10;
-/// A shorter piece of a second says nothing about processors, ms.
+/// Shortest partial second in ms that is evidence of processor use.
 const WHOLE_MS: u32 = 900;
 
 /// Programs that use one processor.
 pub(super) struct OneThread {
-    /// Their name in both languages: a process of a host, or all programs of the machine.
+    /// Name of the busy programs in both languages: a process of a host, or all programs of the machine.
     who: Words,
     used: f64,
     span: Span,
 }
 
 impl OneThread {
-    /// Words on it as the end of a sentence, and as a sentence.
+    /// Describes the programs as the end of a sentence.
     pub(super) fn clause(&self) -> Words {
         let (Words { en, zh }, used) = (&self.who, number(self.used));
         words!(
@@ -37,7 +37,7 @@ impl OneThread {
         )
     }
 
-    /// Adds it to a finding whose limit it explains.
+    /// Adds the processor use to a finding whose limit it explains.
     pub(super) fn explain(&self, finding: Finding) -> Finding {
         finding.with("processors_used", self.used, "processors", self.span).advise(words!(
             "Find the thread that never rests (top -H on the target): let several work, make a request cheaper, or run more instances.",
@@ -46,7 +46,7 @@ impl OneThread {
     }
 }
 
-/// The programs that use one processor while the target has all the work that it can do.
+/// Returns the programs that use one processor while the target is fully loaded.
 pub(super) fn one_thread(record: &Record) -> Option<OneThread> {
     let seconds = whole(record);
     let most = seconds.iter().map(in_flight).fold(0.0, f64::max);
@@ -68,14 +68,15 @@ pub(super) fn one_thread(record: &Record) -> Option<OneThread> {
     })
 }
 
-/// Processors that programs beside the generator use on its machine; `None` where it has but one.
+/// Returns the number of processors that other programs use on the generator's machine; `None` if it has only one
+/// processor.
 fn beside(second: &Second) -> Option<f64> {
     let machine = second.machine.as_ref().filter(|machine| machine.processors > 1)?;
     let own = second.generator.cpu_s * 1000.0 / f64::from(second.ms);
     Some(machine.cpu * f64::from(machine.processors) - own)
 }
 
-/// The mean of these values, if it is that of one thread.
+/// Returns the mean of processor uses if it matches one busy thread.
 fn is_one(used: &[f64]) -> Option<f64> {
     let middle = mean(used);
     let one = used.len() >= LEAST && (ONE.0..=ONE.1).contains(&middle);

@@ -1,4 +1,4 @@
-//! A run that goes on after its planned end, because requests in flight are let finish.
+//! Detects a run that continues after its planned end because requests in flight may finish.
 
 use record::{Ending, Record};
 use stats::grouped::count;
@@ -7,13 +7,13 @@ use super::figures::{requests, span, stop_ms};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Time after the planned end that is a figure: ms, and share of the planned length.
+/// Smallest time after the planned end that is reported: in ms, and as a share of the planned length.
 const LEAST_MS: i64 = 5000;
 const LEAST: f64 = 0.05;
-/// A second that ends so soon after the planned end is the last one of the load, ms.
+/// Time in ms after the planned end within which a second still counts as the last one under load.
 const SOON_MS: i64 = 1000;
 
-/// The time that a run took beyond its schedule, and the requests that ended in it.
+/// Returns the time that a run took beyond its schedule, and the requests that ended in that time.
 pub(super) fn outlasts(record: &Record) -> Option<Said> {
     let length_ms = record.frame.load.length_ms?;
     if record.frame.ending != Ending::Completed {

@@ -1,4 +1,5 @@
-//! Pieces of a run as a system of places sees them: who finds none is lost (A. K. Erlang's loss formula, 1917).
+//! Models pieces of a run as a system of places: a request that finds no free place is lost (A. K. Erlang's loss
+//! formula, 1917).
 
 use std::cmp::Reverse;
 
@@ -8,24 +9,25 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{by_label, without};
 
-/// Share of all failures that causes of a limit make, and that their labels have.
+/// Smallest share of failures whose causes a limit can have, among all failures; and smallest share of failures on the
+/// examined labels.
 pub(super) const MOST: f64 = 0.95;
-/// The largest number of places that is a limit.
+/// Largest number of places that counts as a limit.
 pub(super) const LARGEST: f64 = 20_000.0;
 
-/// Some seconds of the labels that fail.
+/// Some seconds of a run, reduced to the labels that fail.
 pub(super) struct Piece {
-    /// Requests in flight, and those of them that are answered.
+    /// Mean number of requests in flight, and of those that succeed.
     pub(super) flying: f64,
     pub(super) good: f64,
     pub(super) rate: f64,
     pub(super) count: u64,
     pub(super) failed: u64,
-    /// Users, or starts per second that a rate asks for.
+    /// Users, or starts per second that a rate requires.
     pub(super) load: f64,
-    /// Whether a rate asks for them.
+    /// True if a rate requires the starts.
     pub(super) due: bool,
-    /// Seconds.
+    /// Length in seconds.
     pub(super) length: f64,
 }
 
@@ -34,18 +36,19 @@ impl Piece {
         self.failed as f64 / self.count.max(1) as f64
     }
 
-    /// Requests that would be in flight if there were a place for each.
+    /// Returns the number of requests that would be in flight if each request found a place.
     pub(super) fn offered(&self) -> f64 {
         self.good / (1.0 - self.lost()).max(1e-6)
     }
 
-    /// The number of places that loses this share of the work.
+    /// Returns the number of places at which the observed share of the work is lost.
     pub(super) fn places(&self) -> Option<f64> {
         erlang(self.offered(), self.lost())
     }
 }
 
-/// The number of places at which the share `lost` of `offered` finds none; fractions by a line between whole numbers.
+/// Returns the number of places at which the share `lost` of `offered` finds no place; interpolates between whole
+/// numbers.
 fn erlang(offered: f64, lost: f64) -> Option<f64> {
     if !offered.is_finite() || offered <= 0.0 || lost <= 0.0 {
         return None;
@@ -61,7 +64,7 @@ fn erlang(offered: f64, lost: f64) -> Option<f64> {
     None
 }
 
-/// Failures that a limit of the target may be: its own errors, and connections that it breaks or refuses.
+/// True for failures that a limit of the target can cause: its own errors, and connections that it breaks or refuses.
 pub(super) fn is_of_limit(record: &Record, cause: usize) -> bool {
     let Some(cause) = record.causes.get(cause) else { return false };
     match cause.outcome {
@@ -71,7 +74,7 @@ pub(super) fn is_of_limit(record: &Record, cause: usize) -> bool {
     }
 }
 
-/// The labels that have the failures, without those that fail now and then.
+/// Returns the labels with the failures, without labels that fail only now and then.
 pub(super) fn failing_labels(record: &Record, seconds: &[Second]) -> Vec<u32> {
     let mut sums: Vec<(u32, u64)> =
         by_label(record, seconds).into_iter().map(|(label, sum)| (label, sum.1)).collect();
@@ -112,7 +115,7 @@ pub(super) fn piece(seconds: &[Second], labels: &[u32]) -> Piece {
     }
 }
 
-/// Times of good answers and of failures under these labels.
+/// Returns the times of successful and of failed requests of the given labels.
 pub(super) fn times(seconds: &[Second], labels: &[u32]) -> (Hist, Hist) {
     let (mut all, mut failed) = (Hist::new(), Hist::new());
     for part in seconds.iter().flat_map(|s| labels.iter().filter_map(|label| s.labels.get(*label)))
@@ -127,7 +130,7 @@ pub(super) fn times(seconds: &[Second], labels: &[u32]) -> (Hist, Hist) {
 mod tests {
     use super::*;
 
-    /// B(10, 10) = 0.2146, B(100, 500) = 0.8004: tables of the formula.
+    /// B(10, 10) = 0.2146 and B(100, 500) = 0.8004, from tables of the formula.
     #[test]
     fn places_are_those_of_the_tables() {
         for (offered, lost, places) in [(10.0, 0.2146, 10.0), (5.0, 0.0184, 10.0), (1.0, 0.5, 1.0)]

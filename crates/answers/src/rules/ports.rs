@@ -1,8 +1,9 @@
-//! Local ports of the generator: gone, nearly gone, or going, in all or towards one destination.
+//! Local ports of the generator that ran out, are nearly used up, or will run out: in total, or towards one
+//! destination.
 //!
-//! Each destination has the whole range for itself, and its connections in TIME_WAIT are counted nowhere. Known are those
-//! of the machine and, of each second, the connections opened to each destination: what the others cannot have left
-//! waiting, this one has.
+//! Each destination has the whole port range for itself, and nothing counts its connections in TIME_WAIT. Known are the
+//! count of the machine and, for each second, the connections opened to each destination. The connections that the
+//! other destinations cannot have left in TIME_WAIT belong to this destination.
 
 use std::net::SocketAddr;
 
@@ -22,11 +23,11 @@ use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "ports";
 
-/// Share of ports below which little is left.
+/// Share of free ports below which ports are nearly used up.
 const LITTLE_LEFT: f64 = 0.05;
-/// Share in use from which on the time is predicted at which they run out.
+/// Share of used ports from which on the time of exhaustion is predicted.
 const MUCH_USED: f64 = 0.7;
-/// Seconds from whose trend that time is taken, and how many at least.
+/// Largest and smallest number of seconds from whose trend the exhaustion of ports is predicted.
 const TREND: usize = 30;
 const TREND_LEAST: usize = 10;
 
@@ -35,7 +36,7 @@ pub(super) fn ports(record: &Record) -> Said {
     let (n, example) = failed(record, Outcome::PortsExhausted);
     if n > 0 {
         let (samples, samples_zh) = (things(n, "sample"), count(n));
-        // A result file without messages has none.
+        // A result file may lack messages.
         let (text, text_zh) = match example.trim() {
             "" => (".".into(), "。".into()),
             text => (format!(": {text}"), format!("：{text}")),
@@ -63,7 +64,7 @@ pub(super) fn ports(record: &Record) -> Said {
     let towards = || towards_one(record).unwrap_or(Said::Nothing);
     let least = left.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((_, least)) = least.filter(|_| all > 0.0) else {
-        // Destinations are not known before the run; one alone may run out of ports all the same.
+        // Destinations are unknown before the run; a single destination may run out of ports all the same.
         if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
             return towards();
         }
@@ -87,22 +88,22 @@ pub(super) fn ports(record: &Record) -> Said {
     predicted(record, &left, all).unwrap_or_else(towards)
 }
 
-/// A number among the settings.
+/// Returns a numeric setting of the run.
 pub(super) fn setting(record: &Record, name: &str) -> Option<f64> {
     let (_, value) = record.frame.settings.iter().find(|setting| setting.0 == name)?;
     value.parse().ok()
 }
 
-/// The end that was asked for, else that of the record.
+/// Returns the planned end of the run, else the end of the record, epoch ms.
 fn end_ms(record: &Record) -> i64 {
     let frame = &record.frame;
     frame.start_ms + frame.load.length_ms.unwrap_or(frame.length_ms)
 }
 
-/// Ports towards a single destination that run out before the run ends.
+/// Returns the finding on a single destination whose ports run out before the run ends.
 fn towards_one(record: &Record) -> Option<Said> {
     let each = setting(record, PORTS_EACH).filter(|each| *each > 0.0)?;
-    // The kernel gives a port in TIME_WAIT again: 1, to all destinations; 2, on the loopback.
+    // `tcp_tw_reuse`: the kernel reuses a port in TIME_WAIT for all destinations if 1, and for loopback ones if 2.
     let reuse = setting(record, TIME_WAIT_REUSE).unwrap_or(0.0);
     let waits = |address: &str| {
         let is_here = address.parse().is_ok_and(|to: SocketAddr| to.ip().is_loopback());
@@ -118,8 +119,8 @@ fn towards_one(record: &Record) -> Option<Said> {
     (first.1.gone_ms <= end_ms(record)).then(|| said(record, first, each))
 }
 
-/// Connections of a destination in TIME_WAIT by second, as few as there can be: those of the run without all that were
-/// opened to other destinations.
+/// Returns a lower bound of the connections of a destination in TIME_WAIT, by second: all of the machine, minus those
+/// that were opened to other destinations.
 fn waiting(record: &Record, class: u32) -> Vec<Reading> {
     let stop = stop_ms(record).unwrap_or(i64::MAX);
     let seconds = &record.seconds[..record.seconds.partition_point(|s| s.at_ms <= stop)];
@@ -174,15 +175,15 @@ fn said(record: &Record, (address, found): (&str, Forecast), each: f64) -> Said 
     .said()
 }
 
-/// Ports that run out before the run ends, if they go on like this.
+/// Returns the finding on ports that run out before the run ends if the trend continues.
 fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
-    // Users that leave give theirs back.
+    // Users that end release their ports.
     let stop = stop_ms(record).unwrap_or(i64::MAX);
     let before = left.iter().filter(|(at, _)| *at <= stop).copied().collect::<Vec<_>>();
     let (now, per_s) = trend(&before)?;
     let end_ms = end_ms(record);
     let (at_ms, left_now) = now;
-    // Connections in TIME_WAIT come back: their number grows for that long and no longer.
+    // A connection in TIME_WAIT releases its port after 60 s, so the number of used ports grows for that long only.
     let last = record.seconds.iter().rfind(|s| s.at_ms <= stop);
     let waiting = last.map_or(0, |s| s.generator.time_wait) as f64;
     if waiting >= 0.5 * (all - left_now) && per_s * TIME_WAIT_S < all {
@@ -209,7 +210,7 @@ fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
     .said())
 }
 
-/// The last reading, and the ports lost each second; `None` where they do not fall.
+/// Returns the last reading and the number of ports lost per second; `None` if the free ports do not decrease.
 fn trend(left: &[(i64, f64)]) -> Option<((i64, f64), f64)> {
     let last = &left[left.len().saturating_sub(TREND)..];
     if last.len() < TREND_LEAST {

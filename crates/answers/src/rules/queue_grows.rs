@@ -1,8 +1,8 @@
-//! Starts that come faster than a target answers: the requests in flight grow as long as the run lasts.
+//! Detects starts that arrive faster than a target responds: the requests in flight grow throughout the run.
 //!
-//! An open load starts work whatever the answers do. Where more starts than the target finishes, users in the run grow by the
-//! difference, second by second, and each waits behind all that came before. Long sessions grow, too, until the first ones
-//! end; but their users pause, and these wait for answers.
+//! An open load starts users regardless of responses. If more users start than finish, the number of users in the run
+//! grows by the difference each second, and each one waits behind all earlier ones. The number also grows with long
+//! sessions until the first sessions end, but their users pause; users in a queue wait for responses.
 
 use record::{Record, Second};
 use stats::grouped::count;
@@ -15,41 +15,44 @@ use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "queue_grows";
 
-/// Seconds at the same rate of starts, and how much the starts of one may differ from those of the last ones.
+/// Smallest number of seconds with the same rate of starts, and largest relative difference of a second's starts from
+/// the last ones.
 const SECONDS: usize = 6;
 const SAME_RATE: f64 = 0.1;
-/// Answers per second of the second half of that time over those of the first, without its first second, beyond chance. A
-/// target that finishes more and more of them is slow, not full.
+/// Largest ratio of the response rate in the second half of that period to the first half, without its first second,
+/// beyond chance. A target that finishes more and more requests is slow, not full.
 const NO_MORE: f64 = 1.1;
-/// Share of that rate from which on a lower rate before it counts as well: a load that grows may be too high by then.
+/// Share of the final rate of starts from which on an earlier, lower rate also counts: a growing load may exceed the
+/// limit by then.
 const RISING: f64 = 0.4;
-/// Parts of that time, in each of which users must grow, and the share that each must have of what it would have had if as
-/// many had ended in each.
+/// Number of equal parts of the period. In each part users must grow by at least this share of their growth if equally
+/// many users had ended in each.
 const PARTS: usize = 4;
 const EVEN: f64 = 0.4;
-/// Growth in users: at least so many, and this share of the starts.
+/// Smallest growth in users: as a number, and as a share of the starts.
 const GROWTH: f64 = 20.0;
 const GROWTH_SHARE: f64 = 0.05;
-/// Share of the users at the end that wait for answers.
+/// Smallest share of the users at the end that wait for responses.
 const WAITING: f64 = 0.5;
-/// Seconds behind the last start that tell how users leave, and the share of them that are left after half of the time.
+/// Smallest number of seconds after the last start that show how users leave, and the smallest share of users left
+/// after half of the time.
 const DRAINS: usize = 4;
 const LEFT: f64 = 0.25;
-/// Requests per second behind the last start over those before it.
+/// Largest ratio of the request rate after the last start to the request rate before the last start.
 const NO_FASTER: f64 = 1.5;
-/// Users that end over requests, from which on each user is one request.
+/// Ratio of ended users to requests from which on each user counts as one request.
 const ONE_EACH: f64 = 0.8;
-/// Samples that were cut off so soon behind the last start, ms, were in flight then.
+/// Time in ms after the last start within which cut samples count as in flight at that start.
 const CUT_MS: i64 = 2000;
-/// Answers take so many times as long at the end as at the beginning.
+/// Smallest ratio of the response time at the end to that at the beginning.
 const SLOWER: f64 = 1.5;
 /// Share of failures from which on the rule is silent.
 const FAILED: f64 = 0.05;
 
-/// A second, and the users that were due to start in it.
+/// A second, with the number of users that were due to start in it.
 type Starts<'r> = (&'r Second, u64);
 
-/// Whole seconds with their starts: those of a rate that was asked for, or users as they came.
+/// Returns the whole seconds with their starts: those that a rate required, or else the users that started.
 fn starts(record: &Record) -> Vec<Starts<'_>> {
     let seconds = whole(record);
     if sum(seconds, |s| s.due) > 0 {
@@ -62,7 +65,7 @@ fn starts(record: &Record) -> Vec<Starts<'_>> {
     seconds.iter().zip(earlier).map(|(s, earlier)| (s, s.started.saturating_sub(earlier))).collect()
 }
 
-/// The starts of a second that were made.
+/// Returns the number of starts that were made in a second, without the missed ones.
 fn made_in((second, due): &Starts) -> u64 {
     due - second.missed.min(*due)
 }
@@ -84,7 +87,7 @@ pub(super) fn queue_grows(record: &Run<'_>) -> Said {
     let grown = last.users as f64 - first.users as f64;
     let ended = made - grown;
     let is_growth = grown >= GROWTH.max(GROWTH_SHARE * made) && is_even(starts, ended);
-    // Users that come and stay are no queue.
+    // Users that arrive and stay do not form a queue.
     if failed > FAILED || !is_growth || ended < GROWTH_SHARE * made {
         return Said::Nothing;
     }
@@ -111,8 +114,8 @@ pub(super) fn queue_grows(record: &Run<'_>) -> Said {
     finding(seconds, (each, reached), is_one_each, (fast, slow)).said()
 }
 
-/// The finding on starts made per second, and on those that ended, or on requests where a user makes several; and the mean
-/// times at first and at last, ms.
+/// Builds the finding. `each`: starts made per second; `reached`: users that ended per second, or requests where a user
+/// makes several; `fast`, `slow`: mean times at the beginning and at the end, in ms.
 fn finding(
     seconds: &[Second],
     (each, reached): (f64, f64),
@@ -168,17 +171,17 @@ fn finding(
     ])
 }
 
-/// Starts of a second, per second.
+/// Returns the starts of a second as a rate per second.
 fn per_s((second, due): &Starts) -> f64 {
     *due as f64 * 1000.0 / f64::from(second.ms.max(1))
 }
 
-/// How far starts that come by chance, or evenly, may be from a rate.
+/// Returns the tolerated difference from a rate, for starts at random or at even intervals.
 fn chance(rate: f64) -> f64 {
     SAME_RATE * rate + 3.0 * rate.sqrt()
 }
 
-/// Starts made per second at the end, for as long as the rate was the same.
+/// Returns the starts made per second at the end, over the period in which the rate was the same.
 fn rate_at_end(starts: &[Starts]) -> f64 {
     let last = per_s(&starts[starts.len() - 1]);
     let same = starts.iter().rev().take_while(|start| (per_s(start) - last).abs() <= chance(last));
@@ -186,14 +189,14 @@ fn rate_at_end(starts: &[Starts]) -> f64 {
     n as f64 * 1000.0 / f64::from(ms.max(1))
 }
 
-/// The last seconds with starts, as far as as many came in each. Behind them users wait for their last answers: the longer,
-/// the more starts there were.
+/// Returns the last seconds with starts, as long as the rate of starts is the same. After them users wait for their
+/// last responses: the more starts, the longer.
 fn at_last_rate<'s, 'r>(starts: &'s [Starts<'r>]) -> &'s [Starts<'r>] {
     let end = starts.iter().rposition(|(_, due)| *due > 0).map_or(0, |last| last + 1);
     let mut starts = &starts[..end];
     let last = &starts[starts.len().saturating_sub(SECONDS / 2)..];
     let rate = mean(&last.iter().map(per_s).collect::<Vec<_>>());
-    // In the last of them, starts may have ended.
+    // Within the last second with starts, the starts may have ended.
     if let [rest @ .., ended] = starts
         && (per_s(ended) - rate).abs() > chance(rate)
     {
@@ -204,8 +207,9 @@ fn at_last_rate<'s, 'r>(starts: &'s [Starts<'r>]) -> &'s [Starts<'r>] {
     &starts[starts.len() - same..]
 }
 
-/// Whether the target went on at the same rate behind the last start, as far as the run does: half of the time later, about
-/// half of the users are still there. Of slow answers that nothing holds up most come soon, or many at once.
+/// True if the target continued at the same rate after the last start, as far as the record shows. Half of the time
+/// later, about half of the users are still there. With slow responses and no queue, most users leave soon, or many at
+/// once.
 fn drains_evenly(record: &Record, seconds: &[Second]) -> bool {
     let last = &seconds[seconds.len() - 1];
     let from = record.seconds.partition_point(|s| s.at_ms <= last.at_ms);
@@ -218,8 +222,8 @@ fn drains_evenly(record: &Record, seconds: &[Second]) -> bool {
     half.users as f64 >= LEFT * last.users as f64 && rate(later) <= NO_FASTER * rate(seconds)
 }
 
-/// Requests that were in flight at the end of a second, by those that ended later: in a queue that grows fast they are many
-/// more than the requests that end in it have waited for.
+/// Returns the number of requests in flight at the end of a second, from the requests that ended later. In a
+/// fast-growing queue these are many more than Little's law gives for the requests that end in that second.
 fn waiting(record: &Record, second: &Second) -> f64 {
     let later = record.seconds.iter().filter(|later| later.at_ms > second.at_ms);
     let waited = later.map(|later| {
@@ -232,14 +236,15 @@ fn waiting(record: &Record, second: &Second) -> f64 {
     waited.sum::<u64>() as f64
 }
 
-/// Whether the target finishes no more requests per second as the time goes on.
+/// True if the target does not finish more requests per second as time passes.
 fn is_full(seconds: &[Second]) -> bool {
     let (before, after) = seconds[1..].split_at((seconds.len() - 1) / 2);
     let chance = 2.0 * (requests(before).max(1) as f64).sqrt() / length_s(before).max(1e-3);
     rate(after) <= NO_MORE * rate(before) + chance
 }
 
-/// Whether users grow in each part of the time, of which so many end in all.
+/// True if the number of users grows in each part of the period. `ended`: number of users that ended in the whole
+/// period.
 fn is_even(starts: &[Starts], ended: f64) -> bool {
     let behind = &starts[1..];
     let length = |starts: &[Starts]| starts.iter().map(|(s, _)| f64::from(s.ms)).sum::<f64>();
@@ -252,7 +257,8 @@ fn is_even(starts: &[Starts], ended: f64) -> bool {
     })
 }
 
-/// The ends of parts of the same length, with the beginning of the first: one of a long run may be an interval of many seconds.
+/// Returns the indexes that divide the seconds into parts of equal length. In a long run, one entry may cover many
+/// seconds.
 fn parts<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> [usize; PARTS + 1] {
     let ends: Vec<u64> = seconds
         .into_iter()
@@ -265,7 +271,7 @@ fn parts<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> [usize; PARTS + 1
     std::array::from_fn(|part| ends.partition_point(|end| PARTS as u64 * end <= part as u64 * all))
 }
 
-/// The mean of a figure over the time of these seconds.
+/// Returns the time-weighted mean of a figure over the given seconds.
 fn over_time(seconds: &[Second], of: impl Fn(&Second) -> f64) -> f64 {
     let sum: f64 = seconds.iter().map(|second| of(second) * f64::from(second.ms)).sum();
     sum / (length_s(seconds) * 1000.0).max(1.0)
@@ -275,7 +281,7 @@ fn over_time(seconds: &[Second], of: impl Fn(&Second) -> f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Users that grow by 5 of 50 starts per second, in seconds of these lengths, s.
+    /// Returns seconds of the given lengths in s, in which the users grow by 5 per second at 50 starts per second.
     fn growing(lengths: impl IntoIterator<Item = u32>) -> Vec<Second> {
         let mut at = 0;
         let second = |length: u32| {

@@ -1,4 +1,5 @@
-//! A CPU quota of the generator's control group that stops it, by the kernel's own count of periods.
+//! Detects a CPU quota of the generator's control group that throttles it, from the kernel's count of throttled
+//! periods.
 
 use record::Record;
 use stats::grouped::{count, percent};
@@ -8,8 +9,8 @@ use super::figures::span;
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Said};
 
-/// Share of the scheduler's periods in which the generator must have been stopped, and their least number: less happens
-/// while a program starts, and is hardly seen in percentiles.
+/// Smallest share and number of throttled scheduler periods. Fewer occur while a program starts, and hardly affect
+/// percentiles.
 const SHARE: f64 = 0.1;
 const LEAST: u64 = 10;
 

@@ -1,4 +1,4 @@
-//! A limit of the rate: requests are refused, or delayed so that answers come at a fixed rate.
+//! Detects a rate limit: the target refuses requests, or delays them so that responses arrive at a fixed rate.
 
 use record::{Record, Second};
 use stats::grouped::{count, percent};
@@ -17,33 +17,35 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
 
-/// Refusals that are a limit, in number and as share of all requests.
+/// Smallest number of refusals, and their smallest share of all requests.
 const REFUSED: u64 = 10;
 const REFUSED_SHARE: f64 = 0.001;
-/// Adjacent seconds with refusals that tell the rate which is let through, the blocks of them that are compared, and the
-/// part by which it differs between these at most.
+/// Smallest number of adjacent seconds with refusals that determine the passed rate, number of blocks that are
+/// compared, and largest relative difference of the rate between the blocks.
 const REFUSING: usize = 5;
 const BLOCKS: usize = 3;
 const ALIKE: f64 = 0.3;
-/// Answers at a fixed rate: their variation over windows at most, and that of the requests at least.
+/// Responses at a fixed rate: largest variation of the successful ones over blocks of seconds, and smallest range of
+/// the requests.
 const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
-/// A label of which so many fail has no answers that count.
+/// Failed share from which on a label counts as having no responses.
 const MOSTLY: f64 = 0.95;
-/// Refusals are faster than answers by this.
+/// Largest ratio of the time of refusals to the time of responses.
 const FASTER: f64 = 0.5;
-/// Requests and seconds that such a sign needs.
+/// Smallest number of requests, and of seconds with failures, for a limit that only the constant rate shows.
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
-/// A rate that is delayed: windows and their length in seconds, and their variation at most.
+/// A delayed rate: length of a window in seconds, smallest number of windows, and largest variation of the rate.
 const WINDOW: usize = 5;
 const WINDOWS: usize = 6;
 const FLAT: f64 = 0.05;
-/// Samples under little load, requests in flight at least under all of it, and the workers that are less than one.
+/// Smallest number of samples under light load; smallest number of requests in flight under full load; largest number
+/// of workers for a limit below what a single worker can do.
 const ALONE: u64 = 20;
 const WAITS: f64 = 1.5;
 const LESS_THAN_ONE: f64 = 0.7;
-/// Words in answers by which a limiter names itself.
+/// Header names in responses that identify a rate limiter.
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
 
 pub(super) fn rate_limit(record: &Record) -> Said {
@@ -53,14 +55,14 @@ pub(super) fn rate_limit(record: &Record) -> Said {
         .unwrap_or_else(|| nothing_or_lacks(record))
 }
 
-/// The rate of answers without failures in the seconds with refusals.
+/// Returns the rate of successful responses in the seconds with refusals.
 fn passed(seconds: &[Second]) -> f64 {
     let good: u64 = seconds.iter().map(|s| s.all.count - s.all.errors.min(s.all.count)).sum();
     good as f64 / super::figures::length_s(seconds).max(1e-3)
 }
 
-/// The labels of which requests are refused in these seconds, and words on them where there are others. `None`: requests
-/// of several labels fail, and some of them for other causes.
+/// Returns the labels whose requests are refused in these seconds, and words on them if there are other labels. `None`
+/// if requests of several labels fail, some of them for other causes.
 fn refused_labels(record: &Record, cause: usize, seconds: &[&Second]) -> Option<(Vec<u32>, Words)> {
     let sums = by_label(record, seconds.iter().copied());
     let refused: Vec<u32> =
@@ -80,14 +82,14 @@ fn refused_labels(record: &Record, cause: usize, seconds: &[&Second]) -> Option<
     Some((refused, of))
 }
 
-/// The rate of answers without failures under the labels that are refused, and words on these labels, while there are
-/// refusals; `None`: too short a time, or the rate is not the same throughout.
+/// Returns the rate of successful responses of the refused labels during refusals, and words on these labels. `None` if
+/// the time is too short, or if the rate is not constant.
 fn let_through(record: &Record, cause: usize) -> Option<(f64, Words)> {
     let seconds = whole(record);
     let refuses = |second: &Second| second.causes.iter().any(|(at, _)| *at as usize == cause);
     let adjacent = |a: &Second, b: &Second| b.at_ms - i64::from(b.ms) <= a.at_ms;
     let times = seconds.chunk_by(|a, b| refuses(a) && refuses(b) && adjacent(a, b));
-    // Beside a second without refusals, a part of one may be without them.
+    // A second next to a second without refusals may itself be partly without refusals.
     let within =
         times.filter(|time| time.len() >= REFUSING).flat_map(|time| &time[1..time.len() - 1]);
     let within: Vec<&Second> = within.collect();
@@ -174,7 +176,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
     )
 }
 
-/// Adds the rate that was let through, where there is one.
+/// Adds the passed rate to a finding, if it is known.
 fn with_rate(finding: Finding, through: Option<(f64, Words)>, span: Span) -> Finding {
     match through {
         Some((rate, _)) => finding.with("passed", rate, "1/s", span),
@@ -182,7 +184,8 @@ fn with_rate(finding: Finding, through: Option<(f64, Words)>, span: Span) -> Fin
     }
 }
 
-/// Whether the server speaks of a rate, and not only of a time to wait: it may be overloaded, or closed for a while.
+/// True if the server names a rate, and not only a time to wait: with the latter it may be overloaded, or closed for a
+/// while.
 fn names_a_rate(record: &Record, cause: usize) -> bool {
     let Some(name) = record.causes.get(cause) else { return false };
     let of_rate = || {
@@ -229,7 +232,8 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Wor
         .said()
 }
 
-/// Whether requests that fail have answers under the same label: else they are other requests than those that succeed.
+/// True if the failing labels also have successful requests. Otherwise failed and successful requests are different
+/// requests.
 fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
     let sums = by_label(record, seconds);
     let failed: u64 = sums.values().map(|sum| sum.1).sum();
@@ -237,7 +241,8 @@ fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
     10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
 }
 
-/// Answers at a fixed rate whatever was asked for, and refusals faster than answers.
+/// Returns the finding on responses at a fixed rate, regardless of the requested rate, with refusals faster than
+/// responses.
 fn constant_answers(record: &Record) -> Option<Said> {
     let seconds = whole(record);
     let failing = seconds.iter().filter(|s| s.all.errors > 0).count();
@@ -245,7 +250,7 @@ fn constant_answers(record: &Record) -> Option<Said> {
         return None;
     }
     let blocks: Vec<&[Second]> = seconds.chunks_exact(10).collect();
-    // A block in which refusals begin or end has both rates.
+    // A block in which refusals begin or end mixes two rates.
     let hit: Vec<&[Second]> =
         blocks.into_iter().filter(|b| b.iter().all(|s| s.all.errors > 0)).collect();
     let good: Vec<f64> = hit.iter().map(|block| passed(block)).collect();
@@ -260,7 +265,8 @@ fn constant_answers(record: &Record) -> Option<Said> {
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
         return None;
     }
-    // A rate limiter refuses requests at once. Where failed requests have waited for a place before, it is a pool or a queue.
+    // A rate limiter refuses requests at once. Where failed requests have waited for a place before, it is a pool or a
+    // queue.
     if short_wait(record).is_some() {
         return None;
     }
@@ -290,13 +296,13 @@ fn constant_answers(record: &Record) -> Option<Said> {
     )
 }
 
-/// The flat rate, and the time of a request alone, ms, where a single worker could do more than that rate.
+/// Returns the constant rate, and the time of a request alone in ms, if a single worker could exceed that rate.
 fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
     let seconds = whole(record);
     let busy = loaded(seconds);
     let flat = windows(&busy, WINDOW);
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
-    // Seconds with half of that rate: hardly anybody waits.
+    // In seconds with at most half of the constant rate, hardly any request waits.
     let half = 0.5 * mean(&rates);
     let is_light = |s: &&Second| s.all.count > 0 && (s.all.count as f64) <= half && is_answered(s);
     let light: Vec<&Second> = seconds.iter().filter(is_light).collect();
@@ -310,11 +316,11 @@ fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
         .then(|| (mean(&rates), alone * 1000.0))
 }
 
-/// Answers that come more slowly than a single worker could give them, at a fixed rate.
+/// Returns the finding on responses at a fixed rate that is lower than that of a single worker.
 fn delayed(record: &Record) -> Option<Said> {
     let (rate, alone) = too_few_for_one(record)?;
     let seconds = steady(record);
-    // The seconds of little load that tell the time of a request alone are mostly those of the beginning.
+    // The seconds of light load that show the time of a request alone are mostly at the beginning.
     let early = &whole(record)[..whole(record).len().min(SECONDS)];
     let quiet: Vec<Second> =
         early.iter().filter(|s| s.all.count as f64 <= 0.5 * rate).cloned().collect();

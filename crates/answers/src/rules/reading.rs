@@ -1,4 +1,4 @@
-//! The generator reads too slowly, or not at all: full inboxes, unread data, closed windows.
+//! Rules on a generator that reads too slowly or not at all: full inboxes, unread data, closed windows.
 
 use record::Record;
 use record::frame::RECEIVE_BUFFER;
@@ -10,16 +10,17 @@ use super::ports::setting;
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Unread bytes of a socket that are a backlog, and seconds in a row of growth that show one.
+/// Unread bytes of a socket that count as a backlog, and consecutive seconds of growth that show a backlog.
 const UNREAD_BACKLOG: u64 = 64 << 10;
 const UNREAD_SECONDS: u64 = 5;
 /// Unread bytes of a socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
-/// Zero windows per connection held, or per request, from which on they are not a coincidence.
+/// Zero windows per held connection, or per request, from which on they are no coincidence; and the smallest number of
+/// zero windows.
 const ZERO_WINDOWS_HELD: f64 = 0.001;
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
 const ZERO_WINDOWS_LEAST: u64 = 10;
-/// Bytes of a socket's receive buffer to begin with, where the record does not say them: Linux's own.
+/// Initial receive buffer of a socket in bytes where the record does not contain it: the default of Linux.
 const RECEIVE_BUFFER_OWN: f64 = 131_072.0;
 
 pub(super) fn reading_stopped(record: &Record) -> Said {
@@ -117,13 +118,13 @@ pub(super) fn unread_growing(record: &Record) -> Said {
     .said()
 }
 
-/// Bytes that fill a window at the least: half of a receive buffer, since the rest is not for data.
+/// Returns the smallest number of bytes that fill a window: half of a receive buffer, because the rest is not for data.
 fn window_least(record: &Record) -> u64 {
     let buffer = setting(record, RECEIVE_BUFFER).filter(|bytes| *bytes >= 2.0);
     (buffer.unwrap_or(RECEIVE_BUFFER_OWN) / 2.0) as u64
 }
 
-/// The remedy: where sockets begin with less than Linux gives them, that.
+/// Returns the advice: if sockets start with a smaller buffer than the Linux default, use the default.
 fn remedy(record: &Record) -> Words {
     match setting(record, RECEIVE_BUFFER) {
         Some(bytes) if bytes > 0.0 && bytes < RECEIVE_BUFFER_OWN => {
@@ -151,8 +152,8 @@ pub(super) fn zero_windows(record: &Record) -> Said {
         held += n(Counter::WsOpened) - n(Counter::WsClosed);
         most = most.max(held);
     }
-    // A window is closed by what fills it, and those of other programs on the machine are in the figure, too. What lies
-    // unread in held connections was never received.
+    // Only received bytes can fill a window, and the machine's count includes other programs. Data that stays unread in
+    // held connections was never received.
     let received = sum(&record.seconds, |s| s.counters.get(Counter::BytesIn));
     let n = if most > 0 { all } else { all.min(received / window_least(record)) };
     let limit = match most {

@@ -1,4 +1,4 @@
-//! Signs that the test is not what its users will do.
+//! Signs that the test differs from what its users will do.
 
 use record::{ClassName, Record};
 use stats::grouped::{count, percent};
@@ -7,17 +7,18 @@ use super::figures::{classes, median, requests, sum, whole, windows};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
-/// Share of answers from a cache that is worth a word.
+/// Smallest share of responses from a cache that is reported.
 const CACHED: f64 = 0.2;
-/// Kept samples that this share can be taken from.
+/// Smallest number of kept samples from which the share of responses from a cache is estimated.
 const KEPT: usize = 10;
-/// The median falls by this as the cache fills.
+/// Relative fall of the median as the cache fills.
 const FALLS: f64 = 0.3;
-/// More labels than that are data in names.
+/// Number of labels above which names contain data.
 const LABELS: u64 = 500;
 
-/// Whether a header says that its answer came from a cache; `None`: it does not speak of that. Headers of caches differ:
-/// `X-Cache: HIT`, `CF-Cache-Status: MISS`, `X-Cache-Hits: 2`, `Age: 17`. `Cache-Control` is none of them.
+/// Returns true if a header says that the response came from a cache; `None` if it is not about caches. Headers differ
+/// between caches: `X-Cache: HIT`, `CF-Cache-Status: MISS`, `X-Cache-Hits: 2`, `Age: 17`. `Cache-Control` is not one of
+/// them.
 pub(super) fn is_hit(name: &str, value: &str) -> Option<bool> {
     let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
     let counts =
@@ -29,13 +30,13 @@ pub(super) fn is_hit(name: &str, value: &str) -> Option<bool> {
         return None;
     }
     let mut words = value.split(|c: char| !c.is_ascii_alphabetic());
-    // Of several caches, the last one that is named is the nearest.
+    // If the header names several caches, the last one is the nearest.
     words
         .rfind(|word| matches!(*word, "hit" | "miss" | "expired" | "bypass" | "dynamic"))
         .map(|w| w == "hit")
 }
 
-/// The share of answers that came from a cache, and whether each answer was counted.
+/// Returns the share of responses that came from a cache, and true if every response was counted.
 pub(super) fn cached(record: &Record) -> Option<(f64, bool)> {
     let (mut hits, mut all, mut counted) = (0, 0, true);
     for (at, class, _) in classes(whole(record)) {
@@ -105,7 +106,7 @@ pub(super) fn test_realism(record: &Record) -> Said {
     if let Some(share) = cached(record) {
         return from_cache(record, share).said();
     }
-    // What others were folded into is a name for them, and none of the run.
+    // The label into which others were folded is a placeholder, not a label of the plan.
     let labels: u64 = record.labels.iter().map(|label| u64::from(label.folded.max(1))).sum();
     if labels > LABELS {
         let n = count(labels);
@@ -129,7 +130,7 @@ pub(super) fn test_realism(record: &Record) -> Said {
     one_address(record).or_else(|| unasserted(record)).unwrap_or(Said::Nothing)
 }
 
-/// Words on the labels that count as one, where there are some.
+/// Returns words on the labels that were folded into one label, if there are any.
 fn together(record: &Record) -> (String, String) {
     let folded: u64 = record.labels.iter().map(|label| u64::from(label.folded)).sum();
     let biggest = record.labels.iter().max_by_key(|label| label.folded);
@@ -141,13 +142,13 @@ fn together(record: &Record) -> (String, String) {
     )
 }
 
-/// Whether several samplers of the plan have that name: its requests may be two kinds by the plan's own doing.
+/// True if several samplers of the plan have the name `name`: its requests may be of two kinds by design.
 pub(super) fn is_shared(record: &Record, name: &str) -> bool {
     let shared = setting(record, record::frame::SHARED_NAMES);
     shared.is_some_and(|names| names.lines().any(|one| one == name))
 }
 
-/// A setting of the run.
+/// Returns a setting of the run.
 pub(super) fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
     record.frame.settings.iter().find(|setting| setting.0 == name).map(|setting| &*setting.1)
 }
@@ -158,7 +159,7 @@ fn one_address(record: &Record) -> Option<Said> {
     let addresses = record.classes.iter().filter(|c| matches!(c, ClassName::Address(_))).count();
     let used = classes(&record.seconds);
     let used = used.iter().filter(|class| address(class.0) && class.1.count > 0).count();
-    // Those that are not used are addresses of names that have several.
+    // Unused addresses belong to host names with several addresses.
     if setting(record, "dns_pinned") == Some("true") && 0 < used && used < addresses {
         return Some(found(
             "test_realism",
@@ -202,7 +203,8 @@ fn unasserted(record: &Record) -> Option<Said> {
     None
 }
 
-/// Whether kept good answers of a label have two sizes, one at most half of the other, each three times.
+/// True if successful kept responses of a label have two sizes, one at most half of the other, each at least three
+/// times.
 fn two_sizes(record: &Record) -> bool {
     let mut labels: Vec<u32> = record.kept.iter().map(|kept| kept.label).collect();
     labels.dedup();

@@ -1,4 +1,4 @@
-//! The requests of kept samples: a difference between backends may be one of what they were asked.
+//! Compares the requests of kept samples: backends may differ because they got different requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,12 @@ use record::{ClassName, Kept, Record};
 use super::alike::without_ids;
 use super::realism::is_hit;
 
-/// The part of samples whose requests may differ: above, the requests are data and distinguish nothing.
+/// Divisor of the number of samples: if more than this part of the requests differ, they contain data and distinguish
+/// nothing.
 const MOST: usize = 2;
 
-/// Returns the request of each sample without ids: method, path and query, whether a cache had the answer, and with `host`
-/// the host and port. The query, or the path as well, is left out where most samples differ in it.
+/// Returns the request of each sample without ids: method, path and query, whether a cache had the response, and with
+/// `host` the host and port. The query, or the path as well, is left out where most samples differ in it.
 pub(super) fn request_keys(samples: &[&Kept], host: bool) -> Vec<String> {
     let path = |kept: &Kept| target(kept).split('?').next().unwrap_or("").to_owned();
     let all = |of: &dyn Fn(&Kept) -> String| samples.iter().map(|kept| of(kept)).collect();
@@ -22,13 +23,13 @@ pub(super) fn request_keys(samples: &[&Kept], host: bool) -> Vec<String> {
     keys.into_iter().zip(samples).map(|(key, kept)| key + &around(kept, host)).collect()
 }
 
-/// The first line of a kept request without its version, numbers and ids.
+/// Returns the first line of a kept request without its version, numbers and ids.
 pub(super) fn target(kept: &Kept) -> String {
     let line = kept.request.lines().next().unwrap_or("");
     without_ids(line.trim_end_matches(" HTTP/1.1"))
 }
 
-/// The host that was asked, and whether a cache had the answer.
+/// Returns the requested host, and whether a cache had the response.
 fn around(kept: &Kept, host: bool) -> String {
     let headers = |text: &str, is: &dyn Fn(&str, &str) -> Option<String>| {
         let lines = text.lines().skip(1).take_while(|line| !line.trim().is_empty());
@@ -49,7 +50,8 @@ fn around(kept: &Kept, host: bool) -> String {
     format!(" {cached} {} {port}", headers(&kept.request, &is_host))
 }
 
-/// Whether a class answered other requests than the others of its labels: their times and errors are those of the requests.
+/// True if a class answered requests that differ from those of the other classes of its labels: its times and errors
+/// are then those of the requests.
 pub(super) fn answered_other_requests(
     record: &Record,
     mine: &ClassName,

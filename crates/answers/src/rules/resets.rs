@@ -1,4 +1,4 @@
-//! Connections that the target resets or refuses from some load on.
+//! Detects connections that the target resets or refuses above some load.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -9,16 +9,16 @@ use super::figures::{in_flight, requests, span, sum, whole, with_users};
 use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Resets, and seconds and samples without one below the threshold, that make a threshold.
+/// Smallest number of resets for a threshold; smallest number of seconds and of samples without resets below it.
 const RESETS: u64 = 10;
 const QUIET_SECONDS: usize = 10;
 const QUIET_SAMPLES: u64 = 300;
-/// Share of the seconds above the threshold that have resets.
+/// Smallest share of the seconds above the threshold that have resets.
 const ABOVE: f64 = 0.5;
-/// The threshold lies at this part of all resets, by load; below it a few are tolerated.
+/// Share of all resets, in order of load, at which the threshold lies; fewer resets below it are tolerated.
 const FEW: f64 = 0.02;
 
-/// Words on resets among the requests below the threshold.
+/// Returns words on the resets among the requests below the threshold.
 fn seldom(rare: u64, calm: &str) -> Words {
     let times = count(rare);
     if rare == 0 {
@@ -66,7 +66,7 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
     let Words { en: never, zh: never_zh } =
         seldom(below.iter().map(|(_, s)| resets(s)).sum(), &calm);
-    // The limit lies above the most users without a reset and below the fewest with some.
+    // The limit lies between the most users without a reset and the fewest users with some.
     let most_quiet = below.last().map_or(0, |(users, _)| *users);
     let interval = Some((most_quiet as f64, threshold as f64));
     let default = defaults::between(most_quiet as f64, threshold as f64 + 1.0);

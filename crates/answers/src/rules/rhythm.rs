@@ -1,4 +1,4 @@
-//! Times of slower answers that come back at even intervals: a job, a cache that expires, a flush.
+//! Detects slow periods at even intervals: a job, a cache that expires, a flush.
 
 use std::ops::Range;
 
@@ -9,16 +9,17 @@ use super::figures::{is_of_load, mean, median, mix_differs, ms, span, variation}
 use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Slower times whose beginning is known, and the variation of the time from one to the next.
+/// Smallest number of slow periods with a known start, and largest variation of the intervals between them.
 const TIMES: usize = 3;
 const EVEN: f64 = 0.15;
-/// They differ in length by so many seconds at most, and are this share of the run at most.
+/// Largest difference between the lengths of slow periods in seconds, and largest share of the run that slow periods
+/// take.
 const ALIKE: usize = 1;
 const MOST: f64 = 0.4;
-/// The quantile of response times that is higher in the slower times.
+/// Quantile of the response times that must be higher in slow periods.
 const MANY: f64 = 0.75;
 
-/// The slower times, as the places of their seconds; and how far they are above the others, as a logarithm.
+/// Returns the slow periods as ranges of second indexes, if they are far enough above the other seconds (`clear`).
 fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
@@ -40,7 +41,7 @@ fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
     (is_clear && is_part).then_some(found)
 }
 
-/// Whether these times begin at even intervals and last as long as each other, as far as the run shows it.
+/// True if slow periods start at even intervals and have equal lengths, as far as the run shows it.
 fn is_even(times: &[Range<usize>], end: usize) -> bool {
     let apart: Vec<f64> =
         times.windows(2).map(|pair| (pair[1].start - pair[0].start) as f64).collect();
@@ -51,11 +52,12 @@ fn is_even(times: &[Range<usize>], end: usize) -> bool {
     times.len() >= TIMES && alike && variation(&apart) <= EVEN
 }
 
-/// The finding on slower times in a rhythm.
+/// Returns the finding on slow periods at even intervals.
 pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
     let (record, seconds, of) = (courses.record, courses.seconds, course.of);
     let all = slower(&course.values, of.clear())?;
-    // Nobody knows when a time began that the run begins with: it is neither one of these nor usual.
+    // If the run begins with a slow period, the start of that period is unknown: the period counts neither as slow nor
+    // as usual.
     let times: Vec<Range<usize>> = all.iter().filter(|time| time.start > 0).cloned().collect();
     if !is_even(&times, seconds.len()) {
         return None;
@@ -65,13 +67,13 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
     };
     let slow = pick(&|at| times.iter().any(|time| time.contains(at)));
     let usual = pick(&|at| !all.iter().any(|time| time.contains(at)));
-    // The plan's own rhythm: more requests, or others.
+    // The load of the plan itself may be periodic: more requests, or different ones.
     if is_of_load(&usual, &slow) || mix_differs(record, &usual, &slow) {
         return None;
     }
     let named = courses.named(of, &slow, &usual)?;
     let (a, b) = (named.mean(&slow), named.mean(&usual));
-    // A few long answers may fall into seconds at even intervals by chance: many must be slower.
+    // A few long responses may fall into seconds at even intervals by chance, so many responses must be slower.
     let [late, early] = [&slow, &usual].map(|seconds| ms(&of.times(seconds), MANY));
     let is_chance = late < SLOWER.sqrt() * early;
     if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) || is_chance {
@@ -80,7 +82,7 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
     Some(finding(record, seconds, &times, (named, a, b)))
 }
 
-/// Whether the generator stood still in most of these seconds.
+/// True if the generator paused in most of the slow seconds.
 fn is_own(slow: &[Second]) -> bool {
     2 * slow.iter().filter(|second| paused(std::slice::from_ref(second))).count() > slow.len()
 }

@@ -1,7 +1,7 @@
-//! A run as rules see it: its record, and what several of them ask for, which is found once; and the verdict of rules on it.
+//! A run as rules read it: its record, intermediate results that several rules need, and the verdict of the rules.
 //!
-//! Some rules are silent where another one speaks, and a few read the courses of all labels. To find that anew for each of
-//! them took as long as all else on a record of many labels.
+//! Some rules are silent if another rule has a finding, and a few rules read the courses of all labels. Each is
+//! computed only once: recomputing them for each rule took as long as everything else on a record with many labels.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub id: &'static str,
-    /// Its subject in a few words, English and Chinese.
+    /// Subject of the rule in a few words, in English and Chinese.
     pub looks_for: (&'static str, &'static str),
     pub judge: fn(&Run<'_>) -> Said,
 }
 
-/// A record while rules look at it.
+/// A record while rules are applied to it.
 pub struct Run<'r> {
     record: &'r Record,
     rules: &'r [Rule],
@@ -48,7 +48,7 @@ impl<'r> Run<'r> {
         self.record
     }
 
-    /// The word of a rule, which looks once.
+    /// Returns the result of a rule, which is applied at most once.
     pub(crate) fn said(&self, rule: &Rule) -> Said {
         if let Some(said) = self.said.borrow().get(rule.id) {
             return said.clone();
@@ -58,7 +58,7 @@ impl<'r> Run<'r> {
         said
     }
 
-    /// Whether the rule of that name has a finding.
+    /// True if the rule named `id` has a finding.
     pub(super) fn finds(&self, id: &str) -> bool {
         let rule = self.rules.iter().find(|rule| rule.id == id);
         debug_assert!(rule.is_some(), "there is no rule {id}");
@@ -88,7 +88,7 @@ impl<'r> Run<'r> {
         verdict
     }
 
-    /// The courses of the seconds whose times can be compared with each other.
+    /// Returns the courses of the seconds whose times are comparable.
     pub(super) fn courses(&self) -> Option<&Courses<'r>> {
         self.courses.get_or_init(|| Courses::of(self.record, |id| self.finds(id))).as_ref()
     }
@@ -99,9 +99,9 @@ pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
     Run::new(record, rules).judge()
 }
 
-/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Where errors ended the load,
-/// its findings hold and tell only of what was there. Else a firm finding about the target stands without samples, and where
-/// the errors are unknown.
+/// Returns why a run's data do not decide whether something is wrong, if they do not. If errors ended the load, the
+/// findings hold, but cover only the load that was made. Otherwise a firm finding about the target decides, even
+/// without samples or if errors are unknown.
 fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     if let Some(why) = cut_short(record) {
         return Some(why);

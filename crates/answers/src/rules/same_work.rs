@@ -1,6 +1,6 @@
-//! The work that a label's requests asked for, by those that were kept at random, and the size of its answers: a plan may ask
-//! for something else from some moment on, by the rows of its files or by another sampler of the same name, and a target may
-//! answer something else. Then times say nothing about the target's pace.
+//! Compares the work that a label's requests ask for in two periods, from randomly kept samples and response sizes. A
+//! plan may request something else from some moment on, by the rows of its data files or by another sampler of the same
+//! name, and a target may return something else. Then times are no evidence about the speed of the target.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,13 @@ use super::request_keys::target;
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Kept requests of a label in each of two times, at least, and the share of them that both times may have.
+/// Smallest number of kept requests of a label in each of two periods, and largest share of common requests if the work
+/// differs.
 const EACH: usize = 4;
 const OVERLAP: f64 = 0.25;
 
-/// Whether requests of two times asked for other things, as far as those that were kept tell: hardly any of them is in both
-/// times. Numbers and ids are taken as alike, and requests of which hardly two are alike tell nothing.
+/// True if the requests of two periods differ, as far as kept samples show: hardly any request occurs in both. Numbers
+/// and ids count as equal, and if hardly any two requests are equal, they are no evidence.
 pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [Span; 2]) -> bool {
     let mut asked: BTreeMap<u32, [BTreeMap<String, usize>; 2]> = BTreeMap::new();
     let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
@@ -46,13 +47,13 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
     others > same
 }
 
-/// Sizes of answers that differ by this factor and so many bytes are those of other answers.
+/// Smallest ratio and smallest difference in bytes between response sizes that count as different.
 const LARGER: f64 = 1.5;
 const LARGER_BYTES: f64 = 100.0;
-/// Difference of the shares of failures from which on sizes are those of errors.
+/// Difference between the shares of failures from which on sizes are not compared: errors have other sizes.
 const FAILING: f64 = 0.01;
 
-/// Answers of two times that have other sizes: the mean sizes, bytes. Failures have sizes of their own: `None` where their
+/// Returns the mean response sizes in bytes of two periods if they differ. Failures have other sizes: `None` if their
 /// share differs.
 pub(super) fn other_sizes(of: Of, [a, b]: [&[Second]; 2]) -> Option<[f64; 2]> {
     let failed = [a, b].map(|seconds| of.failed(seconds) as f64 / of.count(seconds).max(1) as f64);
@@ -64,7 +65,7 @@ pub(super) fn other_sizes(of: Of, [a, b]: [&[Second]; 2]) -> Option<[f64; 2]> {
     (most >= LARGER * least && most - least >= LARGER_BYTES).then_some(sizes)
 }
 
-/// The finding of a rule on answers that are others from some time on: they have other sizes, and take other times, ms.
+/// Builds the finding on responses whose size and time change from some moment on; times are in ms.
 pub(super) fn other_answers(
     id: &'static str,
     record: &Record,
@@ -98,7 +99,7 @@ pub(super) fn other_answers(
     .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change", "slow_phase"])
 }
 
-/// The share of requests that are the same in both.
+/// Returns the share of requests that are the same in both periods.
 fn overlap(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> f64 {
     let share = |of: &BTreeMap<String, usize>, line: &String| {
         of.get(line).copied().unwrap_or(0) as f64 / of.values().sum::<usize>().max(1) as f64
@@ -137,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Twenty requests, one each 100 ms, and whether those of the second half ask for others.
+    /// Keeps twenty requests, one per 100 ms; returns true if the requests of the second half count as different.
     fn asks(request: impl Fn(i64) -> String) -> bool {
         let kept = (0..20).map(|n| kept(n * 100, &request(n))).collect();
         let record = Record { kept, ..Record::default() };
@@ -148,7 +149,7 @@ mod tests {
     fn data_that_ask_for_something_else_are_seen() {
         let half = |n: i64| if n < 10 { "small" } else { "large" };
         assert!(asks(|n| format!("GET http://shop.example/{}\n", half(n))));
-        // The last user is late.
+        // The change comes one request before the end of the first period.
         assert!(asks(|n| format!("GET http://shop.example/{}\n", half(n + 1))));
     }
 

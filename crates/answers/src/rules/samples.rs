@@ -1,4 +1,4 @@
-//! Too few samples for the figures that are shown.
+//! Detects too few samples for the figures that are shown.
 
 use record::Record;
 use record::frame::{Ending, MISSING_FILES};
@@ -10,14 +10,14 @@ use super::say::{found, lacks, words};
 use crate::autocorrelation::effective;
 use crate::verdict::{About, Confidence, Said};
 
-/// Independent samples beyond a percentile that make it one.
+/// Smallest number of independent samples beyond a percentile.
 const BEYOND: f64 = 10.0;
 /// The percentile that every summary shows.
 const SHOWN: f64 = 0.99;
-/// Seconds in which independence can be judged.
+/// Smallest number of seconds for an estimate of independence.
 const SECONDS: usize = 20;
 
-/// The finding on a run without a sample, if it went to its end: it has shown nothing.
+/// Returns the finding on a run without samples if it was completed: the run is no evidence of anything.
 fn nothing(record: &Record) -> Said {
     if record.frame.ending != Ending::Completed {
         return lacks!("requests", "请求");
@@ -66,7 +66,7 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
     if n == 0 {
         return nothing(record);
     }
-    // Neighbours are alike: the seconds' means tell how much each is worth.
+    // Neighbouring samples are similar: the means of the seconds show how many independent samples they are worth.
     let means: Vec<f64> = seconds
         .iter()
         .filter(|s| s.all.count > 0)
@@ -79,7 +79,7 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
     };
     let independent = n as f64 * worth;
     let beyond = independent * (1.0 - SHOWN);
-    // Judged by the count alone where the means say that a target's state, not chance, moved them.
+    // Only the count decides where changes of the target, and not chance, move the means.
     if n as f64 * (1.0 - SHOWN) >= BEYOND {
         return Said::Nothing;
     }

@@ -1,9 +1,9 @@
-//! Findings, made in one expression.
+//! Helpers that build findings and their texts.
 
 use super::figures::Span;
 use crate::verdict::{About, Confidence, Evidence, Finding, Said, Words};
 
-/// A sentence in both languages, with the values in scope.
+/// Builds a text in both languages from two format strings.
 macro_rules! words {
     ($en:literal, $zh:literal $(,)?) => {
         $crate::verdict::Words { en: format!($en), zh: format!($zh) }
@@ -11,7 +11,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A rule cannot look without this.
+/// Builds the result of a rule that lacks data.
 macro_rules! lacks {
     ($en:literal, $zh:literal $(,)?) => {
         $crate::verdict::Said::Lacks($crate::rules::say::words!($en, $zh))
@@ -19,7 +19,7 @@ macro_rules! lacks {
 }
 pub(crate) use lacks;
 
-/// A finding of that rule.
+/// Builds a finding of a rule.
 pub(crate) fn found(
     id: &'static str,
     about: About,
@@ -77,7 +77,7 @@ impl Finding {
     }
 }
 
-/// The cause that is ruled out where times are those of the same load.
+/// Returns the excluded cause "more load", for periods under the same load.
 pub(crate) fn same_load() -> Words {
     words!(
         "more load: as many users asked for the same labels",
@@ -85,7 +85,7 @@ pub(crate) fn same_load() -> Words {
     )
 }
 
-/// Milliseconds for people: as seconds from 10 s on.
+/// Formats a time in ms for people; in seconds from 1 s on.
 pub(crate) fn time(ms: f64) -> String {
     match ms {
         ms if ms >= 10_000.0 => stats::grouped::seconds(ms as u64),
@@ -96,7 +96,7 @@ pub(crate) fn time(ms: f64) -> String {
     }
 }
 
-/// Two to three significant digits.
+/// Formats a number with two to three significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value {
         v if v >= 100.0 => stats::grouped::count(v.round() as u64),
@@ -105,12 +105,12 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Time since the start of the run, as `m:ss`.
+/// Formats a time since the start of the run as `m:ss`.
 pub(crate) fn clock(since_ms: i64) -> String {
     let s = since_ms.max(0) / 1000;
     format!("{}:{:02}", s / 60, s % 60)
 }
-/// A sentence as a part of another: without its full stop, and without a capital article.
+/// Turns a sentence into a part of another one: without its full stop, and without a capital article.
 pub fn part(Words { en, zh }: &Words) -> Words {
     let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
     let rest = en.strip_prefix("The ").map(|rest| format!("the {rest}"));

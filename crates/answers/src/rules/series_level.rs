@@ -1,8 +1,9 @@
-//! A series of numbers in answers that stops growing at one number while users still come and answers get slower.
+//! Detects a series of numbers in responses that stops growing at one value while users still arrive and responses
+//! become slower.
 //!
-//! The number is what the service said itself; that it is a limit is a guess, and so a hint. Silent for a number that does not
-//! depend on the load, for one that still grows, and where the users stop growing when the number does. It is no rule of the
-//! list: only runs with `--series` have what it reads.
+//! The service itself reports the number. That it is a limit is a guess, so the finding is a hint. The rule is silent
+//! for a number that does not depend on the load, for one that still grows, and if the users stop growing together with
+//! the number. It is not in the list of rules: only runs with `--series` have its data.
 
 use record::{Record, Second};
 
@@ -12,19 +13,19 @@ use crate::verdict::{About, Confidence, Finding, Verdict};
 
 pub(super) const ID: &str = "series_level";
 
-/// Seconds with a number before the level, and on it, at least.
+/// Smallest number of seconds with a value before the level, and smallest number of seconds on the level.
 const BEFORE: usize = 5;
 const ON_IT: usize = 10;
-/// Share of the seconds behind the first one on the level that are on it.
+/// Smallest share of seconds on the level among all seconds after the level is first reached.
 const STAYS: f64 = 0.95;
-/// The number at first, as a share of the level, at most.
+/// Largest initial value as a share of the level.
 const BEGINS: f64 = 0.6;
-/// Users and response times grow by this on the level.
+/// Smallest growth of users and of response times on the level.
 const GROWS: f64 = 1.3;
-/// Seconds that both ends of the level are judged by.
+/// Number of seconds at each end of the level that are compared.
 const END: usize = 5;
 
-/// Adds what the series of a run show, unless the generator is in doubt.
+/// Adds the findings from the series of a run, unless the generator is in doubt.
 pub(super) fn add(verdict: &mut Verdict, record: &Record) {
     if !verdict.doubts_generator() {
         let series = record.frame.series().enumerate();
@@ -78,7 +79,7 @@ fn level(record: &Record, at: u32, name: &str) -> Option<Finding> {
     )
 }
 
-/// Mean elapsed time, ms.
+/// Returns the mean elapsed time in ms.
 fn mean(seconds: &[(&Second, f64)]) -> f64 {
     let sum = |of: fn(&Second) -> u64| seconds.iter().map(|one| of(one.0)).sum::<u64>() as f64;
     sum(|second| second.all.elapsed) / 1e6 / sum(|second| second.all.count).max(1.0)
@@ -90,7 +91,8 @@ mod tests {
 
     use super::*;
 
-    /// A ramp of 40 users over 40 s, whose answers have a number and take some ms.
+    /// Returns the finding for a ramp over 40 s. `value`, `ms` and `users`: number in the responses, response time in
+    /// ms and users.
     fn said(
         value: impl Fn(u64) -> f64,
         ms: impl Fn(u64) -> u64,

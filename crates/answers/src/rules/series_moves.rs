@@ -1,10 +1,11 @@
-//! A series of numbers in answers that moves with the response time from second to second, while the load is the same.
+//! Detects a series of numbers in responses that moves with the response time from second to second, under constant
+//! load.
 //!
-//! Both may follow a third thing, so this is a hint and never a cause. The figure is Spearman's rank correlation; as many
-//! independent seconds count as the autocorrelations of both series leave, so that two things that merely grow through the
-//! run, or change once, are no relation (M. S. Bartlett, Journal of the Royal Statistical Society 98, 1935). Seconds of a
-//! ramp are left out with all others of another load: there the users move both. It is no rule of the list: only runs with
-//! `--series` have what it reads.
+//! Both may follow a third quantity, so the finding is a hint and never a cause. The figure is Spearman's rank
+//! correlation. The number of independent seconds is what the autocorrelations of both series leave. So two series that
+//! merely grow during the run, or change once, do not count as related (M. S. Bartlett, Journal of the Royal
+//! Statistical Society 98, 1935). Seconds of a ramp are left out, like all others under a different load: there the
+//! users move both series. This check is not in the list of rules: only runs with `--series` have its data.
 
 use super::courses::Courses;
 use super::figures::span;
@@ -16,21 +17,22 @@ use crate::verdict::{About, Confidence, Finding, Verdict, in_order};
 
 pub(super) const ID: &str = "series_moves";
 
-/// Seconds with a number and an answer under the same load.
+/// Smallest number of seconds with a number and a response under the same load.
 const SECONDS: usize = 30;
-/// Correlation of the ranks, and the chance of it where nothing is related, for all series of a run together.
+/// Smallest absolute rank correlation, and largest p of it for all series of a run together.
 const ALIKE: f64 = 0.5;
 const SURE: f64 = 0.001;
-/// The response time varies by this factor between the slow seconds and the fast ones.
+/// Smallest ratio of the response time in slow seconds to that in fast ones; and the quantiles of the seconds that
+/// count as slow and as fast.
 const VARIES: f64 = 1.3;
 const SLOW: f64 = 0.95;
 const FAST: f64 = 0.05;
-/// Autocorrelations are read up to this part of the seconds.
+/// Divisor of the number of seconds: autocorrelations are computed up to this lag.
 const MEMORY: usize = 3;
-/// Without so many independent seconds nothing is said.
+/// Smallest number of independent seconds.
 const INDEPENDENT: f64 = 3.0;
 
-/// Adds the series that move with the response time, unless the generator is in doubt or the series has a finding.
+/// Adds a finding for each series that moves with the response time, unless the generator is in doubt.
 pub(super) fn add(verdict: &mut Verdict, run: &Run<'_>) {
     let names: Vec<&str> = run.frame.series().map(|one| one.0).collect();
     if names.is_empty() || verdict.doubts_generator() {
@@ -62,7 +64,7 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
     if alike.abs() < ALIKE || chance * series as f64 > SURE {
         return None;
     }
-    // Seconds with a low number, and those with a high one: a quarter each.
+    // The quarter of the seconds with the lowest numbers, and the quarter with the highest.
     let (low, high) = (quantile(&numbers, 0.25), quantile(&numbers, 0.75));
     let of = |is: &dyn Fn(f64) -> bool| {
         let chosen = seconds.iter().zip(&numbers).filter(|(_, number)| is(**number));
@@ -92,15 +94,16 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
     )
 }
 
-/// A number of a service, of any sign.
+/// Formats a number of a service, which may be negative.
 fn shown(value: f64) -> String {
     let text = number(value.abs());
     let text = text.strip_suffix(".00").or_else(|| text.strip_suffix(".0")).unwrap_or(&text);
     format!("{}{text}", if value < 0.0 { "-" } else { "" })
 }
 
-/// Spearman's rank correlation of two series, and the chance of one as far from 0 in series of the same autocorrelations
-/// that are not related; `None` where one of them does not vary, or too few independent values are left.
+/// Returns Spearman's rank correlation of two series, and the probability of a correlation as far from 0 in unrelated
+/// series with the same autocorrelations. `None` if one of them does not vary, or if too few independent values are
+/// left.
 fn related(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
     let (a, b) = (standard(&ranks(a))?, standard(&ranks(b))?);
     let lagged =
@@ -117,7 +120,7 @@ fn related(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
     Some((alike, student_two_sided(t, independent - 2.0)))
 }
 
-/// Ranks from 0 on; equal values share the mean of theirs.
+/// Returns the ranks, from 0 on; equal values get the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -130,7 +133,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Values around 0 whose squares add up to 1; `None` of equal ones.
+/// Centres values around 0 and scales them so that their squares add up to 1; `None` for equal values.
 fn standard(values: &[f64]) -> Option<Vec<f64>> {
     let centre = mean(values);
     let length = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>().sqrt();
@@ -142,7 +145,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Values of which each remembers this part of the one before.
+    /// Returns an autoregressive series: each value is `part` times the one before, plus noise.
     fn remembering(part: f64, n: usize, random: &mut Random) -> Vec<f64> {
         let mut last = 0.0;
         let mut next = |_| {
@@ -161,12 +164,12 @@ mod tests {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [2.5, 0.0, 2.5, 1.0]);
         let (alike, chance) =
             related(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 1.0, 4.0, 3.0, 5.0]).expect("a figure");
-        // 1 - 6·4 / (5·24).
+        // The expected correlation is 1 - 6·4 / (5·24) = 0.8.
         assert!((alike - 0.8).abs() < 1e-12 && chance > 0.05, "{alike} {chance}");
         assert_eq!(related(&[1.0; 40], &[2.0; 40]), None);
     }
 
-    /// A share of 2 % is 20 times what chance may give: the count of independent values must not be too large.
+    /// The bound of 2 % is 20 times the expected share. It is exceeded if the number of independent values is overestimated.
     #[test]
     fn series_that_are_not_related_are_not_found_however_long_they_remember() {
         let mut random = Random::new(11);

@@ -1,8 +1,5 @@
-//! Sessions of watched firewalls and load balancers: more of them than the run has connections, or all that the device has.
-//!
-//! A firewall has a session for each connection through it, and keeps the session for some time after the connection has
-//! ended. Users' connections to a proxy and the proxy's connections to its services both pass the firewall. A proxy that
-//! opens a connection for each request fills it with many more sessions than the users have connections.
+//! Detects watched firewalls and load balancers with many more sessions than the run has connections, or with no
+//! session left.
 
 use std::sync::Arc;
 
@@ -17,21 +14,23 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_sessions";
 
-/// Sessions for each connection of the run from which on connections behind a proxy are not kept. A device that counts both
-/// sides of a connection has two for each.
+/// Sessions per connection of the run from which on connections behind a proxy are not kept. A device that counts both
+/// sides of a connection has two sessions per connection.
 const MANY: f64 = 3.0;
-/// Connections of the run, and connections opened per request, without and up to which the comparison means something: a plan
-/// that opens one for each request fills the device itself.
+/// Smallest number of connections of the run, and largest number of connections opened per request, for the comparison.
+/// A plan that opens a connection per request fills the device itself.
 const HELD: f64 = 20.0;
 const OPENED: f64 = 0.2;
-/// Part of the run's connections that it holds at the first reading, from which on that says nothing of others' sessions.
+/// Share of the run's connections that it already holds at the first reading, from which on that reading does not show
+/// the sessions of others.
 const FROM_THE_START: f64 = 0.5;
-/// Part of the readings at the end that are compared with the first.
+/// Divisor of the number of readings: the last part of the readings is compared with the first reading.
 const END: usize = 2;
-/// Share of its sessions from which on a device is full, and of its processors.
+/// Share of the maximum number of sessions from which on a device is full, and share of processor time from which on it
+/// is busy.
 const FULL: f64 = 0.97;
 const BUSY: f64 = 0.8;
-/// Readings at the limit, or of busy processors, and what more the sessions may grow there, as a share.
+/// Smallest number of readings at the limit, or of busy processors, and largest relative growth of the sessions there.
 const TOP: usize = 5;
 const LEVEL: f64 = 0.01;
 
@@ -50,7 +49,7 @@ pub(super) fn host_sessions(record: &Record) -> Said {
     full.or_else(many).or_else(works).map_or(Said::Nothing, Finding::said)
 }
 
-/// A device that has no session left.
+/// Returns the finding on a device that has no session left.
 fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) -> Option<Finding> {
     let limit = place(record, host, "sessions_max")?;
     let readings = seconds.iter().filter_map(|s| Some((value(s, sessions)?, value(s, limit)?)));
@@ -81,7 +80,7 @@ fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) 
     )
 }
 
-/// Connections that the run holds at the end of each second.
+/// Returns the number of connections that the run holds at the end of each second.
 fn held(record: &Record, seconds: &[Second]) -> Vec<f64> {
     let first = seconds.first().map_or(i64::MAX, |second| second.at_ms);
     let change = |second: &Second| {
@@ -96,19 +95,20 @@ fn held(record: &Record, seconds: &[Second]) -> Vec<f64> {
     seconds.iter().scan(before, add).collect()
 }
 
-/// The connections that sessions are compared with, and words for them.
+/// Number of connections of the run that the sessions are compared with, and words on those connections.
 struct Outside {
     connections: f64,
     words: Words,
 }
 
-/// Whether the run's own connections are kept, so that sessions can be compared with them.
+/// True if the run keeps its own connections, so that sessions are comparable with them.
 fn keeps(record: &Record, seconds: &[Second]) -> bool {
     let opened = sum(seconds, |s| s.counters.get(Counter::ConnOpened)) as f64;
     record.has.connections && opened <= OPENED * requests(seconds).max(1) as f64
 }
 
-/// The sessions of a device at its first reading, connections that the run held then, and those at its end.
+/// Returns the sessions of a device at its first reading, the connections that the run held then, and those that it
+/// holds at its end.
 fn at_first(record: &Record, seconds: &[Second], sessions: u32) -> Option<(f64, f64, f64)> {
     let held = held(record, seconds);
     let at = seconds.iter().position(|s| value(s, sessions).is_some())?;
@@ -116,7 +116,7 @@ fn at_first(record: &Record, seconds: &[Second], sessions: u32) -> Option<(f64, 
     Some((value(&seconds[at], sessions)?, held[at].max(0.0), end))
 }
 
-/// A device with several sessions for each connection of the run.
+/// Returns the finding on a device with several sessions per connection of the run.
 fn has_many(
     record: &Record,
     seconds: &[Second],
@@ -139,7 +139,7 @@ fn has_many(
             (connections, Outside { connections: now, words })
         }
         None => {
-            // Sessions of others are those that the device had at first, beside those of the run.
+            // The sessions of others are those at the first reading, minus those of the run.
             let (first, held, connections) = at_first(record, seconds, sessions)?;
             let held = if held < FROM_THE_START * connections { held } else { 0.0 };
             let shown = count(connections.max(0.0) as u64);
@@ -156,8 +156,8 @@ fn has_many(
     Some(many(host, each, &outside, busy(record, end, host), span(seconds)))
 }
 
-/// A device that is busy from the first reading on, as the run holds its connections by then: whose sessions it has is not
-/// known.
+/// Returns the finding on a device that is busy from the first reading on, when the run already holds its connections:
+/// the owner of the sessions is unknown.
 fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Option<Finding> {
     let seconds = whole(record);
     let (now, n) = mean(seconds, sessions);
@@ -191,7 +191,7 @@ fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Op
     )
 }
 
-/// The share of the device's processors, if they are busy.
+/// Returns the share of processor time of a device if it is busy.
 fn busy(record: &Record, seconds: &[Second], host: &str) -> Option<f64> {
     let (cpu, n) = mean(seconds, place(record, host, "cpu")?);
     (n >= LEAST && cpu >= BUSY).then_some(cpu)

@@ -1,10 +1,11 @@
-//! Failures behind a short wait of one length, as a pool makes them that fails fast: who gets no connection for so long is
-//! given up.
+//! Detects failures after a short wait of fixed length, as in a pool that fails fast: a request that gets no connection
+//! within that time fails.
 //!
-//! Two signs. Failures take one time, which most answers do not: longer than the fastest answers, and far more alike than
-//! answers are (a timer never fires early). And they are more where more requests are in flight; or, under one load, in the
-//! seconds in which answers take longer. Failures that merely take as long as their work would be as many under any load, and
-//! in any second. Only the time from the first failure to the last counts: before, the target may have been another one.
+//! There are two signs. First, failures take the same time, while most responses do not: longer than the fastest
+//! responses, and with a much smaller spread (a timer never fires early). Second, failures are more frequent with more
+//! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
+//! their work would be equally frequent under any load and in any second. Only the period from the first failure to the
+//! last counts: before, the target may have been a different one.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -16,40 +17,45 @@ use super::say::{found, time, words};
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Failures, at least, share of all failures that such causes make, and of the requests of a label, at most.
+/// Smallest number of failures; smallest share of all failures that have such causes; largest failed share of the
+/// requests of a label.
 const FAILURES: u64 = 30;
 const MOST: f64 = 0.95;
 const PART: f64 = 0.9;
-/// Answers, at least.
+/// Smallest number of successful responses.
 const ANSWERS: u64 = 100;
 /// The shortest and the longest wait before a failure that is reported as one, ms. A longer wait is taken for a
 /// time limit.
 const LENGTH: (f64, f64) = (2.0, 1000.0);
-/// Nine of ten failures lie within this share of their time, or this many ms; answers spread by this factor more.
+/// Nine of ten failures lie within this share of their time, or within this many ms; the spread of responses is larger
+/// by this factor.
 const WITHIN: f64 = 0.25;
 const WITHIN_MS: f64 = 1.5;
 const WIDER: f64 = 2.0;
-/// The fastest answers take less than this part of the time of failures, which is then no way to the target and back.
+/// Largest ratio of the fastest responses' time to the time of failures, so that the latter is not network time; and
+/// the quantile of the fastest responses.
 const FASTER: f64 = 0.7;
 const FASTEST: f64 = 0.001;
-/// The length of a wait in a result file, whose times are whole ms, is told as one number where it is known to this part.
+/// Relative uncertainty up to which a wait from a result file is reported as one number; such times are whole ms.
 const KNOWN: f64 = 0.1;
-/// Seconds in each third by load, and the factor by which a greater share fails in the third with the most in flight.
+/// Smallest number of seconds in each third by load, and smallest ratio of the failed shares in the thirds with the
+/// most and the fewest requests in flight.
 const THIRD: usize = 5;
 const MORE: f64 = 3.0;
-/// Seconds whose share of failures follows the time of their answers; how sure that must be (Student's t), and the part of the
-/// correlation that is there from one second to the next, too: a trend of both is none.
+/// Smallest number of seconds for a correlation of failures with response times; its probability (Student's t); and the
+/// part of the correlation that changes between adjacent seconds must show: a common trend of both is not enough.
 const FOLLOWING: usize = 10;
 const SURE: f64 = 0.9975;
 const ALSO_NEXT: f64 = 0.5;
 
-/// The target's own errors: what a client gave up is its time limit, and refused connections wait for nothing.
+/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait.
 fn is_own(record: &Record, cause: usize) -> bool {
     let Some(cause) = record.causes.get(cause) else { return false };
     cause.outcome == Outcome::Status && cause.code.starts_with('5')
 }
 
-/// Shares of requests that fail in the third of the seconds with the fewest in flight, and in that with the most.
+/// Returns the failed shares in the third of the seconds with the fewest requests in flight, and in the third with the
+/// most.
 fn by_load(seconds: &[Second], labels: &[u32]) -> Option<(f64, f64)> {
     let mut sorted: Vec<&Second> = seconds.iter().filter(|s| s.all.count > 0).collect();
     sorted.sort_by(|a, b| in_flight(a).total_cmp(&in_flight(b)));
@@ -63,14 +69,15 @@ fn by_load(seconds: &[Second], labels: &[u32]) -> Option<(f64, f64)> {
     (third >= THIRD).then(|| (share(&sorted[..third]), share(&sorted[sorted.len() - third..])))
 }
 
-/// Correlation of two series.
+/// Returns the correlation of two series.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let (of_a, of_b) = (mean(a), mean(b));
     let both: f64 = a.iter().zip(b).map(|(x, y)| (x - of_a) * (y - of_b)).sum();
     both / (a.len() as f64 - 1.0) / (deviation(a) * deviation(b)).max(1e-12)
 }
 
-/// Whether more of the requests fail in seconds in which answers take longer: beyond chance, and from one second to the next.
+/// True if the failed share is larger in seconds with slower responses: significantly, and also between adjacent
+/// seconds.
 fn follows(seconds: &[Second], labels: &[u32]) -> bool {
     let piece = |second| piece(std::slice::from_ref(second), labels);
     let pieces = seconds.iter().map(piece).filter(|piece| piece.rate > 0.0);
@@ -87,7 +94,7 @@ fn follows(seconds: &[Second], labels: &[u32]) -> bool {
         && correlation(&steps(&lost), &steps(&takes)) >= ALSO_NEXT * together
 }
 
-/// The seconds from the first with a failure to the last.
+/// Returns the seconds from the first failure to the last.
 fn failing(seconds: &[Second]) -> &[Second] {
     let has = |second: &Second| second.all.errors > 0;
     let ends = (seconds.iter().position(has), seconds.iter().rposition(has));
@@ -95,7 +102,7 @@ fn failing(seconds: &[Second]) -> &[Second] {
     &seconds[first..=last]
 }
 
-/// Words on a wait, ms, between two lengths: the roundest number, or both where times are too coarse for one.
+/// Returns a wait in ms between two bounds, and its text: the roundest number, or both bounds if times are too coarse.
 fn length(record: &Record, low: f64, high: f64) -> (f64, String) {
     let rounded = if record.has.generator { 0.0 } else { 1.0 };
     let least = low - rounded;
@@ -133,7 +140,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         return None;
     }
     let grows = growth(failing(seconds), &labels)?;
-    // What comes before the wait takes no longer than the fastest answers.
+    // The work before the wait takes at most as long as the fastest responses.
     let (wait, wait_words) = length(record, from - fastest, from);
     let (takes, n_words, answer) = (time(middle), count(n), time(fastest));
     let (more, more_zh) = (grows.en, grows.zh);
@@ -158,7 +165,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     )
 }
 
-/// Words on the way in which failures become more, if they do.
+/// Returns words on how failures become more frequent, if they do.
 fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
     if let Some((few, many)) = by_load(failing, labels).filter(|(few, many)| *many >= MORE * few) {
         let (few, many) = (percent(few), percent(many));
@@ -175,7 +182,7 @@ fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
     })
 }
 
-/// The greatest number between two that has the fewest digits.
+/// Returns the number with the fewest digits between two bounds; the largest one if there are several.
 fn roundest(low: f64, high: f64) -> f64 {
     let unit = 10_f64.powf(high.log10().floor());
     let below = [unit, unit / 2.0, unit / 10.0].map(|step| (high / step).floor() * step);

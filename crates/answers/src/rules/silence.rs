@@ -1,8 +1,8 @@
-//! Times in which a target answers nothing and goes on later: all requests wait, until it goes on or until the plan's time
-//! limit.
+//! Detects periods in which a target answers nothing and later continues: all requests wait, until it continues or
+//! until the plan's time limit.
 //!
-//! The begin and the end are those of slots of 100 ms with an answer: its length is known to a tenth of a second. Silence of
-//! users who pause, and of answers that always take as long, is none of this.
+//! Start and end are those of slots of 100 ms with a response, so the length is known to a tenth of a second. Silence
+//! of users who pause, and of responses that always take as long, does not count.
 
 use record::second::SLOTS;
 use record::{Record, Second};
@@ -16,35 +16,38 @@ use super::hang::{errors, is_limit};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
 
-/// A time without an answer, slots.
+/// Smallest length of a silence in slots.
 const LEAST: usize = 20;
-/// Answers before it, and those that are missing in it at the rate of so many slots around.
+/// Smallest number of responses before the silence; smallest number of missing responses in it; and number of slots
+/// around it from which their rate is taken.
 const BEFORE: u64 = 10;
 const MISSING: f64 = 12.0;
 const AROUND: usize = 50;
-/// Requests that waited, and how many of them at a time on average.
+/// Smallest number of requests that waited, and smallest mean number that waited at the same time.
 const WAITED: u64 = 3;
 const AT_A_TIME: f64 = 2.5;
-/// A request waited if it took longer than usual by this share of the usual time, and this, ms.
+/// A request waited if it took longer than usual by at least this share of the usual time, and by at least this many
+/// ms.
 const LONGER: f64 = 0.5;
 const LONGER_MS: f64 = 100.0;
-/// Share of the time in which the generator may have stood still, and of the requests' time that it may have needed itself.
+/// Largest share of the silence in which the generator may have paused, and of the requests' time that the generator
+/// may have used.
 const OWN: f64 = 0.1;
-/// Time limits reached per second at other times, as a share of those in the silence, at most.
+/// Largest rate of reached time limits at other times, as a share of the rate during the silence.
 const USUAL: f64 = 0.1;
 
-/// A time without an answer.
+/// A period without a response.
 struct Silence {
     from_ms: i64,
     to_ms: i64,
-    /// Requests that were answered behind it, and those that the plan gave up.
+    /// Number of requests that were answered after the silence, and of requests that hit the plan's time limit.
     answered: u64,
     gave_up: u64,
-    /// Places of its seconds.
+    /// Indexes of the seconds of the silence.
     seconds: std::ops::RangeInclusive<usize>,
 }
 
-/// The finding on times without an answer.
+/// Returns the finding on periods without a response.
 pub(super) fn silence(record: &Record) -> Option<Finding> {
     let seconds = whole(record);
     if !record.has.slots || seconds.iter().any(|second| second.coarse.is_some()) {
@@ -56,7 +59,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     let shown = |at_ms: i64| clock(at_ms - record.frame.start_ms);
     let (from, to) = (shown(longest.from_ms), shown(longest.to_ms));
     let length = (longest.to_ms - longest.from_ms) as f64;
-    // Up to a slot more at both ends.
+    // The silence may be up to one slot longer at both ends.
     let for_s = time(length + 100.0);
     let (times, times_zh) = match silences.len() {
         1 => Default::default(),
@@ -93,7 +96,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     Some(finding)
 }
 
-/// Words on another explanation, which a result file does not exclude.
+/// Returns words on another explanation, which a result file does not exclude.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
         return words!("", "");
@@ -104,14 +107,15 @@ fn or_the_generator(record: &Record) -> Words {
     )
 }
 
-/// The rules whose findings follow from the silence: those on errors where most errors are requests that waited.
+/// Returns the rules whose findings follow from the silence. Rules on errors belong to them if most errors are requests
+/// that waited.
 fn explains(record: &Record, gave_up: u64) -> &'static [&'static str] {
     const ALL: &[&str] = &["errors_named", "fixed_timeout", "bimodal", "step_change", "slow_phase"];
     let is_most = 2 * gave_up >= sum(&record.seconds, |second| second.all.errors);
     if is_most { ALL } else { &ALL[2..] }
 }
 
-/// How the requests that waited ended.
+/// Describes how the requests that waited ended.
 fn waited(answered: u64, gave_up: u64) -> Words {
     let (all, all_zh) = (things(answered + gave_up, "request"), count(answered + gave_up));
     let (gave_up_words, were) = (count(gave_up), if answered == 1 { "was" } else { "were" });
@@ -129,10 +133,10 @@ fn waited(answered: u64, gave_up: u64) -> Words {
     }
 }
 
-/// Leaves out all where the plan's time limits are reached about as often at other times.
+/// Removes all silences if the plan's time limits are reached about as often at other times.
 fn leave_out_usual(record: &Record, seconds: &[Second], silences: &mut Vec<Silence>) {
     let is_in = |at: usize| silences.iter().any(|silence| silence.seconds.contains(&at));
-    // Limits of one second: of how many, and how many seconds.
+    // Number of reached time limits and of seconds, inside and outside of silences.
     let (mut inside, mut outside) = ((0, 0), (0, 0));
     for (at, second) in seconds.iter().enumerate() {
         let place = if is_in(at) { &mut inside } else { &mut outside };
@@ -146,7 +150,7 @@ fn leave_out_usual(record: &Record, seconds: &[Second], silences: &mut Vec<Silen
 
 fn silences(record: &Record, seconds: &[Second]) -> Vec<Silence> {
     let limits: Vec<u64> = seconds.iter().map(|s| errors(record, s, is_limit)).collect();
-    // Of a second with answers and time limits, nobody knows which slots are the answers': all count.
+    // In a second with responses and time limits, the slots of the responses are unknown, so all slots count.
     let answers = |(second, limits): (&Second, &u64)| {
         if second.all.count <= *limits { [0; SLOTS] } else { second.all.slots }
     };
@@ -162,7 +166,7 @@ fn silences(record: &Record, seconds: &[Second]) -> Vec<Silence> {
     out
 }
 
-/// The silence of these slots, if requests waited in them for a target that went on later.
+/// Returns the silence in a range of slots, if requests waited in it for a target that continued later.
 fn silence_of(
     record: &Record,
     seconds: &[Second],
@@ -199,7 +203,7 @@ fn silence_of(
     }
     let gave_up = during.iter().map(|second| errors(record, second, is_limit)).sum();
     let (answered, answered_ms) = answered_late(record, seconds, behind, length_ms);
-    // Those that were given up waited together as long as nobody was answered, each as long as its limit.
+    // Requests that hit their time limit waited for the whole silence together, each for the length of its limit.
     let given_up_ms = sum(during, failed_ms) as f64;
     let at_a_time = (answered_ms + given_up_ms) / length_ms;
     let is_chance = by_chance(record, seconds, &range, slots) > SURE;
@@ -214,13 +218,13 @@ fn silence_of(
     Some(Silence { from_ms, to_ms, answered, gave_up, seconds: first..=last })
 }
 
-/// Time of failed requests together, ms.
+/// Returns the total time of failed requests in ms.
 fn failed_ms(second: &Second) -> u64 {
     second.all.failed.iter().map(|(bin, n)| layout::middle_of(bin) / 1000 * n).sum()
 }
 
-/// Requests answered in the seconds behind a silence that took longer than is usual for their label; and the time of it that
-/// they waited, together, ms.
+/// Returns the number of requests answered after a silence that took longer than usual for their label, and their total
+/// wait in ms within the silence.
 fn answered_late(
     record: &Record,
     seconds: &[Second],

@@ -1,7 +1,7 @@
-//! A time of slower answers under the same load: at first, or in the middle of the run.
+//! Detects a slow period under constant load: at the beginning, or in the middle of the run.
 //!
-//! Caches that are empty, connections that are opened and code that is not compiled yet make a target slow at first; a cache
-//! that is emptied, or a job, makes it slow for a while, once or in a rhythm.
+//! At the beginning, empty caches, connections being opened and code that is not compiled yet make a target slow.
+//! Later, an emptied cache or a job makes it slow for a while, once or periodically.
 
 use std::ops::Range;
 
@@ -20,23 +20,23 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "slow_phase";
 
-/// Seconds under the same load.
+/// Smallest number of seconds under the same load.
 const SECONDS: usize = 12;
-/// A slower time: in seconds and as a share of the run at least, and as a share of it at most.
+/// A slow period: smallest length in seconds and as a share of the run, and largest share of the run.
 const LEAST_S: f64 = 3.0;
 const LEAST: f64 = 0.03;
 const MOST: f64 = 0.7;
-/// Seconds behind it, and before it, that are as fast as usual.
+/// Smallest number of seconds with the usual speed after a slow period, and before it.
 const AROUND_S: f64 = 4.0;
-/// Both sides of a slower time are alike up to this factor.
+/// Largest ratio between the times on both sides of a slow period.
 const ALIKE: f64 = 1.25;
-/// Answers that get faster by this from the first to the last third of the slower time get faster little by little.
+/// Smallest speed-up from the first to the last third of a slow period that counts as gradual.
 const FASTER: f64 = 1.5;
-/// The times of slower answers, as the places of their seconds: one or two, where all other seconds are alike.
+/// Returns the slow periods as ranges of second indexes: one or two, if all other seconds are similar.
 fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    // Where little more than a quarter of the run is fast, this is still one of the fast seconds.
+    // If just over a quarter of the run is fast, the 20th percentile still lies in the fast seconds.
     let Some(usual) = sorted.get(sorted.len() / 5) else { return Vec::new() };
     let limit = usual + SLOWER.ln();
     let all = length_s(seconds);
@@ -54,7 +54,7 @@ fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     let (inside, others) = (of(&inside), of(&others));
     let stray = others.iter().filter(|value| **value >= limit).count();
     let middle = median(&others);
-    // As robust as a median: the end of a slower time fades.
+    // The median absolute deviation is robust: a slow period fades out at its end.
     let off: Vec<f64> = others.iter().map(|value| (value - middle).abs()).collect();
     let is_clear = mean(&inside) - middle >= SLOWER.ln().max(clear * 1.48 * median(&off));
     let is_part = inside.len() as f64 <= MOST * values.len() as f64;
@@ -87,7 +87,7 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
     let end = second.as_ref().map_or(seconds.len(), |range| range.start);
     let last = second.as_ref().unwrap_or(&first).end;
     let behind = &values[first.end..end];
-    // The slow phase has not ended while response times still fall.
+    // The slow period has not ended while response times still fall.
     let (early, late) = behind.split_at(behind.len() / 2);
     if median(early) - median(late) > ALIKE.ln() || length_s(&seconds[last..]) < AROUND_S {
         return None;
@@ -120,31 +120,31 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
     }
 }
 
-/// The slower time, with what was before and behind it.
+/// A slow period, with the parts of the run before and after it.
 struct Parts<'s> {
     before: &'s [Second],
     during: &'s [Second],
     behind: &'s [Second],
-    /// A second slower time.
+    /// A second slow period.
     again: &'s [Second],
-    /// The requests whose times the sentence names.
+    /// Requests whose times the sentence names.
     of: Of,
 }
 
 impl Parts<'_> {
-    /// Requests per second of those that the sentence names.
+    /// Returns the request rate of the named requests as text.
     fn rate(&self, seconds: &[Second]) -> String {
         per_second(self.of.count(seconds) as f64 / length_s(seconds).max(1e-3))
     }
 
-    /// Words on times that become shorter within the slower time.
+    /// Returns words on response times that become shorter within the slow period.
     fn fading(&self) -> (&'static str, &'static str) {
         let third = self.during.len() / 3;
         let (first, rest) = self.during.split_at(third);
         let (middle, last) = rest.split_at(rest.len() - third);
         let falls =
             |from: &[Second], to: &[Second]| self.of.mean(from) >= FASTER.sqrt() * self.of.mean(to);
-        // Its last second may be half of the faster time.
+        // The last second of the period may be half fast.
         let fades = third > 0 && falls(first, middle) && falls(middle, last);
         if fades {
             (", and they got faster little by little", "，并逐渐变快")
@@ -153,7 +153,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Words on a second slower time.
+    /// Returns words on a second slow period.
     fn again(&self, record: &Record) -> (String, String) {
         if self.again.is_empty() {
             return Default::default();

@@ -1,8 +1,8 @@
-//! A target that gets slower by itself while the load grows: its times follow the clock, and not the load.
+//! Detects a target that becomes slower by itself while the load grows: its times follow the clock, not the load.
 //!
-//! Requests that do not wait for each other take as long at the end of the light load as at its begin: with no more users
-//! than workers nobody waits. And under a load that no longer grows, a full target keeps its rate. Where a ramp lasts until
-//! the end, load and time grow together, and only the light load tells them apart.
+//! Requests that do not wait for each other take as long at the end of the light load as at its beginning: with no more
+//! users than workers, no request waits. Under a load that no longer grows, a full target keeps its rate. If a ramp
+//! lasts until the end, load and time grow together, and only the light load distinguishes them.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,18 @@ use super::figures::{Z, length_s, ms, rate, requests, service, steady, with_user
 use super::say::lacks;
 use crate::verdict::Said;
 
-/// Growth of a label's times within the light load, and standard errors of it.
+/// Smallest growth of a label's times within the light load, as a ratio and in standard errors.
 const SLOWER: f64 = 1.1;
 const SURE: f64 = 3.0;
-/// Requests of a label in each half of the light load.
+/// Smallest number of requests of a label in each half of the light load.
 const HALF: f64 = 5.0;
-/// Fall of the rate under the same load, seconds of it, and those at first in which the last users still fill it.
+/// Smallest fall of the rate under constant load; smallest number of seconds of it; and first seconds that are left out
+/// because the last users still fill the queue.
 const FALL: f64 = 0.07;
 const SECONDS: usize = 12;
 const FILLS: usize = 3;
 
-/// Requests of a label: their number, and the sums of the logarithms of their times and of the squares of these.
+/// Requests of a label: their number, the sum of the logarithms of their times, and the sum of the squared logarithms.
 #[derive(Clone, Copy, Default)]
 struct Logarithms {
     n: f64,
@@ -36,7 +37,7 @@ impl Logarithms {
         self.sum / self.n
     }
 
-    /// Variance of the mean.
+    /// Returns the variance of the mean.
     fn error(&self) -> f64 {
         let variance = (self.squares / self.n - self.mean().powi(2)).max(0.0);
         variance / (self.n - 1.0)
@@ -61,7 +62,7 @@ fn by_label(record: &Record, seconds: &[&Second]) -> BTreeMap<u32, Logarithms> {
     sums
 }
 
-/// Whether requests took longer and longer within the seconds of a light load, beyond chance.
+/// True if requests became significantly slower within the seconds of a light load.
 pub(super) fn slows_lightly(record: &Record, light: &[&Second]) -> bool {
     let (early, late) = light.split_at(light.len() / 2);
     let (early, late) = (by_label(record, early), by_label(record, late));
@@ -77,7 +78,7 @@ pub(super) fn slows_lightly(record: &Record, light: &[&Second]) -> bool {
     all > 0.0 && grown >= SLOWER.ln() && grown >= SURE * error.sqrt()
 }
 
-/// Whether the rate falls and times grow under a load that no longer grows.
+/// True if the rate falls and times grow under a load that no longer grows.
 pub(super) fn slows_under_the_same_load(record: &Record) -> bool {
     let seconds = steady(record);
     let seconds = &seconds[seconds.len().min(FILLS)..];
@@ -91,15 +92,15 @@ pub(super) fn slows_under_the_same_load(record: &Record) -> bool {
     falls && ms(&service(late), 0.5) > (1.0 + FALL) * ms(&service(early), 0.5)
 }
 
-/// Whether answers get slower with at most so many users at the begin of these seconds, or under the full load: no queue makes
-/// that.
+/// True if responses become slower while at most `few` users are active at the beginning, or under the full load: no
+/// queue causes that.
 pub(super) fn slows_by_itself(record: &Record, seconds: &[Second], few: f64) -> bool {
     let light = with_users(seconds).take_while(|(users, _)| *users as f64 <= few);
     let light: Vec<&Second> = light.map(|(_, second)| second).collect();
     slows_lightly(record, &light) || slows_under_the_same_load(record)
 }
 
-/// The verdict of a rule on limits where the target gets slower by itself.
+/// Returns the result of a rule on limits if the target becomes slower by itself.
 pub(super) fn lacks_time() -> Said {
     lacks!(
         "a load that grows while the target stays as fast: here answers got slower with the time as well, and throng capacity tells both apart",

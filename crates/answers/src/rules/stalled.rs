@@ -1,20 +1,20 @@
-//! The effect that stops of the generator had on response times: the same figures without the samples concerned.
+//! The effect of pauses of the generator on response times: the same figures without the affected samples.
 
 use record::Record;
 use stats::hist::{Bins, Hist};
 
 use super::figures::{hist, ms, requests, sum};
 
-/// Response times with the samples that a stall has made longer, and without.
+/// Response times with and without the samples that a pause of the generator delayed.
 pub(super) struct Effect {
     pub(super) count: u64,
-    /// Mean and p95, ms.
+    /// Mean and p95 of all samples in ms.
     pub(super) with: (f64, f64),
-    /// `None`: there are no other samples.
+    /// Mean and p95 in ms of the samples that were not delayed; `None` if there are none.
     pub(super) without: Option<(f64, f64)>,
 }
 
-/// The effect; `None`: no sample was in flight.
+/// Computes the effect of pauses; `None` if no sample was in flight during a pause.
 pub(super) fn effect(record: &Record) -> Option<Effect> {
     let seconds = &record.seconds;
     let count = sum(seconds, |s| s.stalled.count);
@@ -32,7 +32,7 @@ pub(super) fn effect(record: &Record) -> Option<Effect> {
     Some(Effect { count, with: (time / requests.max(1) as f64, ms(&all, 0.95)), without })
 }
 
-/// A histogram without the counts of another.
+/// Returns a histogram minus the counts of another one.
 fn less(all: &Hist, part: &Hist) -> Hist {
     let mut bins = Bins::default();
     let mut part = part.iter().peekable();

@@ -1,4 +1,4 @@
-//! Moments in which the target answers nobody: collections of garbage, flushes, failovers.
+//! Detects moments in which the target answers no request: garbage collections, flushes, failovers.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -16,34 +16,38 @@ use super::say::{clock, found, lacks, time, words};
 use super::silence::silence;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// A slot of 100 ms is quiet with at most this share of the usual completions.
+/// Largest share of the usual completions in a quiet slot of 100 ms.
 const QUIET: f64 = 0.2;
-/// Completions that must be missing, so that chance does not make the gap.
+/// Smallest number of missing completions for a gap, so that it is not chance.
 const MISSING: f64 = 12.0;
-/// Slots in a row: 100 ms to 5 s.
+/// Largest number of consecutive quiet slots: 100 ms to 5 s.
 const LONGEST: usize = 50;
-/// Slots behind a gap, and the share of the usual requests that end in them at least: users in step leave some empty.
+/// Number of slots after a gap, and the smallest share of the usual completions in them: users in step leave some slots
+/// empty.
 const BURST: usize = 3;
 const AGAIN: f64 = 0.6;
-/// Share of those who waited that are answered in the first of these slots: a user who is answered asks again.
+/// Smallest share of the waiting requests that complete in the first slots after the gap: an answered user sends the
+/// next request.
 const AT_ONCE: usize = 2;
 const WAITED: f64 = 0.8;
-/// Requests that ended in the seconds behind the gap and took at least this part of it longer than the median.
+/// Smallest number of requests that ended in the seconds after the gap, and by how much they took longer than the
+/// median, as a share of the gap.
 const HELD: u64 = 3;
 const HELD_PART: f64 = 0.5;
-/// Gaps that make a finding, or fewer at even intervals; or any whose length is at least this, slots.
+/// Number of gaps for a finding; number of gaps at even intervals for a finding; length in slots from which on a single
+/// gap is enough.
 const GAPS: usize = 5;
 const EVEN_GAPS: usize = 4;
 const LONG: usize = 8;
-/// Intervals are even below this variation.
+/// Largest variation of the intervals between gaps that counts as even.
 const EVEN: f64 = 0.15;
-/// A pause of the generator explains a gap from this length on, ns.
+/// Length in ns from which on a pause of the generator explains a gap.
 const OWN: u64 = 50_000_000;
-/// So does a machine of the generator whose processors are full, for nobody knows who waited for one: but a scheduler lets
-/// nobody wait for so long, slots.
+/// Full processors of the generator's machine also explain a gap, because requests may have waited for a processor. But
+/// a scheduler lets no thread wait for this many slots.
 const FULL: f64 = 0.95;
 const FULL_SLOTS: usize = 4;
-/// Samples, and fewer that suffice for long gaps.
+/// Smallest number of samples, and the smaller number that is enough for long gaps.
 const SAMPLES: u64 = 1000;
 const FEW_SAMPLES: u64 = 200;
 
@@ -52,11 +56,11 @@ struct Gap {
     slots: usize,
 }
 
-/// A target that is away gives no answers either, and none at once behind it.
+/// Removes gaps during outages: a target that is gone sends no responses either, and no burst of responses afterwards.
 fn leave_out_down(record: &Record, gaps: &mut Vec<Gap>) {
     for down in downs(record) {
         let begin = &record.seconds[down.first];
-        // The first who noticed had waited for their time limit.
+        // The first failed request had waited for its whole time limit.
         let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
         let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
         gaps.retain(|gap| !away.contains(&gap.at_ms));
@@ -69,7 +73,7 @@ pub(super) fn stalls(record: &Record) -> Said {
     }
     let seconds = whole(record);
     let several = stops(record, seconds);
-    // Stops that come again and again are told together.
+    // Repeated stops are reported together.
     match silence(record).filter(|_| several.len() < EVEN_GAPS) {
         Some(finding) => finding.said(),
         None if several.is_empty() => Said::Nothing,
@@ -77,7 +81,7 @@ pub(super) fn stalls(record: &Record) -> Said {
     }
 }
 
-/// The gaps that make a finding.
+/// Returns the gaps in completions that count as stops of the target.
 fn stops(record: &Record, seconds: &[Second]) -> Vec<Gap> {
     if requests(seconds) < FEW_SAMPLES {
         return Vec::new();
@@ -130,7 +134,8 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
     finding.said()
 }
 
-/// The sentence on stops, and what it is about: a result file does not show whether the machine that sent the requests stopped.
+/// Returns the sentence on stops and the part of the test that it concerns. A result file does not show whether the
+/// machine that sent the requests paused.
 fn sentence(record: &Record, when: &str, when_zh: &str) -> (About, Words) {
     if record.has.generator {
         let said = words!(
@@ -146,12 +151,12 @@ fn sentence(record: &Record, when: &str, when_zh: &str) -> (About, Words) {
     (About::Run, said)
 }
 
-/// Times from one gap to the next, ms.
+/// Returns the times from one gap in completions to the next, in ms.
 fn apart(gaps: &[Gap]) -> Vec<f64> {
     gaps.windows(2).map(|pair| (pair[1].at_ms - pair[0].at_ms) as f64).collect()
 }
 
-/// The usual time of each label, ms; without transactions, which are as long as the requests in them.
+/// Returns the usual time of each label in ms, without transactions: those last as long as their requests.
 fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
     let is_request =
         |label: &u32| record.labels.get(*label as usize).is_none_or(|label| !label.transaction);
@@ -159,13 +164,14 @@ fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
     times.into_iter().map(|(label, times)| (label, ms(&times, 0.5))).collect()
 }
 
-/// Whether a request ended so without an answer.
+/// True if a request with the given outcome got no response.
 fn has_no_answer(outcome: Outcome) -> bool {
     use Outcome::{Closed, Refused, Reset, Timeout, Unreachable};
     matches!(outcome, Timeout(_) | Reset | Closed | Refused | Unreachable)
 }
 
-/// Answers of a second that took so much longer than is usual for their label, ms. Requests that were given up got none.
+/// Returns the number of responses in a second that took `longer` ms longer than usual for their label. Requests that
+/// were given up got no response.
 fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: f64) -> u64 {
     let mut sum = 0;
     let is_lost = |(cause, _): &(u32, u64)| {
@@ -189,14 +195,14 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
     let ended: Vec<u32> = seconds.iter().flat_map(|s| s.all.slots).collect();
     let slots: Vec<f64> = ended.iter().copied().map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
-    // Most runs have no gap that asks for it.
+    // Computed only on demand: most runs have no such gap.
     let typical = LazyCell::new(|| typical(record, seconds));
-    // The first second still fills.
+    // In the first second users still start.
     let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
-    // Gaps in which nobody waited: users in step make them.
+    // Number of gaps in which no request waited: users in step leave such gaps.
     let mut idle = 0;
     while at < slots.len() {
-        // The usual rate: of ten seconds around.
+        // The usual rate over ten seconds around the slot.
         let (from, to) = (at.saturating_sub(50), (at + 50).min(slots.len()));
         let usual = super::figures::mean(&slots[from..to]).max(median(&slots[from..to]));
         let quiet = |slot: &usize| slots[*slot] <= QUIET * usual;
@@ -207,15 +213,15 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
             continue;
         }
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
-        // Those in flight took as long as the gap; a pause of all users leaves times as they were.
+        // Requests in flight took as long as the gap; a pause of all users does not change times.
         let longer = (HELD_PART * length as f64 * 100.0).max(50.0);
         let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
             s.generator.stall >= OWN || full && length < FULL_SLOTS
         });
-        // All who waited are answered then. Users that wait for slow answers each on its own are not.
+        // After a stop, all waiting requests complete in a burst. Users that each wait for a slow response do not.
         let burst = &slots[end..(end + BURST).min(slots.len())];
-        // As many as start in that time wait, but no more than there are users, who wait for their answers.
+        // As many requests wait as would start during the gap, but in a closed load at most one per user.
         let waiting = if record.has.users && !record.frame.load.open {
             lost.min(second(end).users as f64)
         } else {
@@ -237,7 +243,7 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
         }
         at = end + 1;
     }
-    // Where they are usual, one beside some long answers is no sign.
+    // If gaps without waiting requests are usual, a gap next to some long responses is no evidence.
     if idle > found.len() {
         found.retain(|gap| gap.slots >= LONG);
     }

@@ -1,4 +1,4 @@
-//! A step: answers that are slower from some second on until the end of the run.
+//! Detects a step: responses that are slower from some second on until the end of the run.
 
 use record::Second;
 
@@ -6,24 +6,24 @@ use super::courses::{Course, Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, is_longer
 use super::figures::{is_of_load, length_s, median, ms};
 use super::run::Run;
 
-/// Seconds on each side of a step.
+/// Smallest length in seconds of each side of a step.
 const AROUND_S: f64 = 2.9;
-/// Both sides of a step are flat up to this factor from their first half to their second.
+/// Largest ratio between the two halves of each side of a step.
 const FLAT: f64 = 1.2;
 
-/// The place from which on answers are slower until the end, where they are even before and behind it.
+/// A step: the second from which on responses are slower until the end, with constant times before and after it.
 pub(super) struct Step<'r> {
-    /// The seconds that were looked at.
+    /// Seconds of the run that were searched for a step.
     pub(super) seconds: &'r [Second],
     pub(super) at: usize,
-    /// The only label that got slower, and the medians before and after it, ms.
+    /// The only label that became slower, and the medians in ms before and after the step.
     pub(super) label: Option<u32>,
     pub(super) before: f64,
     pub(super) after: f64,
 }
 
 impl Step<'_> {
-    /// The change as a share of the time before.
+    /// Returns the change relative to the time before the step.
     pub(super) fn size(&self) -> f64 {
         self.after / self.before.max(1e-6) - 1.0
     }
@@ -51,17 +51,17 @@ fn step_at(seconds: &[Second], course: &Course) -> Option<usize> {
     let is_long =
         |seconds: &[Second]| length_s(seconds) >= AROUND_S && of.count(seconds) >= PHASE_SAMPLES;
     let stray = behind.iter().filter(|value| **value < middle).count();
-    // A queue that builds up grows little by little, and so do failures of the target.
+    // A queue that builds up grows gradually, and so do times of a failing target.
     let flat = |values: &[f64]| {
         let (a, b) = values.split_at(values.len() / 2);
         (median(b) - median(a)).abs() <= FLAT.ln()
     };
-    // Averages over neighbours are between both sides at the step itself.
+    // Near the step, averages over neighbours mix values of both sides, so those seconds are left out.
     let (before, behind) =
         (&before[..at.saturating_sub(SMOOTH)], &behind[SMOOTH.min(behind.len())..]);
     let apart = median(behind) - median(before);
     let is_clear = apart >= SLOWER.ln() && is_beyond(apart, of, [before, behind]);
-    // Requests of a label are counted last: that takes the longest.
+    // Counting the requests of a label takes longest, so it is the last condition.
     let is_step = is_clear
         && stray as f64 <= STRAY * behind.len() as f64
         && flat(before)
@@ -74,7 +74,7 @@ fn step_at(seconds: &[Second], course: &Course) -> Option<usize> {
     is_step.then_some(at)
 }
 
-/// Whether a label's change is beyond what its seconds vary by.
+/// True if a label's change exceeds the variation of its seconds.
 fn is_beyond(apart: f64, of: Of, sides: [&[f64]; 2]) -> bool {
     let vary = |values: &[f64]| {
         let middle = median(values);
@@ -83,7 +83,7 @@ fn is_beyond(apart: f64, of: Of, sides: [&[f64]; 2]) -> bool {
     matches!(of, Of::All) || sides.into_iter().all(|side| apart >= of.clear() * vary(side))
 }
 
-/// Whether most of the change lies around that place.
+/// True if most of the change lies around index `at`.
 fn sudden(values: &[f64], at: usize) -> bool {
     let near = 2 * SMOOTH + 1;
     let (from, to) = (at.saturating_sub(near), (at + near).min(values.len() - 1));

@@ -1,5 +1,5 @@
-//! Advice for the system of the generator, where its texts of failures tell which it is: each has limits of its own, with names
-//! of their own. Throng's own runs are on Linux; result files come from everywhere.
+//! Advice for the operating system of the generator, if the texts of failures identify it: each system has its own
+//! limits and names. Throng itself runs on Linux; result files may come from any system.
 
 use record::Record;
 use record::wordings::{System, is_abort};
@@ -7,12 +7,12 @@ use record::wordings::{System, is_abort};
 use super::say::words;
 use crate::verdict::Words;
 
-/// The system that wrote the failures of a record.
+/// Returns the operating system that wrote the failure messages of a record.
 pub(super) fn system(record: &Record) -> Option<System> {
     record.causes.iter().find_map(|cause| System::of(&cause.message))
 }
 
-/// Where local ports ran out.
+/// Returns the advice for exhausted local ports.
 pub(super) fn ports(system: Option<System>) -> Words {
     match system {
         Some(System::Windows) => words!(
@@ -30,7 +30,7 @@ pub(super) fn ports(system: Option<System>) -> Words {
     }
 }
 
-/// Where descriptors ran out.
+/// Returns the advice for exhausted file descriptors.
 pub(super) fn files(system: Option<System>) -> Words {
     match system {
         Some(System::Windows) => words!(
@@ -48,8 +48,8 @@ pub(super) fn files(system: Option<System>) -> Words {
     }
 }
 
-/// Where connects get no answer. The system itself gives up after its own number of SYNs: Windows after 21 s, macOS after 75 s
-/// (`net.inet.tcp.keepinit`), Linux after 127 s (`tcp_syn_retries` of 6).
+/// Returns the advice for connects without a response. The system gives up after its own number of SYNs: Windows after
+/// 21 s, macOS after 75 s (`net.inet.tcp.keepinit`), Linux after 127 s (`tcp_syn_retries` of 6).
 pub(super) fn connect_timeouts(system: Option<System>) -> Words {
     let (end, end_zh) = match system {
         Some(System::Windows) => (
@@ -73,7 +73,7 @@ pub(super) fn connect_timeouts(system: Option<System>) -> Words {
     Words { en: advice.en.trim_end().to_owned(), zh: advice.zh }
 }
 
-/// Where connections break.
+/// Returns the advice for broken connections.
 pub(super) fn resets(system: Option<System>, text: &str) -> Words {
     if system == Some(System::Windows) && is_abort(text) {
         return words!(

@@ -1,4 +1,4 @@
-//! Times that mark their cause: time limits of the same length, and connects that a full accept queue delays.
+//! Durations that reveal their cause: time limits of equal length, and connects that a full accept queue delays.
 
 use std::collections::BTreeMap;
 
@@ -14,45 +14,47 @@ use super::short_wait::short_wait;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Errors or closes of one age, at least, and their share of all of them.
+/// Smallest number of errors or closes of the same age, and their smallest share of all errors or closes.
 const SAME_LEAST: u64 = 10;
 const SAME_SHARE: f64 = 0.5;
-/// They lie within this share of each other, or this many ms, and are no shorter than this, ms.
+/// Largest spread of equal ages of errors or closes, as a share or in ms, and their shortest age in ms.
 const WITHIN: f64 = 0.05;
 const WITHIN_MS: f64 = 50.0;
 const SHORTEST: f64 = 1000.0;
-/// Silences of held connections are counted by whole seconds, and short ones are none, ms.
+/// Resolution in ms of the silences of held connections, which are counted in whole seconds; and shortest silence in
+/// ms.
 const SILENCE_WITHIN_MS: f64 = 1000.0;
 const SILENCE: f64 = 5000.0;
-/// Seconds in which connections were cut that show a limit of each connection's own.
+/// Smallest number of different seconds with cut connections that shows a limit per connection.
 const MOMENTS: usize = 3;
-/// Answers without failures of the labels that fail, as a share, and how much earlier than the limit most of them come.
+/// Smallest share of successful responses of the failing labels, and largest ratio of their time to the limit.
 const GOOD: f64 = 0.2;
 const EARLIER: f64 = 0.5;
-/// Usual limits of proxies and clients, s.
+/// Usual limits of proxies and clients in s.
 const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120.0, 180.0, 300.0];
 
-/// Ages in seconds at which a connect succeeds after lost SYNs: 1, 3, 7, 15, 31, 63 s (doubling), or 1 to 5, 7, 11, 19, 35,
-/// 67 s where the first four waits are a second each (`tcp_syn_linear_timeouts`). Source: Linux, include/net/tcp.h and
-/// ip-sysctl.
+/// Ages in seconds at which a connect succeeds after lost SYNs: 1, 3, 7, 15, 31, 63 s (doubling), or 1 to 5, 7, 11, 19,
+/// 35, 67 s where the first four waits are a second each (`tcp_syn_linear_timeouts`). Source: Linux, include/net/tcp.h
+/// and ip-sysctl.
 const SYN_AGES: [f64; 13] =
     [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
 const SYN_WITHIN: f64 = 0.1;
 const SYN_LEAST: u64 = 10;
 const SYN_SHARE: f64 = 0.001;
-/// Connects this slow or slower, µs, that are at such an age: else they are just slow.
+/// Shortest time in µs of a slow connect; and the share of slow connects that must have the age of a SYN
+/// retransmission, because otherwise connects are just slow.
 const SLOW_CONNECT: u64 = 500_000;
 const AT_AGE: f64 = 0.8;
-/// Data sent again beyond this share is loss on the way, and no full queue: but one drops data of connections that it has no
-/// room for, too. A line loses the second SYN as rarely as the first: where so many times more are lost twice, in number
-/// at least, it is the queue.
+/// Share of retransmitted data above which segments are lost on the network, so the queue need not be full. But a full
+/// queue also drops data of connections that it has no room for. A network loses the second SYN as rarely as the first.
+/// So if far more SYNs are lost twice than that (this ratio, and at least this number), the queue is full.
 const LOSS: f64 = 0.01;
 const TWICE: f64 = 10.0;
 const TWICE_LEAST: u64 = 5;
-/// From this age on a connect took three SYNs, s.
+/// Age in s from which on a connect needed three SYNs.
 const TWICE_S: f64 = 1.9;
 
-/// The densest place of a histogram of times in ms: its middle and how many lie there.
+/// Returns the densest point of a histogram of times: its middle in ms, and the number of values around it.
 fn densest(bins: &[(f64, u64)], within_ms: f64, shortest: f64) -> Option<(f64, u64)> {
     let (mut best, mut to, mut sum) = (None::<(f64, u64)>, 0, 0);
     for (from, (low, n)) in bins.iter().enumerate() {
@@ -76,18 +78,18 @@ fn bins_of(hist: &Hist, unit: f64) -> Vec<(f64, u64)> {
     hist.iter().map(|(bin, n)| (layout::middle_of(bin) as f64 / unit, n)).collect()
 }
 
-/// A usual limit near this time, s.
+/// Returns the usual time limit in s that is near a time in ms.
 fn usual(ms: f64) -> Option<f64> {
     USUAL.into_iter().find(|s| (ms / 1000.0 - s).abs() <= 0.03 * s + 0.05)
 }
 
 pub(super) fn fixed_timeout(record: &Record) -> Said {
-    // What never came out of a full queue ends by the kernel's own limits.
+    // A connect that a full accept queue never accepts ends by the kernel's own limits.
     let by_age = || errors(record).filter(|_| !accept_queue(record).is_found());
     silence(record).or_else(by_age).or_else(|| short_wait(record)).unwrap_or(Said::Nothing)
 }
 
-/// Held connections that were cut after the same silence.
+/// Returns the finding on held connections that were cut after the same silence.
 fn silence(record: &Record) -> Option<Said> {
     let peers = [CloseCause::PeerFin, CloseCause::PeerReset, CloseCause::PeerFrame];
     let mut ages = Hist::new();
@@ -103,7 +105,8 @@ fn silence(record: &Record) -> Option<Said> {
     }
     let (connections, of, silent) =
         (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
-    // Connections that are cut at one moment may have been silent for as long by chance: a restart.
+    // Connections that were cut at one moment, for example by a restart, may have been silent for the same time by
+    // chance.
     let cut_in = record.seconds.iter().filter(|second| {
         second.closes.iter().any(|close| peers.contains(&close.cause) && !close.idle_ms.is_empty())
     });
@@ -129,7 +132,7 @@ fn silence(record: &Record) -> Option<Said> {
     )
 }
 
-/// Requests that failed at the same age.
+/// Returns the finding on requests that failed at the same age.
 fn errors(record: &Record) -> Option<Said> {
     let seconds = &record.seconds;
     let ages = hist(seconds, |s| &s.all.failed);
@@ -153,7 +156,8 @@ fn errors(record: &Record) -> Option<Said> {
         return None;
     }
     let ours = given_up(false);
-    // Answers of that age say that the service takes as long: then a failure at it is no limit.
+    // Successful responses at the age of the failures show that the service takes that long: the failures then have no
+    // time limit as their cause.
     let good = hist(seconds, |s| &s.all.service);
     let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);
     let that_old: u64 = bins_of(&good, 1000.0).iter().filter(|bin| near(bin.0)).map(|b| b.1).sum();
@@ -201,15 +205,16 @@ fn errors(record: &Record) -> Option<Said> {
     )
 }
 
-/// Whether a gateway says itself that it waited no longer, of most of that many failures.
+/// True if the gateway itself reports a timeout for most of the failures.
 fn says_so(record: &Record, failures: u64) -> bool {
     let of_gateway = |cause: usize| record.causes.get(cause).is_some_and(|c| &*c.code == "504");
     let said = causes(&record.seconds).into_iter().filter(|(cause, _)| of_gateway(*cause));
     said.map(|(_, n)| n).sum::<u64>() as f64 >= SAME_SHARE * failures as f64
 }
 
-/// Whether failures at that age, ms, look like a limit of the target: their labels have answers as well, and much earlier.
-/// Answers that always take as long and fail, and checks of the plan that refuse an answer, are none.
+/// True if failures at an age in ms look like a limit of the target: their labels also have successful responses, much
+/// earlier. Responses that always take as long and fail, and responses that an assertion of the plan rejects, are not a
+/// limit.
 fn is_limit(record: &Record, age: f64) -> bool {
     let seconds = whole(record);
     let checked = |cause: usize| {
@@ -230,7 +235,7 @@ fn is_limit(record: &Record, age: f64) -> bool {
     let (mut failed, mut explained) = (0, 0);
     for (all, bad, times) in sums.into_values() {
         failed += bad;
-        // Most answers are good ones where the median of all is early.
+        // If a low quantile of all times is far below the age of the failures, most responses arrive early.
         let is_early = ms(&times, GOOD) <= EARLIER * age;
         if all.saturating_sub(bad) as f64 >= GOOD * all as f64 && is_early {
             explained += bad;
@@ -239,7 +244,7 @@ fn is_limit(record: &Record, age: f64) -> bool {
     2 * explained >= failed && failed > 0
 }
 
-/// Connects that were slow: how many, at the ages at which a SYN is sent again, and with two of them lost.
+/// Slow connects: their number, the number with the age of a SYN retransmission, and the number that lost two SYNs.
 struct Slow {
     all: u64,
     at_age: u64,
@@ -260,8 +265,8 @@ impl Slow {
     }
 }
 
-/// Whether SYNs were sent again above all to addresses to which no connection was opened: then nothing answers there, and
-/// no queue is full.
+/// True if SYNs were mostly retransmitted to addresses to which no connection was opened: then nothing listens there,
+/// and no queue is full.
 fn is_dead_address(record: &Record) -> bool {
     let sums = classes(&record.seconds);
     let again = |dead: bool| -> u64 {
@@ -271,7 +276,7 @@ fn is_dead_address(record: &Record) -> bool {
     again(true) > again(false)
 }
 
-/// The sentence on slow connects of all, SYNs sent again, and those that the target's kernel counted, if it did.
+/// Returns the sentence on slow connects and retransmitted SYNs, with the count of the target's kernel if it is known.
 fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Words {
     let (late, of, part) = (count(slow), count(all), percent(slow as f64 / all as f64));
     let sent = count(syns);
@@ -305,7 +310,7 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     let share = again as f64 / segments.max(1) as f64;
     let is_queue = twice >= TWICE_LEAST && twice as f64 >= TWICE * share * slow as f64;
     let lossy = share >= LOSS && again >= 100 && !is_queue;
-    // The kernel of a target on this machine counts what its queues turn away.
+    // The kernel of a target on this machine counts connects that full accept queues reject.
     let turned_away =
         sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.listen_overflows.max(m.listen_drops)));
     let is_here = target_is_here(record);

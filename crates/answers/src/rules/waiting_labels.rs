@@ -1,5 +1,5 @@
-//! Labels whose requests wait under the full load, where those of others do not: the limit lies behind the first, and
-//! figures of all together would count the work of the others as well.
+//! Labels whose requests wait under full load while those of other labels do not: the limit affects only the waiting
+//! ones, and figures of all labels together would include the work of the others.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::figures::ms;
 use super::say::words;
 use crate::verdict::Words;
 
-/// Growth of the times of a label that does not wait, as a share of that of the label that waits most.
+/// Largest growth of the times of a label that does not wait, as a share of that of the label that waits most.
 const NONE: f64 = 0.1;
-/// Requests of a label that tell it.
+/// Smallest number of requests of a label under each load.
 const LEAST: u64 = 20;
 
-/// The growth of the median time of a label from the light load to the full one, ms, and its requests in both.
+/// Growth in ms of a label's median time from light load to full load, with its number of requests in both.
 pub(super) struct Growth<'r> {
     name: &'r str,
     ms: f64,
@@ -35,12 +35,13 @@ pub(super) fn growths<'r>(
     busy.iter().filter_map(growth).collect()
 }
 
-/// The growth of a request, ms: the mean over labels, each weighted by its requests under the full load, which are `all`.
+/// Returns the mean growth per request in ms: labels are weighted by their requests under full load, of which there are
+/// `all`.
 pub(super) fn typical(growths: &[Growth<'_>], all: u64) -> f64 {
     growths.iter().map(|of| of.ms * of.busy as f64).sum::<f64>() / all.max(1) as f64
 }
 
-/// The numbers of the labels that wait, where others do not; none where all wait, or where that is not known.
+/// Returns the numbers of the labels that wait while others do not; empty if all wait, or if that is unknown.
 pub(super) fn that_wait(record: &Record, growths: &[Growth<'_>]) -> Vec<u32> {
     let most = growths.iter().map(|of| of.ms).fold(0.0, f64::max);
     let is_known = |of: &&Growth<'_>| of.light >= LEAST && of.busy >= LEAST;
@@ -54,7 +55,7 @@ pub(super) fn that_wait(record: &Record, growths: &[Growth<'_>]) -> Vec<u32> {
     waiting.map(|(number, _)| number).collect()
 }
 
-/// The record of the requests of these labels alone.
+/// Returns the record reduced to the requests of the given labels.
 pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
     let second = |second: &Second| {
         let mut all = Part::default();
@@ -78,7 +79,7 @@ pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
     }
 }
 
-/// Words on these labels behind a number of requests; none for all of them.
+/// Returns words on the given labels, to follow a number of requests; empty for all labels.
 pub(super) fn of(record: &Record, labels: &[u32]) -> Words {
     let first = labels.first().and_then(|label| record.labels.get(*label as usize));
     let Some(name) = first.map(|label| &label.name) else { return words!("", "") };
