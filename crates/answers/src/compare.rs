@@ -1,10 +1,11 @@
-//! The comparison of two runs, or of two sets of repeated runs: what differs beyond chance, and by how much.
+//! The comparison of two runs, or of two sets of repeated runs: significant differences and their size.
 //!
-//! Of two single runs the interval of a difference is that of a stationary block bootstrap of their seconds: it says what
-//! chance within these two runs can do. Of three and more runs on each side the run is the unit. A difference counts if
-//! it is significant among all that are looked at (false discoveries at most 5 %) *and* above a floor; where there is
-//! none, the smallest that would have shown is said. The share of errors, and the share of answers as expected, are judged
-//! by the counts of the whole runs instead ([`failures`]); table, sentence and criterion all take that judgement.
+//! For two single runs, the interval of a difference comes from a stationary block bootstrap of their seconds: it
+//! covers the random variation within these two runs. With three and more runs on each side, each run is one unit. A
+//! difference counts if it is significant among all compared figures (at most 5 % false discoveries) *and* above a
+//! floor. Where there is no difference, the comparison names the smallest change that would have shown. Error shares,
+//! and shares of responses as expected, are judged by the counts of the whole runs instead ([`failures`]). Table,
+//! sentence and criterion use that judgement.
 
 mod changes;
 mod doubts;
@@ -38,24 +39,24 @@ use crate::verdict::Words;
 use whole::Whole;
 use work::Work;
 
-/// Rate of false discoveries.
+/// Rate of false discoveries that a comparison allows.
 const FALSE: f64 = 0.05;
-/// Labels that are compared at most: those with the most samples.
+/// Largest number of compared labels: those with the most samples.
 const MOST_LABELS: usize = 100;
 /// Seconds under steady load that intervals need.
 const LEAST_STEADY: f64 = 60.0;
-/// Samples of a label on each side, at least.
+/// Smallest number of samples of a label on each side.
 const LEAST_SAMPLES: u64 = 100;
 
-/// The rules of a comparison.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub resamples: usize,
-    /// Change from which on a difference counts, as a share.
+    /// Smallest relative change that counts as a difference.
     pub floor: f64,
-    /// The same of the error ratio, absolute.
+    /// Smallest absolute change of the error ratio that counts as a difference.
     pub error_floor: f64,
-    /// The times to compare. Response times are compared only where both sides have them.
+    /// Kind of times to compare. Response times are compared only where both sides have them.
     pub times: Times,
 }
 
@@ -65,83 +66,84 @@ impl Default for Settings {
     }
 }
 
-/// The comparison of two sides.
+/// The result of comparing two sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The times that were compared.
+    /// Kind of times that were compared.
     pub times: Times,
     pub all: Row,
-    /// Labels that both sides have, the most samples first.
+    /// Rows of the labels that both sides have, the most samples first.
     pub labels: Vec<Row>,
-    /// Numbers in answers that both sides have as a series of that name.
+    /// Rows of the series that both sides have: numbers in responses, matched by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Row>,
-    /// Labels that one side alone has.
+    /// Labels that only one side has.
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
-    /// Labels with too few samples, or beyond the number that is compared.
+    /// Number of labels that are not compared: they have too few samples, or exceed the largest number of compared
+    /// labels.
     pub left_out: usize,
-    /// Runs on each side.
+    /// Number of runs on each side.
     pub runs: (usize, usize),
-    /// The sides whose records do not say which samples failed; errors are not compared then.
+    /// Sides whose records do not say which samples failed; errors are then not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors_unknown: Vec<&'static str>,
-    /// The sides whose times are whole milliseconds: result files.
+    /// Sides whose times are whole milliseconds: result files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub whole_ms: Vec<&'static str>,
-    /// Labels that a side lacks: figures of all requests are of other work.
+    /// Labels that a side lacks: figures of all requests then describe different work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_labels: Option<Words>,
-    /// A label with another share of the requests on both sides.
+    /// A label whose share of the requests differs between the sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_label: Option<Words>,
-    /// Java machines of watched hosts that had the same settings in all runs, a sentence for each kind.
+    /// Sentences on Java machines of watched hosts whose settings were equal in all runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_java: Vec<Words>,
 }
 
-/// One label, or all requests.
+/// A row of the comparison: one label, or all requests.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Empty of all requests.
+    /// Name of the label; empty for all requests.
     pub label: String,
     pub transaction: bool,
-    /// Samples that are compared: those under steady load.
+    /// Compared samples of both sides: those under steady load.
     pub samples: (u64, u64),
-    /// All samples of both sides, and those of them that failed.
+    /// All recorded samples of both sides, and the failed ones among them.
     pub recorded: (u64, u64),
     pub failed: (u64, u64),
-    /// The difference of their shares.
+    /// Difference of the failed shares of both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
-    /// Answers of both sides that were checked, and the difference of the shares of those that were not as expected.
+    /// Checked responses of both sides, and the difference of the shares of responses that were not as expected.
     pub checked: (u64, u64),
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<Failures>,
     pub differences: Vec<Difference>,
-    /// The reason for no intervals.
+    /// Why there are no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
 
-/// A metric on both sides.
+/// A metric of both sides, with its difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub metric: &'static str,
-    /// Requests per second, a share, ms, or the number of a series.
+    /// Values of both sides: requests per second, a share, ms, or the mean number of a series.
     pub a: f64,
     pub b: f64,
-    /// B by A less 1; of shares B less A.
+    /// B/A - 1; for shares B - A.
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
-    /// Chance of such a difference without any, and as it counts among all that were looked at.
+    /// Probability (p) of such a difference between equal sides, and p adjusted for the number of compared figures (q).
     pub p: Option<f64>,
     pub q: Option<f64>,
     pub result: Outcome,
-    /// The smallest change that would have shown: half the width of the interval, and not below the floor.
+    /// The smallest change that would have shown: half the width of the interval, at least the floor.
     pub visible: Option<f64>,
-    /// Both sides with their warm-up; the same where none was found.
+    /// Values of both sides including their warm-up; equal to `a` and `b` where no warm-up was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_warm_up: Option<(f64, f64)>,
 }
@@ -150,14 +152,14 @@ pub struct Difference {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Different,
-    /// Beyond chance, and too small to count.
+    /// Significant, but too small to count.
     BelowFloor,
-    /// The interval leaves no change out, and among all figures that are compared, or as it is of few events, it may be
-    /// chance.
+    /// The interval excludes 0, but the difference may still be chance: many figures are compared, or the events are
+    /// few.
     MayBeChance,
-    /// None that these runs can show.
+    /// The compared runs show no difference in this metric.
     None,
-    /// The sides did other work.
+    /// The sides did different work.
     OtherWork,
     /// Most samples of a side failed: its times and rate are those of failures.
     MostlyFailed,
@@ -165,19 +167,19 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The share of errors, and that of answers as expected; and the mean of numbers in answers.
+/// Names of metrics: share of errors, share of responses as expected, and mean of numbers in responses.
 pub const ERRORS: &str = "error%";
 pub const CHECKS: &str = "checks%";
 pub const SERIES: &str = "series";
 
-/// Whether a metric is a share: its changes are points, and counts of whole runs decide.
+/// True if a metric is a share: its changes are percentage points, and counts of whole runs decide.
 pub fn is_share(metric: &str) -> bool {
     matches!(metric, ERRORS | CHECKS)
 }
 
 impl Comparison {
-    /// The comparison without errors where a side does not know them, and with the difference of the sides' work
-    /// and the Java machines that stayed the same.
+    /// Removes errors where a side does not record them; adds the differences of the sides' work, and the Java machines
+    /// whose settings stayed the same.
     fn knowing(mut self, a: &[Record], b: &[Record]) -> Self {
         let Work { missing, shifted } = Work::of(a, b);
         (self.missing_labels, self.shifted_label) = (missing, shifted);
@@ -196,7 +198,7 @@ impl Comparison {
             }
         }
         if self.missing_labels.is_some() {
-            // More errors are errors of any work.
+            // Shares of errors stay comparable when the work differs.
             self.all.be_open(Outcome::OtherWork);
         }
         for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
@@ -210,7 +212,7 @@ impl Comparison {
         self
     }
 
-    /// All differences that count: of all requests first.
+    /// Iterates over all differences that count, those of all requests first.
     pub fn different(&self) -> impl Iterator<Item = (&Row, &Difference)> {
         let rows = std::iter::once(&self.all).chain(&self.labels).chain(&self.series);
         rows.flat_map(|row| row.differences.iter().map(move |difference| (row, difference)))
@@ -218,15 +220,15 @@ impl Comparison {
     }
 }
 
-/// A side of a row: its units, samples, and figures with the warm-up.
+/// One side of a row: the bootstrap of its units, and its figures including the warm-up.
 struct Side {
     resampled: Resampled,
     whole: [f64; 8],
-    /// The reason for no intervals.
+    /// Why there are no intervals.
     refusal: Option<String>,
 }
 
-/// The times that all of these records have.
+/// Returns the kind of times to compare: service times, unless all records have response times.
 fn times_of<'r>(records: impl IntoIterator<Item = &'r Record>, settings: &Settings) -> Times {
     let have = records.into_iter().all(|record| Times::judged(record) == Times::Response);
     if have { settings.times } else { Times::Service }
@@ -259,14 +261,14 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
         .knowing(std::slice::from_ref(a), std::slice::from_ref(b))
 }
 
-/// Compares repeated runs; each side needs two, and three for an interval that is of use.
+/// Compares repeated runs; each side needs two runs, and three for a useful interval.
 pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparison {
     let settings = &Settings { times: times_of(a.iter().chain(b), settings), ..*settings };
     let common = match (a.first(), b.first()) {
         (Some(first), Some(other)) => Common::of(first, other),
         _ => Common::default(),
     };
-    // The number of a label in a record; one that no label has, if it is not there.
+    // Returns the number of a label in a record; a number that no label has, if the record lacks the label.
     let number = |record: &Record, label: Option<&(String, bool)>| {
         let (name, transaction) = label?;
         let is_it = |l: &record::Label| *l.name == **name && l.transaction == *transaction;
@@ -298,7 +300,7 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
     finished(all, labels, series, common, (a.len(), b.len()), settings).knowing(a, b)
 }
 
-/// Samples of a whole record and those that failed, by label.
+/// Samples and failed samples of a whole record, by label.
 struct Counts {
     labels: Vec<(u64, u64)>,
 }
@@ -317,7 +319,7 @@ impl Counts {
 }
 
 impl Row {
-    /// All samples of both sides are those that are compared.
+    /// Builds a row in which all recorded samples count as compared.
     fn of(
         label: String,
         transaction: bool,
@@ -341,13 +343,14 @@ impl Row {
 }
 
 impl Row {
-    /// Notes the reason for which its times and rate say nothing.
+    /// Sets the result of all figures except shares to the reason why they are not comparable.
     fn be_open(&mut self, why: Outcome) {
         let others = self.differences.iter_mut().filter(|one| !is_share(one.metric));
         others.for_each(|one| one.result = why);
     }
 
-    /// Takes the intervals from percentiles that round to 0 ms: whole milliseconds have no share of nothing.
+    /// Removes the intervals of percentiles that round to 0 ms: relative changes of whole milliseconds need a value
+    /// above 0.
     fn without_small_times(&mut self) {
         let is_small =
             |one: &&mut Difference| one.metric.starts_with('p') && one.a.min(one.b) < 0.5;
@@ -358,10 +361,10 @@ impl Row {
     }
 }
 
-/// Labels of two records.
+/// Labels of two records, matched by name.
 #[derive(Default)]
 struct Common {
-    /// Their numbers in a and b.
+    /// Numbers of each common label in A and in B.
     both: Vec<(u32, u32)>,
     only_a: Vec<String>,
     only_b: Vec<String>,
@@ -369,7 +372,7 @@ struct Common {
 }
 
 impl Common {
-    /// The labels of each row: none of all requests, and then those that both sides have.
+    /// Returns the label numbers of each row: `None` for all requests first, then the labels that both sides have.
     fn rows(&self) -> impl Iterator<Item = (Option<u32>, Option<u32>)> + '_ {
         let labels = self.both.iter().map(|(in_a, in_b)| (Some(*in_a), Some(*in_b)));
         std::iter::once((None, None)).chain(labels)
@@ -398,7 +401,7 @@ impl Common {
         both.sort_by_key(|(in_a, in_b)| std::cmp::Reverse(of_a[*in_a].0 + of_b[*in_b].0));
         both.truncate(MOST_LABELS);
         let left_out = all - both.len();
-        // A single label says nothing that all requests do not.
+        // A single label has the same figures as all requests.
         let single = a.labels.len() == 1 && b.labels.len() == 1;
         Self {
             both: if single {
@@ -413,7 +416,7 @@ impl Common {
     }
 }
 
-/// The part of a second that is about a label, or all requests.
+/// Returns the part of a second that belongs to a label, or to all requests.
 fn part(second: &Second, label: Option<u32>) -> Option<Cow<'_, Part>> {
     match label {
         None => Some(Cow::Borrowed(&second.all)),
@@ -421,7 +424,7 @@ fn part(second: &Second, label: Option<u32>) -> Option<Cow<'_, Part>> {
     }
 }
 
-/// Seconds as the bootstrap reads them: of a label, or of all requests, with their response times or service times.
+/// Converts seconds into units of the bootstrap: for a label or all requests, with response times or service times.
 pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>> {
     let units = seconds.iter().map(|second| {
         let part = part(second, label);
@@ -434,7 +437,7 @@ pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>>
         }
     });
     let mut units: Vec<_> = units.collect();
-    // A piece of a second at the end has no rate that could stand beside those of whole seconds.
+    // The rate of a partial second at the end is not comparable with those of whole seconds.
     let is_piece = |unit: &Unit<'_>| unit.seconds * 1000.0 < f64::from(LEAST_MS);
     if units.len() > 1
         && let Some(piece) = units.pop_if(|last| is_piece(last))
@@ -445,7 +448,7 @@ pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>>
     units
 }
 
-/// Sum of these times, ns.
+/// Returns the sum of response times or of service times in a part, in ns.
 fn sum(part: &Part, of: Times) -> u64 {
     match of {
         Times::Response => part.elapsed.saturating_add(part.phases.late),
@@ -487,8 +490,8 @@ fn side(
     Side { resampled, whole, refusal }
 }
 
-/// The time that the last second of a result file has too much: a piece of a second has a least length, by which a short file
-/// would have too low a rate. Zero or less, s.
+/// Returns the correction for the length of a result file's last second in s, zero or negative. A partial second is
+/// recorded with a minimum length, which would make the rate of a short file too low.
 fn longer_s(record: &Record, steady: &Steady, last_s: f64) -> f64 {
     if record.has.generator || steady.end < record.seconds.len() {
         return 0.0;
@@ -498,7 +501,7 @@ fn longer_s(record: &Record, steady: &Steady, last_s: f64) -> f64 {
     if longer < 0.0 && last_s + longer > 0.0 { longer } else { 0.0 }
 }
 
-/// Metrics for which both sides have enough samples.
+/// Returns the metrics for which `samples` samples are enough.
 fn shown(samples: u64) -> impl Iterator<Item = Metric> {
     let all = Metric::ALL.into_iter().filter(move |_| samples > 0);
     all.filter(move |metric| metric.percentile().is_none_or(|p| samples >= least_samples(p)))
@@ -533,7 +536,7 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
                 0.0
             };
             if !changes.is_empty() && difference.change.is_finite() {
-                // Resamples of coarse times can lie beside the figure.
+                // With coarse times, all resamples can lie on one side of the figure.
                 let (low, high) = (quantile(&changes, 0.025), quantile(&changes, 0.975));
                 let change = difference.change;
                 difference.interval = Some((low.min(change), high.max(change)));
@@ -546,12 +549,13 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
     Row::of(label, transaction, (of_a.count, of_b.count), differences, refusal)
 }
 
-/// The variance of values by the square of their mean.
+/// Returns the variance of values relative to the square of their mean.
 fn relative(values: &[f64]) -> f64 {
     variance(values) / mean(values).powi(2).max(f64::MIN_POSITIVE)
 }
 
-/// Degrees of freedom of a difference, from the variance and the degrees of freedom of each side (B. L. Welch, 1947).
+/// Returns the degrees of freedom of a difference, from the variance and the degrees of freedom of each side (B. L.
+/// Welch, 1947).
 fn welch_df(a: (f64, f64), b: (f64, f64)) -> f64 {
     let each = a.0 * a.0 / a.1 + b.0 * b.0 / b.1;
     if each > 0.0 { ((a.0 + b.0).powi(2) / each).max(1.0) } else { a.1.min(b.1) }
@@ -597,7 +601,7 @@ fn plain(metric: Metric, a: f64, b: f64) -> Difference {
     unjudged(metric.name(), (a, b), changed(metric, a, b))
 }
 
-/// A difference that no method has judged.
+/// Returns a difference that no method has judged yet.
 fn unjudged(metric: &'static str, (a, b): (f64, f64), change: f64) -> Difference {
     Difference {
         metric,
@@ -613,10 +617,10 @@ fn unjudged(metric: &'static str, (a, b): (f64, f64), change: f64) -> Difference
     }
 }
 
-/// Resolution of times, ms: below it a time is 0.
+/// Resolution of times in ms: a time below it counts as 0.
 const NOTHING_MS: f64 = 0.002;
 
-/// B by A less 1; of errors B less A. From nothing to something there is no change by a share.
+/// Returns B/A - 1; for errors B - A. A change from 0 to another value has no relative size.
 fn changed(metric: Metric, a: f64, b: f64) -> f64 {
     match metric {
         Metric::Errors => b - a,
@@ -627,8 +631,7 @@ fn changed(metric: Metric, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Counts the chances among each other, and judges: those of all requests for themselves, those of labels together, and
-/// those of series.
+/// Adjusts the p values and judges the differences, in three sets: all requests, the labels, and the series.
 fn finished(
     mut all: Row,
     mut labels: Vec<Row>,
@@ -637,7 +640,7 @@ fn finished(
     runs: (usize, usize),
     settings: &Settings,
 ) -> Comparison {
-    // The rate of false discoveries is shared out: to the figures of all requests, those of the labels, those of the series.
+    // The rate of false discoveries is divided among the sets.
     let sets = 1 + usize::from(!labels.is_empty()) + usize::from(!series.is_empty());
     let each = FALSE / sets as f64;
     judge(std::slice::from_mut(&mut all), each, settings);
@@ -664,7 +667,7 @@ fn finished(
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
     let differences = rows.iter_mut().flat_map(|row| &mut row.differences);
-    // Counts have decided about shares.
+    // Shares are already judged by counts.
     let mut asked: Vec<&mut Difference> = differences
         .filter(|difference| difference.p.is_some() && !is_share(difference.metric))
         .collect();
@@ -676,7 +679,7 @@ fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
 }
 
 impl Difference {
-    /// Judges a difference that is beyond chance or not.
+    /// Sets the result of a difference. `is_beyond`: the difference is significant.
     fn judge(&mut self, is_beyond: bool, floor: f64) {
         let Some((low, high)) = self.interval else { return };
         let excludes = low > 0.0 || high < 0.0;
@@ -693,7 +696,7 @@ impl Difference {
 fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
     match refusal {
         Refusal::Short { seconds } => {
-            // The sum of no seconds is -0.
+            // The sum of no seconds is -0; adding 0 removes the sign.
             let seconds = seconds.max(0.0) + 0.0;
             let digits = usize::from(seconds > 0.0 && seconds < 9.95);
             format!(
@@ -710,7 +713,8 @@ fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
     }
 }
 
-/// The seconds of a run that are not steady, and the length that would do: `; 17 s were ramp; run 90 s`.
+/// Returns the text on the seconds of a run that are not steady, and on a sufficient length: `; 17 s were ramp; run 90
+/// s`.
 fn left_out(seconds: f64, record: &Record, steady: &Steady) -> String {
     let length = |of: &[Second]| of.iter().map(|second| f64::from(second.ms)).sum::<f64>() / 1000.0;
     let all = &record.seconds;
@@ -724,7 +728,7 @@ fn left_out(seconds: f64, record: &Record, steady: &Steady) -> String {
     for (name, seconds) in parts.filter(|(_, seconds)| *seconds >= 0.95) {
         out.push_str(&format!("; {seconds:.0} s were {name}"));
     }
-    // A multiple of half a minute, so that a second more or less does not matter.
+    // The length is rounded up to half a minute, so that a second more or less does not matter.
     let enough = ((length(all) - seconds + LEAST_STEADY + 1.0) / 30.0).ceil() * 30.0;
     format!("{out}; run {enough:.0} s")
 }

@@ -1,19 +1,21 @@
 //! The search for the largest load at which criteria hold.
 //!
-//! The method is that of MLRsearch (draft-ietf-bmwg-mlrsearch-15): a load is a lower bound, an upper bound or undecided by
-//! the seconds of trials that met the criteria and of those that did not ([`classify`]); a bad result is believed, and a
-//! good one above it is chance. Loads come from what is measured: a light probe, an overload probe, then the load at
-//! which the criterion is expected to be just met; where nothing is expected, halves in log space, and steps that double.
-//! The search is a pure function of its results: [`next`] says what to run, or the answer.
+//! The method is MLRsearch (draft-ietf-bmwg-mlrsearch-15). A load is a lower bound, an upper bound or undecided, by the
+//! seconds of trials that met the criteria and the seconds of trials that did not ([`classify`]). A bad result is
+//! believed; a good result at a higher load counts as chance. Loads are derived from measurements: a light probe, an
+//! overload probe, then the load at which the criterion is expected to be just met. Without such an expectation, the
+//! search bisects in log space, or takes steps that double. The search is a pure function of its results: [`next`]
+//! returns the next probe, or the answer.
 //!
-//! Where probes near the limit err by chance, one that failed is no proof and one that held neither: believed is the
-//! limit that all of them show together, a line through their margins (the module `locate`). Loads that chance may have
-//! decided are no bounds ([`Class::Close`]), further probes go to both sides of that limit, and the last ones confirm a
-//! load just below it.
+//! Near the limit, probes err by chance: a single failed probe is no proof, and neither is a probe that held. The limit
+//! then comes from all of these probes: a line is fitted through their margins (the module `locate`). Loads whose
+//! results may be chance are no bounds ([`Class::Close`]). Further probes go to both sides of that limit, and the last
+//! probes confirm a load just below it.
 //!
-//! A probe with a finding on the generator says nothing about the target, neither good nor bad ([`Class::Doubtful`]). The
-//! search stays below such a load, unless a larger one held beyond doubt, and measures it again before it ends there with
-//! "at least". The light probe is only where the search begins: with a finding it does if the criteria held.
+//! A probe with a finding on the generator is no evidence about the target, neither good nor bad ([`Class::Doubtful`]).
+//! The search stays below such a load, unless a larger load held beyond doubt. The search probes the load a second time
+//! before it ends there with "at least". The light probe only starts the search: if it has a finding, it still counts
+//! if the criteria held.
 
 mod guess;
 mod locate;
@@ -25,31 +27,31 @@ use serde::{Deserialize, Serialize};
 use locate::Line;
 pub use locate::noise;
 
-/// The frame of a search.
+/// Limits and targets of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The lightest load, at which requests should not wait for each other.
     pub least: f64,
-    /// The largest load to try.
+    /// The largest load that the search may try.
     pub most: f64,
-    /// Loads are whole numbers: users.
+    /// True if loads are whole numbers: users.
     pub whole: bool,
-    /// Width between the bounds at which the search ends, as a share of the upper one.
+    /// Distance between the bounds at which the search ends, relative to the upper bound.
     pub width: f64,
-    /// Share of the seconds of trials that may be bad; 0 where no error is allowed.
+    /// Largest allowed share of bad seconds of trials; 0 where no error is allowed.
     pub exceed: f64,
-    /// Seconds of trials that decide on a load.
+    /// Length of trials in seconds that is needed to classify a load.
     pub seconds: f64,
-    /// Probes, at most.
+    /// Largest number of probes.
     pub probes: usize,
 }
 
-/// A part of a probe, judged by the criteria.
+/// A part of a probe that the criteria judge.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Trial {
     pub seconds: f64,
     pub good: bool,
-    /// As long as a trial has to be; a shorter one counts if it is bad.
+    /// The trial has the full length of a trial; a shorter one counts only if it is bad.
     pub full: bool,
 }
 
@@ -58,18 +60,18 @@ pub struct Trial {
 pub struct Probe {
     pub load: f64,
     pub purpose: Purpose,
-    /// Requests per second that succeeded.
+    /// Successful requests per second.
     pub rate: f64,
     pub trials: Vec<Trial>,
-    /// The criteria hold on the probe as a whole.
+    /// The criteria hold for the probe as a whole.
     pub holds: bool,
-    /// The largest of value by limit, of criteria with a limit above 0: above 1 it is broken.
+    /// The largest ratio of value to limit among the criteria with a limit above 0; above 1, a criterion is broken.
     pub margin: Option<f64>,
-    /// Error of the margin's logarithm, by the windows of the probe ([`noise`]).
+    /// Standard error of the logarithm of the margin, from the windows of the probe ([`noise`]).
     pub noise: Option<f64>,
-    /// A criterion without a margin does not hold: a failure that is no matter of degree.
+    /// A criterion without a margin does not hold: the failure is not a matter of degree.
     pub certain: bool,
-    /// There is a finding on the generator: what was measured says little about the target.
+    /// The probe has a finding on the generator: its results are weak evidence about the target.
     pub generator: bool,
 }
 
@@ -82,72 +84,73 @@ pub enum Purpose {
     Confirm,
 }
 
-/// The next thing to do.
+/// The next step of a search: a probe, or the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Probe { load: f64, purpose: Purpose },
     Done(Answer),
 }
 
-/// The end of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Answer {
-    /// The largest load that holds; `None`: even the lightest does not, or none was measured beyond doubt
-    /// ([`Limit::Generator`]).
+    /// The largest load that holds. `None` if even the lightest load does not hold, or if no load was measured beyond
+    /// doubt ([`Limit::Generator`]).
     pub lower: Option<f64>,
-    /// The smallest load above it that did not.
+    /// The smallest load above the lower bound that did not hold.
     pub upper: Option<f64>,
     pub limit: Limit,
     /// The criteria held in a run of full length at the lower bound.
     pub confirmed: bool,
-    /// The bounds are as close as they should be.
+    /// The distance between the bounds is within the configured width.
     pub narrow: bool,
-    /// A load above the upper bound passed: more than one limit, or chance.
+    /// A load above the upper bound held: there is more than one limit, or the result is chance.
     pub irregular: bool,
     /// The lower bound is the lightest load, and its probes have findings on the generator.
     pub doubtful: bool,
-    /// The limit as the probes near it show it together, where each of them errs by chance.
+    /// The limit estimated from all probes near it, where single probes err by chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
 }
 
-/// The limit by several probes.
+/// The limit estimated from several probes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Together {
     pub load: f64,
-    /// 95 % interval.
+    /// Ends of the 95 % interval of the limit.
     pub low: f64,
     pub high: f64,
-    /// Deviation of the limit that a single probe shows, as a share of the load.
+    /// Standard deviation of the limit that a single probe shows, relative to the load.
     pub spread: f64,
 }
 
-/// The reason for which there is no larger load.
+/// The reason why there is no larger load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The criteria.
+    /// The criteria do not hold at a larger load.
     Criteria,
-    /// The generator: the answer is "at least".
+    /// The generator limits the search: the answer is "at least".
     Generator,
-    /// Nothing above was to be tried: the answer is "at least".
+    /// The largest load to try held: the answer is "at least".
     Most,
 }
 
-/// A load by its trials.
+/// Classification of a load by its trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Lower,
     Upper,
     Undecided,
-    /// So near the limit that its probes err by chance: no bound on either side.
+    /// The load is so near the limit that its probes err by chance: it is neither a lower nor an upper bound.
     Close,
-    /// All its probes have findings on the generator.
+    /// All probes of the load have findings on the generator.
     Doubtful,
 }
 
-/// Classifies a load by the seconds of its trials, as the draft's code does: bad seconds of short trials count as far as
-/// good ones do not balance them, and what is missing to `sum` is taken once as good and once as bad.
+/// Classifies a load by the seconds of its trials, like the code of the draft. Bad seconds of short trials count as far
+/// as good seconds of short trials do not balance them. The seconds missing to `sum` are assumed to be all good, then
+/// all bad.
 pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     let seconds = |full: bool, good: bool| -> f64 {
         trials.iter().filter(|t| t.full == full && t.good == good).map(|t| t.seconds).sum()
@@ -166,13 +169,13 @@ pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     }
 }
 
-/// Chance that a load holds, below which a failed probe makes it an upper bound, and from which on one that held is
-/// believed though another failed.
+/// Probability that a load holds: below the first value, a failed probe makes the load an upper bound; from the second
+/// value on, a probe that held is believed although another one failed.
 const UPPER: f64 = 0.2;
 const LOWER: f64 = 0.5;
 
-/// Whether probes near the limit err by chance as far as it matters for the width: by their errors, or because a load
-/// held that is no lighter than one that did not.
+/// True if the noise of probes near the limit matters for the width: their errors are too large, or a load held that is
+/// at least as large as a load that failed.
 fn is_noisy(settings: &Settings, probes: &[Probe], line: &Line) -> bool {
     let clear = |p: &&Probe| !p.generator && !p.certain && p.margin.is_some();
     let failed = probes.iter().filter(clear).filter(|p| !p.holds).map(|p| p.load);
@@ -181,13 +184,13 @@ fn is_noisy(settings: &Settings, probes: &[Probe], line: &Line) -> bool {
         || probes.iter().any(|p| p.holds && !p.generator && p.load >= least)
 }
 
-/// Whether chance can decide what a probe at that load shows.
+/// True if a probe at this load is so close to the limit that chance can decide its result.
 fn is_close(settings: &Settings, line: &Line, load: f64) -> bool {
     let reach = 3.0 * line.spread().clamp(settings.width, 2.0 * settings.width);
     (load.ln() - line.limit).abs() <= reach
 }
 
-/// Each load that was tried, with its class, ascending.
+/// Returns each tried load with its class, in ascending order of loads.
 pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)> {
     let mut loads: Vec<f64> = probes.iter().map(|probe| probe.load).collect();
     loads.sort_by(f64::total_cmp);
@@ -197,7 +200,7 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
         let here: Vec<&Probe> = probes.iter().filter(|probe| probe.load == load).collect();
         let clear: Vec<&Probe> = here.iter().copied().filter(|probe| !probe.generator).collect();
         if clear.is_empty() {
-            // Something has to be where the search begins.
+            // The search needs a lower bound to start from.
             let begins = load <= settings.least && here.iter().all(|probe| probe.holds);
             return if begins { Class::Lower } else { Class::Doubtful };
         }
@@ -220,7 +223,7 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
         let trials: Vec<Trial> =
             clear.iter().flat_map(|probe| probe.trials.iter().copied()).collect();
         let class = classify(&trials, settings.exceed, settings.seconds);
-        // Measured twice it is decided: the whole held, each time that was not doubtful.
+        // A second measurement decides: the whole probe held each time that was not doubtful.
         if class == Class::Undecided && here.len() > 1 { Class::Lower } else { class }
     };
     let mut classes: Vec<(f64, Class)> =
@@ -231,7 +234,7 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
     classes
 }
 
-/// A load that held and is close to the limit is a lower bound, too, if there is none but far below.
+/// Makes a load that held and is close to the limit a lower bound if all other lower bounds are far below.
 fn near_is_better(
     settings: &Settings,
     probes: &[Probe],
@@ -246,7 +249,7 @@ fn near_is_better(
         let confirms = |p: &Probe| p.purpose == Purpose::Confirm && p.holds && !p.generator;
         probes.iter().any(|p| p.load == load && confirms(p))
     };
-    // What chance may have let hold is no better than what was confirmed.
+    // A load that may have held by chance is no better than a confirmed one.
     if let Some(at) = classes.iter().rposition(|c| {
         c.1 == Class::Lower && confirmed(c.0) && below(c.0).abs() <= 1.75 * settings.width
     }) {
@@ -268,7 +271,8 @@ fn near_is_better(
     }
 }
 
-/// The largest lower bound below the smallest load that failed; and that one, or a doubtful one between them.
+/// Returns the largest lower bound below the smallest load that failed. The second value is that failed load, or a
+/// doubtful load between the two.
 pub(crate) fn bounds(classes: &[(f64, Class)]) -> (Option<f64>, Option<f64>) {
     let failed = classes.iter().find(|(_, class)| *class == Class::Upper).map(|(load, _)| *load);
     let below = |class: Class| {
@@ -284,14 +288,14 @@ pub(crate) fn bounds(classes: &[(f64, Class)]) -> (Option<f64>, Option<f64>) {
     (lower, doubtful.or(failed))
 }
 
-/// The answer that the probes so far give, for a search that is ended.
+/// Returns the answer that the probes so far support, for a search that is stopped.
 pub fn so_far(settings: &Settings, probes: &[Probe]) -> Answer {
     let classes = classes(settings, probes);
     let (lower, upper) = bounds(&classes);
     answer(settings, probes, &classes, lower, upper)
 }
 
-/// The next probe, or the answer.
+/// Returns the next probe, or the answer.
 pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
     let probe = |load, purpose| Step::Probe { load, purpose };
     if probes.is_empty() {
@@ -304,7 +308,8 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
     let times = |load: f64| probes.iter().filter(|probe| probe.load == load).count();
     let left = settings.probes.saturating_sub(probes.len());
     let Some(low) = lower else {
-        // The lightest load failed; or it was not clear, or doubtful, and is tried again.
+        // The lightest load failed, was undecided or was doubtful. Unless it clearly failed, it is probed a second
+        // time.
         let again = upper.is_none_or(is_doubtful) && probes.len() < 2 && left > 0;
         return if again { probe(settings.least, Purpose::Light) } else { done(None) };
     };
@@ -319,12 +324,13 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         };
     };
     if left > 0 && probes.iter().all(|probe| probe.generator) {
-        // Nothing was measured beyond doubt: the lightest load again, and if that does not help, no more.
+        // No load was measured beyond doubt: the lightest load is probed a second time. If that does not help, the
+        // search ends.
         return if times(low) < 2 { probe(low, Purpose::Light) } else { done(lower) };
     }
     let is_narrow = is_narrow(settings, low, high);
     if left > 0 && is_narrow && is_doubtful(high) {
-        // What disturbed the generator may have passed.
+        // The disturbance of the generator may have passed, so the load is probed a second time.
         return if times(high) < 2 { probe(high, Purpose::Narrow) } else { done(lower) };
     }
     if let Some(line) = locate::line(settings, probes)
@@ -341,7 +347,8 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose))
 }
 
-/// The next probe between two bounds; `None` if they are narrow and the lower one is confirmed, or no probe is left.
+/// Returns the next probe between two bounds; `None` if the bounds are narrow and the lower one is confirmed, or if no
+/// probe is left.
 fn narrow(
     settings: &Settings,
     probes: &[Probe],
@@ -355,7 +362,7 @@ fn narrow(
         return None;
     }
     let is_light = low <= settings.least;
-    // The last two probes are kept for confirming where the bounds are nearly narrow.
+    // The last two probes are reserved for confirmation where the bounds are nearly narrow.
     let is_near = (high - low) / high <= 2.5 * settings.width;
     if is_narrow || !is_light && (left == 1 || left == 2 && is_near) {
         return (!is_confirmed && !is_light).then_some((low, Purpose::Confirm));
@@ -366,7 +373,7 @@ fn narrow(
     if let Some((load, _)) = undecided {
         return Some((*load, Purpose::Narrow));
     }
-    // A confirming run that failed: one width lower, as the confirming run of that load.
+    // After a failed confirming run, the search confirms a load that is one width lower.
     let failed = probes.last().is_some_and(|p| p.purpose == Purpose::Confirm && p.load == high)
         && !classes.contains(&(high, Class::Doubtful));
     let (load, purpose) = if failed {
@@ -378,8 +385,8 @@ fn narrow(
     settled.or(Some((low, Purpose::Confirm)))
 }
 
-/// The next probe where probes err by chance: around the limit that they show together, at last just below it; `None` if
-/// it is known well enough, and a load near it is confirmed.
+/// Returns the next probe where probes err by chance: around the estimated limit, and finally just below it. `None` if
+/// the limit is known well enough and a load near it is confirmed.
 fn near_limit(
     settings: &Settings,
     probes: &[Probe],
@@ -408,25 +415,26 @@ fn near_limit(
         let load = below.min(failed * (1.0 - settings.width));
         return Some((round(load), Purpose::Confirm));
     }
-    // On the other side of the last one.
+    // The next probe goes to the side of the limit opposite to the last probe.
     let is_above = probes.last().is_some_and(|p| p.load > limit);
     let load = if is_above { limit * (1.0 - step) } else { limit * (1.0 + step) };
     Some((round(load), Purpose::Narrow))
 }
 
 pub(crate) fn is_narrow(settings: &Settings, low: f64, high: f64) -> bool {
-    // Of whole numbers the next one counts as within the width.
+    // For whole numbers, adjacent loads count as within the width.
     let width = settings.width * high + 1e-9;
     high - low <= if settings.whole { width.ceil() } else { width }
 }
 
-/// A load strictly between the bounds; whole where loads are; `None` where there is none.
+/// Rounds a load so that it lies strictly between the bounds, and is whole where loads are whole; `None` where no such
+/// load exists.
 fn settled(settings: &Settings, load: f64, low: f64, high: f64) -> Option<f64> {
     if settings.whole {
         return (high - low >= 2.0).then(|| load.round().clamp(low + 1.0, high - 1.0));
     }
     let apart = ((high - low) * 0.05).min(settings.width * 0.25 * low);
-    // Four digits: a rate that can be typed again.
+    // Four significant digits, so that a user can type the rate.
     let load = format!("{:.3e}", load.clamp(low + apart, high - apart)).parse().unwrap_or(load);
     (low < load && load < high).then_some(load)
 }
@@ -443,7 +451,7 @@ fn answer(
     let irregular = upper.is_some_and(|upper| {
         classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
     });
-    // A load that failed, be it by chance, is none that is known to hold.
+    // A load that failed, even by chance, is not known to hold.
     let failed = probes.iter().filter(|probe| !probe.holds && !probe.generator);
     let failed = failed.map(|probe| probe.load).filter(|load| lower.is_none_or(|low| *load > low));
     let upper = failed.chain(upper).min_by(f64::total_cmp);
@@ -452,7 +460,7 @@ fn answer(
         Some(load) if is_doubtful(load) => Limit::Generator,
         Some(_) => Limit::Criteria,
     };
-    // Where all that was measured is doubtful, nothing is known.
+    // Where all measurements are doubtful, the lower bound is unknown.
     let lower = lower.filter(|_| !(doubtful && limit == Limit::Generator));
     let confirmed = |low: f64| {
         let mut here = probes.iter().filter(|p| p.load == low && p.purpose == Purpose::Confirm);
@@ -472,7 +480,7 @@ fn answer(
     }
 }
 
-/// Whether that load is the lightest, and all its probes have findings on the generator.
+/// True if the load is the lightest one and all its probes have findings on the generator.
 fn begins_in_doubt(settings: &Settings, probes: &[Probe], load: f64) -> bool {
     let mut here = probes.iter().filter(|probe| probe.load == load);
     load <= settings.least && here.all(|probe| probe.generator)

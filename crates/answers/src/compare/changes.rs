@@ -1,4 +1,5 @@
-//! Other things that changed between two runs: errors by cause, connections, TLS, addresses, targets, settings.
+//! Changes between two runs besides the compared metrics: errors by cause, connections, TLS, addresses, watched hosts,
+//! settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,27 +9,27 @@ use serde::Serialize;
 use stats::Counter;
 use stats::hist::{Bins, Hist};
 
-/// A figure that is not the same; both sides in words.
+/// A figure or setting that changed, with the values of both sides in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
     pub what: String,
     pub a: String,
     pub b: String,
-    /// The subject in Chinese, for pages.
+    /// Name of the figure in Chinese, for pages.
     #[serde(skip)]
     pub zh: String,
 }
 
-/// Change of a figure of connections or targets, from which on it is told.
+/// Smallest relative change of a figure of connections or watched hosts that is reported.
 const TOLD: f64 = 0.10;
-/// Causes that are told at most.
+/// Largest number of error causes that are reported.
 const MOST_CAUSES: usize = 10;
 
-/// Times of a second.
+/// Selects a histogram of times from a second.
 type Times = fn(&Second) -> &Bins;
 
-/// Everything else that changed between the runs of both sides. Figures are those of all runs of a side together, settings
-/// those of its first.
+/// Returns all changes between the runs of both sides besides the compared metrics. Figures come from all runs of a
+/// side together, settings from its first run.
 pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
     let (Some(a), Some(b)) = (all_a.first(), all_b.first()) else { return Vec::new() };
     let mut found = Vec::new();
@@ -65,7 +66,7 @@ fn samples(runs: &[Record]) -> u64 {
     seconds(runs).map(|second| second.all.count).sum()
 }
 
-/// Errors by cause, where their share moved by 0.1 points or they are on one side alone.
+/// Adds errors by cause if their share changed by at least 0.1 percentage points, or if only one side has the cause.
 fn causes(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     let by_cause = |runs: &[Record]| {
         let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
@@ -97,7 +98,7 @@ fn causes(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     found.extend(moved.into_iter().take(MOST_CAUSES).map(|(_, changed)| changed));
 }
 
-/// Connections opened and handshakes per request, and the medians of their times.
+/// Adds opened connections and handshakes per request, and the medians of their times, if they changed.
 fn connections(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     if !a.iter().chain(b).all(|run| run.has.connections) {
         return;
@@ -153,7 +154,7 @@ fn connections(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// Addresses that requests went to.
+/// Adds the server addresses that requests went to, if they changed.
 fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     if !a.iter().chain(b).all(|run| run.has.classes) {
         return;
@@ -178,13 +179,13 @@ fn addresses(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     }
 }
 
-/// Whether the record has a figure as a setting, too, where it is compared as such.
+/// True if the record also has the figure as a setting; it is then compared as a setting.
 fn is_setting(record: &Record, of: &Series) -> bool {
     let is_it = |fact: &Fact| fact.host == of.host && fact.name == of.metric;
     &*of.metric == Fact::HEAP_MAX && record.facts.iter().any(is_it)
 }
 
-/// Means of the figures of watched hosts.
+/// Adds the means of figures of watched hosts, if they changed.
 fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     let means = |runs: &[Record]| {
         let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();

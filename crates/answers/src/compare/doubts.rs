@@ -1,4 +1,4 @@
-//! Reasons for which two runs cannot be compared, or only with care.
+//! Reasons why two runs cannot be compared, or only with caution.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,28 @@ use crate::rules;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Words};
 
-/// Properties that are named at most.
+/// Largest number of properties that a text names.
 const MOST_NAMES: usize = 5;
 
-/// A reason.
+/// A reason against comparing two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Doubt {
-    /// The difference would not say what a reader takes it for.
+    /// True if the comparison is refused: the difference would mislead a reader.
     pub refuses: bool,
     pub words: String,
-    /// The same in Chinese, for pages.
+    /// The reason in Chinese, for pages.
     #[serde(skip)]
     pub zh: String,
 }
 
-/// Share of a processor's time from which on it counts as full, and of the seconds in which that must be so.
+/// Share of a processor's time from which on the processor counts as full, and the largest share of seconds in which it
+/// may be full.
 const FULL: f64 = 0.95;
 const MOST_SECONDS: f64 = 0.25;
 
-/// The reason for which one of these runs is not to be compared, if there is one: the processors of its generator were
-/// full, or it did not make the starts that the rate asked for. A pause of the generator, which a verdict names, too, is
-/// none.
+/// Returns the reason why one of these runs must not be compared, if there is one: the processors of its generator were
+/// full, or it did not make the starts that the rate required. A pause of the generator, which a verdict also reports,
+/// is no such reason.
 pub fn limited(runs: &[Record]) -> Option<Words> {
     runs.iter().find_map(at_limit)
 }
@@ -52,7 +53,7 @@ fn at_limit(record: &Record) -> Option<Words> {
     }
     let due: u64 = whole.iter().map(|second| second.due).sum();
     let missed: u64 = whole.iter().map(|second| second.missed).sum();
-    // Where all users that are allowed wait for answers, it is the target that is slow.
+    // If all allowed users wait for responses, the target is slow, and the generator is not at its limit.
     let waits = record
         .seconds
         .iter()
@@ -63,8 +64,8 @@ fn at_limit(record: &Record) -> Option<Words> {
     })
 }
 
-/// The warning about a side where the verdict on one of its runs has a finding on the generator. `name`: that of the side,
-/// as in "the generator of A".
+/// Returns the warning about a side if the verdict on one of its runs has a finding on the generator. `name`: name of
+/// the side, as in "the generator of A".
 pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     let of_generator = |run: &Record| {
         let mut findings = rules::verdict(run).findings.into_iter();
@@ -79,7 +80,7 @@ pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     })
 }
 
-/// Doubts about comparing two runs. `limits`: of each the reason for which its generator was at its limit.
+/// Returns the doubts about comparing two runs. `limits`: for each run, why its generator was at its limit.
 pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) -> Vec<Doubt> {
     let mut found = Vec::new();
     let mut doubt = |refuses: bool, words: String, zh: String| {
@@ -128,7 +129,7 @@ pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) ->
     found
 }
 
-/// Differences of the generators and their versions.
+/// Returns the differences between the generators and their versions.
 fn generators(a: &Frame, b: &Frame) -> Vec<Words> {
     let mut found = Vec::new();
     let is_known = a.processors != 0 && b.processors != 0;
@@ -149,8 +150,9 @@ fn generators(a: &Frame, b: &Frame) -> Vec<Words> {
     found
 }
 
-/// The difference of the plans, or of their properties. Another port of a target on this machine is no reason for care:
-/// a target that is started anew for each run has another one each time. It is told with what else changed.
+/// Returns the difference of the plans, or of their properties. A different port of a target on this machine is no
+/// doubt: a target that is restarted for each run gets a new port each time. Such a port is reported with the other
+/// changes.
 fn plans(a: &Record, b: &Record) -> Option<Words> {
     let (frame_a, frame_b) = (&a.frame, &b.frame);
     let of = |frame: &Frame, name: &str| {

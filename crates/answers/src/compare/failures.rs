@@ -1,20 +1,21 @@
-//! Failures of two sides over their whole runs: that they happened is a fact, how often they happen is a question of chance.
+//! Failures of two sides over their whole runs. That failures happened is a fact; how often they happen is a
+//! statistical question.
 //!
-//! Shares are those of all seconds, ramp and warm-up included. The difference is tested by counts: of all failures, the
-//! side with the larger share has as many as chance gives it by its part of the samples (a binomial).
+//! Shares count all seconds, including ramp-up and warm-up. The difference is tested by counts: if both sides fail
+//! equally often, the side with the larger share has a binomial number of all failures, in proportion to its samples.
 //!
-//! Failures that come together are no independent witnesses. A short burst ([`bursts`]) is one event: an outage of a second
-//! says no more than that one outage happened, be it of 20 samples or of 2 000, and one event against none is what equal
-//! sides show in half of all pairs. Failures in longer clusters are worth as many as the variance of sums over seconds
-//! says, compared with that of independent ones (the design effect; L. Kish, "Survey Sampling", 1965); of repeated runs the
-//! sums over runs count, too. If nearly all failures of the side that fails more are one event that lasts, the clusters are
-//! those of the other side: an outage of one side alone did happen there, and seconds that depend on each other do not
-//! make it a matter of chance. Else the geometric mean of both sides' effects counts.
+//! Failures in clusters are not independent. A short burst ([`bursts`]) counts as one event: an outage of a second is
+//! one outage, whether it has 20 failed samples or 2 000, and equal sides show one event against none in half of all
+//! pairs. Failures in longer clusters count for less by the design effect: the variance of sums over seconds relative
+//! to that of independent failures (L. Kish, "Survey Sampling", 1965); for repeated runs, sums over runs count as well.
+//! If nearly all failures of the side that fails more belong to one lasting event, the design effect is that of the
+//! other side: an outage on one side only did happen, and the dependence of its seconds does not make it chance.
+//! Otherwise the geometric mean of both sides' design effects counts.
 //!
-//! Of three and more runs on each side the shares of the runs are compared, too, by Welch's test: what is in each run of a
-//! side and in none of the other one is a difference, however short it is.
+//! With three and more runs on each side, Welch's test also compares the shares of the runs: failures that occur in
+//! each run of one side and in no run of the other are a difference, however short they are.
 //!
-//! Answers that were not as expected are counted in the same way, of those that were checked.
+//! Responses that were not as expected are counted in the same way, among the checked responses.
 
 mod bursts;
 #[cfg(test)]
@@ -29,52 +30,52 @@ use crate::repeats::welch;
 use crate::series::mean;
 use bursts::Burst;
 
-/// Chance of calling equal sides different.
+/// Probability of calling equal sides different.
 const CHANCE: f64 = 0.001;
-/// The same of repeated runs, whose shares are compared.
+/// Probability of calling equal sides of repeated runs different by the shares of their runs.
 const CHANCE_OF_RUNS: f64 = 0.05;
-/// Runs on each side from which on their shares are compared.
+/// Smallest number of runs on each side for a comparison of their shares.
 const LEAST_RUNS: usize = 3;
-/// Seconds of the sums that show clusters; and the number of parts of a run whose sums show long ones.
+/// Lengths in seconds of the sums that show clusters, and the number of parts of a run whose sums show long clusters.
 const LENGTHS: [usize; 3] = [1, 3, 10];
 const PARTS: usize = 10;
-/// Share of a side's failures that an event holds at least, and the largest share of the run that it takes.
+/// Smallest share of a side's failures in an event, and the largest share of the run that the event takes.
 const NEARLY_ALL: f64 = 0.95;
 const LONGEST: f64 = 0.5;
-/// 97.5 % of the standard normal distribution are below.
+/// 97.5 % quantile of the standard normal distribution.
 const Z: f64 = 1.96;
 
-/// Kind of samples that are counted.
+/// The kind of samples that are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Samples that failed, of all.
+    /// Failed samples among all samples.
     #[default]
     Failed,
-    /// Answers that were not as expected, of those that were checked.
+    /// Responses that were not as expected, among the checked responses.
     Unexpected,
 }
 
-/// The failures of both sides.
+/// Failures of two sides, and their difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Failures {
-    /// Share of B less share of A.
+    /// Share of B minus share of A.
     pub change: f64,
-    /// 95 % interval of the change (R. Newcombe, Statistics in Medicine 17, 1998), by the number of samples that clusters
-    /// leave.
+    /// 95 % interval of the change (R. Newcombe, Statistics in Medicine 17, 1998). It uses the number of independent
+    /// samples that remain after accounting for clusters.
     pub interval: (f64, f64),
-    /// The same if each failure were one of its own: what these runs had.
+    /// The interval if each failure were independent: the variation within these runs.
     pub by_counts: (f64, f64),
-    /// Chance of such a difference between equal sides.
+    /// Probability of such a difference between equal sides.
     pub p: f64,
-    /// The difference is beyond chance.
+    /// The difference is significant.
     pub is_beyond: bool,
-    /// Nearly all failures of the side with the larger share lie in this part of its run, ms.
+    /// Start and end, in ms, of the part of the run that holds nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_ms: Option<(i64, i64)>,
-    /// Nearly all of them lie in so many short bursts.
+    /// Number of short bursts, if they hold nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
-    /// The events have all of them; they last until the end of the run.
+    /// The events hold all failures; the events last until the end of the run.
     #[serde(skip)]
     is_all: bool,
     #[serde(skip)]
@@ -82,14 +83,14 @@ pub struct Failures {
     /// Samples and failures of both sides.
     #[serde(skip)]
     sides: [(u64, u64); 2],
-    /// Each side is one run.
+    /// Each side has a single run.
     #[serde(skip)]
     is_single: bool,
     #[serde(skip)]
     counted: Counted,
 }
 
-/// Samples of a second.
+/// Samples and failures of one second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
     end_ms: i64,
@@ -98,11 +99,11 @@ struct Unit {
     failed: u64,
 }
 
-/// The seconds of a run with the samples of a label, or of all requests.
+/// Seconds of a run, with the samples of a label or of all requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course(Vec<Unit>);
 
-/// The courses of these labels in a run, in their order; `None` is that of all requests.
+/// Returns the courses of the given labels in a run, in the same order; `None` stands for all requests.
 pub(super) fn courses(record: &Record, labels: &[Option<u32>], counted: Counted) -> Vec<Course> {
     let start = record.seconds.first().map_or(0, |first| first.at_ms - i64::from(first.ms));
     let empty = |second: &record::Second| Unit {
@@ -153,22 +154,22 @@ pub(super) fn courses(record: &Record, labels: &[Option<u32>], counted: Counted)
     courses
 }
 
-/// Samples of these runs and those that failed.
+/// Returns the number of samples in the given runs, and the number of failed samples.
 pub(super) fn counted(runs: &[&Course]) -> (u64, u64) {
     let units = runs.iter().flat_map(|run| &run.0);
     units.fold((0, 0), |sum, unit| (sum.0 + unit.all, sum.1 + unit.failed))
 }
 
-/// The runs of a side, with one failure in place of each short burst.
+/// The runs of one side, with each short burst reduced to one failure.
 struct Side {
     runs: Vec<Course>,
-    /// The bursts of each run.
+    /// Short bursts of each run.
     bursts: Vec<Vec<Burst>>,
     all: u64,
     failed: u64,
-    /// Failures, each short burst being one.
+    /// Number of failures if each short burst counts as one.
     events: u64,
-    /// Factor by which clusters make the failures vary more than independent ones.
+    /// Design effect: factor by which clusters increase the variance over that of independent failures.
     effect: f64,
 }
 
@@ -185,12 +186,12 @@ impl Side {
         self.failed as f64 / self.all as f64
     }
 
-    /// Failures in an event.
+    /// Returns the mean number of failures per event.
     fn in_each(&self) -> f64 {
         if self.events == 0 { 1.0 } else { self.failed as f64 / self.events as f64 }
     }
 
-    /// Number of short bursts that have nearly all failures, if they do, and whether they have all.
+    /// Returns the number of short bursts if they hold nearly all failures, and true if they hold all.
     fn short_events(&self) -> Option<(usize, bool)> {
         let bursts: Vec<&Burst> = self.bursts.iter().flatten().collect();
         let within: u64 = bursts.iter().map(|burst| burst.failed).sum();
@@ -198,7 +199,7 @@ impl Side {
         (!bursts.is_empty() && is_nearly_all).then_some((bursts.len(), within == self.failed))
     }
 
-    /// Time of the only burst, ms.
+    /// Returns start and end in ms of the only burst, if there is exactly one.
     fn burst_ms(&self) -> Option<(i64, i64)> {
         let [run] = &self.runs[..] else { return None };
         let [burst] = self.bursts[0][..] else { return None };
@@ -208,7 +209,7 @@ impl Side {
 }
 
 impl Failures {
-    /// `None` if a side has no samples.
+    /// Compares the failures of two sides; `None` if a side has no samples.
     pub(super) fn of(a: &[&Course], b: &[&Course], counted: Counted) -> Option<Self> {
         let sides = [Side::of(a), Side::of(b)];
         if sides.iter().any(|side| side.all == 0) {
@@ -250,7 +251,7 @@ impl Failures {
         Some(found)
     }
 
-    /// Shares of failures of both sides.
+    /// Returns the shares of failures of both sides.
     pub(super) fn shares(&self) -> [f64; 2] {
         self.sides.map(|(all, failed)| failed as f64 / all.max(1) as f64)
     }
@@ -259,19 +260,19 @@ impl Failures {
         self.counted
     }
 
-    /// Whether the interval leaves a change out.
+    /// True if the interval excludes a change.
     pub fn excludes(&self, change: f64) -> bool {
         let (low, high) = self.interval;
         change < low || high < change
     }
 
-    /// Whether the difference is one of many that chance makes, and not wide: at most `least` to each side.
+    /// True if the difference is compatible with chance and its interval is narrow: at most `least` to each side.
     pub fn is_within_chance(&self, least: f64) -> bool {
         let (low, high) = self.interval;
         self.short_events.is_none() && !self.excludes(0.0) && (high - low) / 2.0 <= least
     }
 
-    /// Takes the difference of the runs' shares where it shows more.
+    /// Uses the difference of the shares of the runs if it is significant.
     fn by_runs(&mut self, a: &[&Course], b: &[&Course]) {
         if self.is_beyond || a.len().min(b.len()) < LEAST_RUNS {
             return;
@@ -287,7 +288,7 @@ impl Failures {
         let test = welch(&of_a, &of_b);
         let is_same_way = (mean(&of_b) - mean(&of_a)) * self.change > 0.0;
         if test.p < CHANCE_OF_RUNS && is_same_way {
-            // Runs of other lengths have another mean than all samples together.
+            // For runs of different lengths, the mean of their shares differs from the share of all samples.
             let (low, high) = (test.low.max(-1.0), test.high.min(1.0));
             self.interval = (low.min(self.change), high.max(self.change));
             (self.p, self.is_beyond) = (test.p, self.excludes(0.0));
@@ -295,7 +296,8 @@ impl Failures {
     }
 }
 
-/// The interval by the samples that bursts and clusters leave; a side without failures has the other one's bursts.
+/// Returns the interval by the samples that remain after bursts and clusters. A side without failures is assumed to
+/// have bursts like the other side's.
 fn widened(sides: &[Side; 2], effect: f64) -> (f64, f64) {
     let worth = |at: usize| {
         let of = if sides[at].failed > 0 { &sides[at] } else { &sides[1 - at] };
@@ -304,19 +306,21 @@ fn widened(sides: &[Side; 2], effect: f64) -> (f64, f64) {
     interval([worth(0), worth(1)])
 }
 
-/// Chance of as many failures on the side with the larger share, or more, if both sides fail alike.
+/// Returns the probability that the side with the larger share has this many failures or more if both sides fail
+/// equally often.
 fn chance((all, failed): (u64, u64), (of, other): (u64, u64), effect: f64) -> f64 {
     let (n, k) = ((all + of) as f64, (failed + other) as f64);
     if failed == 0 || other == of {
         return 1.0;
     }
-    // Of shares that are not small, failures vary less than counts do.
+    // If shares are not small, failures vary less than counts.
     let worth = 1.0 / (effect * (1.0 - k / n).max(1.0 / n));
     let (k, failed) = (k * worth, failed as f64 * worth);
     (2.0 * incomplete_beta(all as f64 / n, failed, k - failed + 1.0)).min(1.0)
 }
 
-/// Variance of the failures in sums of neighbouring seconds, and of runs, by that of independent ones; at least 1.
+/// Returns the variance of the failures in sums over neighbouring seconds, and over runs, relative to that of
+/// independent failures; at least 1.
 fn design_effect(runs: &[&Course]) -> f64 {
     let (all, failed) = counted(runs);
     let share = failed as f64 / all.max(1) as f64;
@@ -334,14 +338,15 @@ fn design_effect(runs: &[&Course]) -> f64 {
         sums.map(|sum| sum * sum).sum::<f64>() / independent
     };
     let effects = LENGTHS.into_iter().map(Some).chain([None]).map(|of| by_sums(PARTS, of));
-    // The share is that of the runs themselves: they lie closer to it than to that of all runs.
+    // The failed share is estimated from the compared runs themselves. So their shares lie closer to the estimate than
+    // to the true share.
     let runs = runs.len() as f64;
     let by_runs = if runs > 1.0 { by_sums(1, None) * runs / (runs - 1.0) } else { 1.0 };
     effects.fold(by_runs.max(1.0), f64::max)
 }
 
-/// The shortest part of a run with nearly all failures, ms, and its share of them; `None` if it is not short, or there are
-/// several runs.
+/// Returns the shortest part of a run that holds nearly all failures, in ms, and its share of them; `None` if that part
+/// is not short, or if there are several runs.
 fn event(runs: &[Course]) -> Option<((i64, i64), f64)> {
     let [run] = runs else { return None };
     let units = &run.0;
@@ -362,7 +367,7 @@ fn event(runs: &[Course]) -> Option<((i64, i64), f64)> {
         }
     }
     let (mut first, mut last) = shortest.filter(|(first, last)| last + 1 - first <= most)?;
-    // Failures right beside belong to it.
+    // Failures in adjacent seconds belong to the event.
     let fails = |at: &usize| units.get(*at).is_some_and(|unit| unit.failed > 0);
     while first.checked_sub(1).is_some_and(|at| fails(&at)) {
         first -= 1;
@@ -372,13 +377,13 @@ fn event(runs: &[Course]) -> Option<((i64, i64), f64)> {
     }
     let within: u64 = units[first..=last].iter().map(|unit| unit.failed).sum();
     let length = last + 1 - first;
-    // Single failures that lie near each other are no event.
+    // Single failures close to each other are not an event.
     let is_dense = 2 * units[first..=last].iter().filter(|unit| unit.failed > 0).count() > length;
     let span = (units[first].end_ms - i64::from(units[first].ms), units[last].end_ms);
     (failed > 1 && is_dense && length <= most).then_some((span, within as f64 / failed as f64))
 }
 
-/// The interval of the difference of two shares. `a`, `b`: samples and share.
+/// Returns the interval of the difference of two shares. `a`, `b`: samples and share of each side.
 fn interval([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     let (a, b) = (wilson(a), wilson(b));
     let low = (b.0 - a.0) - ((b.0 - b.1).powi(2) + (a.2 - a.0).powi(2)).sqrt();
@@ -386,7 +391,7 @@ fn interval([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     (low, high)
 }
 
-/// A share, and its 95 % interval by the score test (E. Wilson, 1927).
+/// Returns a share between the ends of its 95 % interval by the score test (E. Wilson, 1927).
 fn wilson((n, share): (f64, f64)) -> (f64, f64, f64) {
     let square = Z * Z;
     let middle = share + square / (2.0 * n);

@@ -1,14 +1,14 @@
-//! Figures that were named before the runs were compared.
+//! Figures that were chosen before the runs were compared.
 //!
-//! Of many intervals some leave 0 out by chance, so a comparison of many figures asks more of each than its interval shows.
-//! A figure that a criterion names was chosen beforehand. The criterion judges it by its own 95 % interval, and the row of
-//! the table has the same result.
+//! Among many intervals some exclude 0 by chance. So a comparison of many figures requires more of each figure than its
+//! own interval shows. A figure that a criterion names was chosen beforehand: the criterion judges it by its own 95 %
+//! interval, and the row of the table shows the same result.
 
 use super::{Comparison, Difference, Outcome, Row, Settings, is_share};
 
 impl Comparison {
-    /// Judges a figure by its own interval, and with the criterion's limit as its floor where that is smaller. Nothing
-    /// happens where there is no such figure.
+    /// Judges a figure by its own interval; the criterion's limit is its floor if it is smaller. Does nothing if there
+    /// is no such figure.
     pub fn name(&mut self, label: &str, metric: &str, limit: f64, settings: &Settings) {
         let is_alone = self.labels.is_empty();
         let rows = std::iter::once(&mut self.all).chain(&mut self.labels);

@@ -1,8 +1,8 @@
-//! Numbers in answers, the series of both sides by their names: means of all values.
+//! Comparison of numbers in responses: series of both sides, matched by name, by the means of all values.
 //!
-//! Of two single runs the means of the steady seconds are the series; it is worth as many independent values as its
-//! autocorrelation leaves ([`crate::autocorrelation::effective`]), and the interval of the ratio is that of the delta
-//! method with Welch's degrees of freedom. Of repeated runs the run is the unit.
+//! For two single runs, the means of the steady seconds form a time series. It is worth as many independent values as
+//! its autocorrelation leaves ([`crate::autocorrelation::effective`]). The interval of the ratio comes from the delta
+//! method with Welch's degrees of freedom. For repeated runs, each run is one unit.
 
 use record::{Record, Second};
 use stats::Number;
@@ -14,18 +14,18 @@ use crate::repeats::{ratio, welch};
 use crate::series::{mean, variance};
 use crate::steady::{Steady, steady};
 
-/// Independent seconds that an interval needs.
+/// Smallest number of independent seconds for an interval.
 const LEAST_WORTH: f64 = 5.0;
 
-/// A series of one side.
+/// A series of numbers on one side.
 struct Side {
     mean: f64,
     count: u64,
-    /// Standard error of the mean by the mean, and its degrees of freedom; `None`: too short.
+    /// Standard error relative to the mean, and its degrees of freedom; `None` if the run is too short.
     error: Option<(f64, f64)>,
 }
 
-/// The rows of two runs.
+/// Returns the rows of two single runs.
 pub(super) fn compared((a, of_a): (&Record, &Steady), (b, of_b): (&Record, &Steady)) -> Vec<Row> {
     let row = |(name, in_a, in_b): (&str, u32, u32)| {
         let (a, b) = (side(of_a.seconds(a), in_a)?, side(of_b.seconds(b), in_b)?);
@@ -47,7 +47,7 @@ pub(super) fn compared((a, of_a): (&Record, &Steady), (b, of_b): (&Record, &Stea
     common(a, b).filter_map(row).collect()
 }
 
-/// The rows of repeated runs: series that all of them have.
+/// Returns the rows of repeated runs: series that all runs have.
 pub(super) fn repeated(a: &[Record], b: &[Record]) -> Vec<Row> {
     let (Some(first), Some(other)) = (a.first(), b.first()) else { return Vec::new() };
     let sides = |runs: &[Record], name: &str| -> Option<(Vec<f64>, u64)> {
@@ -71,7 +71,7 @@ pub(super) fn repeated(a: &[Record], b: &[Record]) -> Vec<Row> {
     common(first, other).filter_map(row).collect()
 }
 
-/// The names of series that both have, and their places.
+/// Iterates over the names of series that both records have, with their numbers in each.
 fn common<'r>(a: &'r Record, b: &'r Record) -> impl Iterator<Item = (&'r str, u32, u32)> {
     (0u32..).zip(a.frame.series()).filter_map(|(in_a, (name, _))| {
         let in_b = b.frame.series().position(|(other, _)| other == name)?;
@@ -79,7 +79,7 @@ fn common<'r>(a: &'r Record, b: &'r Record) -> impl Iterator<Item = (&'r str, u3
     })
 }
 
-/// A series in these seconds; `None` without a value.
+/// Summarises a series of numbers over the given seconds; `None` without a value.
 fn side(seconds: &[Second], place: u32) -> Option<Side> {
     let number = |second: &Second| {
         second.numbers.iter().find(|(at, _)| *at == place).map(|(_, number)| *number)
@@ -100,7 +100,7 @@ fn side(seconds: &[Second], place: u32) -> Option<Side> {
     Some(Side { mean: whole, count, error })
 }
 
-/// The difference of two means. From nothing to something, or across 0, there is no change by a share.
+/// Returns the difference of two means. A change from 0, or across 0, has no relative size.
 fn plain(a: f64, b: f64) -> Difference {
     let is_share = a != 0.0 && (a > 0.0) == (b > 0.0);
     let change = match (a == b, is_share) {

@@ -1,4 +1,4 @@
-//! Calibration on simulated pairs of records, and what is said of pairs that are known.
+//! Calibration on simulated pairs of records, and the texts for known pairs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use super::*;
 use crate::random::Random;
 use crate::verdict::Words;
 
-/// A run of 120 s: some 100 requests a second of log-normal times, whose level wanders from second to second.
+/// Returns a run of 120 s with about 100 requests per second. Times are log-normal, and their level wanders from second
+/// to second.
 pub(super) fn run(seed: u64, slower: f64, errors: f64, seconds: usize) -> Record {
     let mut random = Random::new(seed);
     let mut wander = 0.0;
@@ -23,12 +24,12 @@ pub(super) fn run(seed: u64, slower: f64, errors: f64, seconds: usize) -> Record
         ..Record::default()
     };
     for second in 0..seconds {
-        // Half of a second's deviation goes on in the next: 3 % in all.
+        // Half of a second's deviation carries over to the next; the total deviation is 3 %.
         wander = 0.5 * wander + 0.026 * random.normal();
         let level = 20_000.0 * slower * (1.0 + wander);
         let mut parts = [Part::default(), Part::default(), Part::default()];
         let mut bins: [BTreeMap<u32, u64>; 3] = Default::default();
-        // Two users, each with one request after the other.
+        // Two users, each of which sends one request after the other.
         let mut left = 2_000_000.0;
         while left > 0.0 {
             let us = level * (0.5 * random.normal() - 0.125).exp();
@@ -89,7 +90,8 @@ fn five_percent_are_found_in_two_minutes() {
     assert!(all >= 80, "{all}");
 }
 
-/// Shares of pairs of 120 s, B slower by 5 %, whose intervals hold the true change: of the rate, the mean, p50, p95 and p99.
+/// Returns the share of pairs of 120 s, B slower by 5 %, whose intervals contain the true change: rate, mean, p50, p95,
+/// p99.
 fn coverage(pairs: u64, seed: u64) -> Vec<(&'static str, f64)> {
     const TRUE: [(&str, f64); 5] =
         [("rate", 1.0 / 1.05 - 1.0), ("mean", 0.05), ("p50", 0.05), ("p95", 0.05), ("p99", 0.05)];
@@ -114,7 +116,7 @@ fn intervals_of_changes_hold_the_true_change() {
         let held = coverage(250, seed);
         println!("250 pairs from seed {seed}: {held:?}");
         for (name, share) in held {
-            // Of 250 pairs 95 % hold it; four standard errors less are 89.5 %.
+            // In 95 % of 250 pairs the interval contains the true change; four standard errors less are 89.5 %.
             assert!(share >= 0.895, "{name}: {share}");
         }
     }
@@ -138,7 +140,7 @@ fn a_difference_has_its_size_and_its_interval() {
     assert_eq!(found.labels.len(), 2);
 }
 
-/// A result file of 200 samples a second, whose times have no simple order, begun at that time.
+/// Returns a result file of 200 samples per second that starts at `start_ms`; the times are in no simple order.
 fn file(start_ms: i64, seconds: i64) -> Record {
     let head = "timeStamp,elapsed,label,responseCode,success,allThreads\n";
     let row = |n: i64| {
@@ -167,7 +169,7 @@ fn a_file_at_another_time_of_the_same_second_has_the_same_figures() {
             let figure = |name: &str| all.iter().find(|d| d.metric == name).expect("a figure").a;
             let rate = (seconds * 200) as f64 / (a.frame.length_ms as f64 / 1000.0);
             assert!((figure("rate") / rate - 1.0).abs() < 0.01, "{seconds}: {all:?}");
-            // 95 % of the samples took at most 9 ms, the others 10.
+            // 95 % of the samples took at most 9 ms, the others 10 ms.
             assert!((8.9..9.1).contains(&figure("p95")), "{seconds}: {all:?}");
         }
     }
@@ -194,7 +196,7 @@ fn short_runs_have_figures_and_no_verdict() {
 
 #[test]
 fn repeated_runs_are_the_unit() {
-    // Runs differ by 5 % from each other: within two runs everything is significant, between runs it is not.
+    // Runs differ by 5 % from each other: within two runs every difference is significant, between runs none is.
     let runs = |seed: u64, slower: f64| -> Vec<Record> {
         [0.95, 1.0, 1.05]
             .iter()
@@ -251,7 +253,7 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
         let own = [("-Jhost", "h"), ("-Jport", port), (record::frame::PLAN_TEXT, text)];
         record.frame.settings =
             own.iter().chain(more).map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        // That of all properties, with the time of the start, differs in any case.
+        // The hash of all properties includes the start time, so the hashes of two runs differ in any case.
         record.frame.plan_hash = port.parse().expect("a number");
         record
     };
@@ -290,7 +292,7 @@ fn errors_of_repeated_runs_are_those_of_all() {
     assert_eq!((&*found.a, &*found.b), (&*format!("12 ({share:.2} %)"), "0 (0.00 %)"));
 }
 
-/// The row of all requests with that metric.
+/// Returns the difference of a metric in the row of all requests.
 fn difference<'c>(of: &'c Comparison, metric: &str) -> &'c Difference {
     of.all.differences.iter().find(|one| one.metric == metric).expect("a figure")
 }
@@ -350,7 +352,7 @@ fn times_of_a_side_that_mostly_failed_and_times_below_a_millisecond_show_nothing
     let found = compare(&run(1, 1.0, 0.9, 120), &run(2, 2.0, 0.0, 120), &settings);
     assert_eq!(difference(&found, "mean").result, Outcome::MostlyFailed);
     assert_eq!(difference(&found, ERRORS).result, Outcome::Different);
-    // A result file whose times are 0 ms, and one of 1 and 2 ms.
+    // A result file whose times are 0 ms, and another with 1 and 2 ms.
     let file = |ms: fn(i64) -> i64| {
         let row = |n: i64| format!("{},{},a,true\n", 1_700_000_000_000 + n * 50, ms(n));
         let rows: String = (0..2400).map(row).collect();
@@ -370,7 +372,7 @@ fn times_of_a_side_that_mostly_failed_and_times_below_a_millisecond_show_nothing
     }
 }
 
-/// A run whose answers had a number.
+/// Returns a run whose responses contained a number.
 fn with_series(seed: u64, seconds: usize, value: f64) -> Record {
     let mut record = run(seed, 1.0, 0.0, seconds);
     record.frame.settings = vec![("-Jthrong.series".into(), "other=x\nqueue=depth\n".into())];
@@ -416,7 +418,7 @@ fn series_of_both_sides_are_compared() {
 #[test]
 fn a_figure_that_was_named_is_judged_by_its_own_interval() {
     let settings = Settings { resamples: 500, ..Settings::default() };
-    // Pairs in which some interval leaves 0 out by chance.
+    // Number of pairs in which some interval excludes 0 by chance.
     let mut seen = 0;
     for seed in 0..60 {
         let mut found = compare(
@@ -436,7 +438,7 @@ fn a_figure_that_was_named_is_judged_by_its_own_interval() {
     assert!(seen > 0);
 }
 
-/// Figures of rows by a plain reading: rate, mean, and the percentiles by rank, ms.
+/// Computes figures of rows directly: rate, mean, and percentiles by rank, in ms.
 fn plain_reading(rows: &[(i64, u64)]) -> [f64; 4] {
     let start = rows.iter().map(|row| row.0).min().expect("rows");
     let end = rows.iter().map(|row| row.0 + row.1 as i64).max().expect("rows");
@@ -472,7 +474,7 @@ fn all_rows_of_short_files_count() {
                 continue;
             };
             checked += 1;
-            // Percentiles have the width of a histogram's group.
+            // A percentile is only as precise as a group of histogram bins.
             let near = if name.starts_with('p') { 0.005 } else { 1e-3 };
             assert!(
                 (figure.a / expected - 1.0).abs() <= near,
@@ -502,10 +504,10 @@ fn totals_count_the_ramp_and_figures_do_not() {
     assert_eq!((found.all.recorded.0, found.all.failed.0), (2 * count(0), 2 * failed));
 }
 
-/// Pairs of runs of which one is slower.
+/// Number of pairs of runs in which one run is slower.
 const PAIRS: u64 = 200;
 
-/// Seconds that answer in about 100 ms, or with that chance fail within 2 ms.
+/// Returns seconds whose responses take about 100 ms, or which fail within 2 ms with probability `fails`.
 fn jumping(seed: u64, fails: f64) -> Record {
     let mut random = Random::new(seed);
     let mut text = "timeStamp,elapsed,label,success\n".to_owned();

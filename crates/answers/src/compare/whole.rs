@@ -5,17 +5,17 @@ use record::Record;
 use super::failures::{Counted, Course, counted, courses};
 use super::{CHECKS, Difference, ERRORS, Failures, Outcome, Row, Settings};
 
-/// A run with the number of each row's label.
+/// A run with the label number of each row.
 type Labelled<'r> = (&'r Record, Vec<Option<u32>>);
 
-/// The whole runs of both sides: by side, run and row.
+/// The whole runs of both sides, indexed by side, run and row.
 pub(super) struct Whole {
     samples: [Vec<Vec<Course>>; 2],
     checks: [Vec<Vec<Course>>; 2],
 }
 
 impl Whole {
-    /// Runs with the numbers of the labels of each row.
+    /// Collects the courses of all runs, for the labels of each row.
     pub(super) fn of(a: &[Labelled<'_>], b: &[Labelled<'_>]) -> Self {
         let of = |runs: &[Labelled<'_>], what: Counted| -> Vec<Vec<Course>> {
             runs.iter().map(|(run, labels)| courses(run, labels, what)).collect()
@@ -25,13 +25,13 @@ impl Whole {
     }
 }
 
-/// The courses of a row in the runs of a side.
+/// Returns the courses of one row in all runs of a side.
 fn row_of(runs: &[Vec<Course>], at: usize) -> Vec<&Course> {
     runs.iter().map(|run| &run[at]).collect()
 }
 
 impl Row {
-    /// With all samples and failures of both sides, which decide about their shares.
+    /// Adds all samples and failures of both sides, which decide about the shares of the row.
     pub(super) fn counting(mut self, whole: &Whole, at: usize, settings: &Settings) -> Self {
         let (a, b) = (row_of(&whole.samples[0], at), row_of(&whole.samples[1], at));
         let (all_a, all_b) = (counted(&a), counted(&b));
@@ -54,7 +54,7 @@ impl Row {
 }
 
 impl Failures {
-    /// The row of these shares: failures are a cost, and answers as expected a gain.
+    /// Returns the difference of these shares: more failures are worse, more responses as expected are better.
     fn difference(&self, floor: f64) -> Difference {
         let [of_a, of_b] = self.shares();
         let (low, high) = self.interval;

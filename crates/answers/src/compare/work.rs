@@ -1,8 +1,9 @@
-//! The work of two sides by the labels of their requests: figures of all requests can be compared only where it is the same.
+//! The work of two sides by the labels of their requests. Figures of all requests are comparable only if the work is
+//! the same.
 //!
-//! A label with more than [`MISSING`] of a side's requests that the other side does not have, labels that make up
-//! more than [`MOST`] of a side together and are missing, or a label whose share differs by more than [`SHIFT`], make it
-//! other work. Names that are made anew in each run are rare one by one, and tolerated up to that sum.
+//! The work differs if a label with more than [`MISSING`] of a side's requests is missing on the other side, if the
+//! missing labels together have more than [`MOST`] of a side's requests, or if the share of a label differs by more
+//! than [`SHIFT`]. Names that are new in each run are rare one by one, and tolerated up to the limit of the sum.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +13,21 @@ use stats::grouped::percent;
 use super::Counts;
 use crate::verdict::Words;
 
-/// Share of a side's requests from which on a label may not be missing on the other side.
+/// Largest share of a side's requests for a label that the other side may lack.
 const MISSING: f64 = 0.01;
-/// The same of all missing labels together.
+/// Largest share of a side's requests for all labels together that the other side may lack.
 const MOST: f64 = 0.5;
-/// Difference of a label's shares.
+/// Largest difference between the shares of a label.
 const SHIFT: f64 = 0.1;
-/// Labels that are named at most.
+/// Largest number of labels that a text names.
 const MOST_NAMES: usize = 3;
 
 /// Differences between the work of two sides.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// Labels that a side lacks.
+    /// Text on labels that a side lacks.
     pub(super) missing: Option<Words>,
-    /// A label that has another share.
+    /// Text on a label whose share differs.
     pub(super) shifted: Option<Words>,
 }
 
@@ -45,7 +46,7 @@ impl Work {
     }
 }
 
-/// Shares of the labels of requests.
+/// Returns the share of each label among the requests of the given runs.
 fn shares(runs: &[Record]) -> BTreeMap<&str, f64> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for run in runs {
@@ -58,7 +59,7 @@ fn shares(runs: &[Record]) -> BTreeMap<&str, f64> {
     counts.into_iter().map(|(label, count)| (label, count as f64 / all)).collect()
 }
 
-/// Labels of a side that the other one lacks.
+/// Returns the text on labels of one side that the other side lacks.
 fn missing(
     (of, side): (&BTreeMap<&str, f64>, &str),
     (other, lacks): (&BTreeMap<&str, f64>, &str),
@@ -88,7 +89,7 @@ fn missing(
     ))
 }
 
-/// The label of both sides whose share differs most, if it does by so much.
+/// Returns the text on the label whose share differs most, if the difference is above the limit.
 fn shifted(a: &BTreeMap<&str, f64>, b: &BTreeMap<&str, f64>) -> Option<Words> {
     let both = a.iter().filter_map(|(label, of_a)| Some((*label, *of_a, *b.get(label)?)));
     let apart = |one: &(&str, f64, f64)| (one.1 - one.2).abs();

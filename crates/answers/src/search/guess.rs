@@ -1,15 +1,16 @@
-//! The load to try next, between two bounds.
+//! Selects the load to try next between two bounds.
 //!
-//! From the overload probe alone: in a closed loop response times grow in proportion to users beyond the knee, so the
-//! limit is met at users by margin, and not before the knee, throughput by throughput per user without waiting (both are
-//! Little's law); with a rate, just below the throughput under overload. Later from the margins measured on both sides of
-//! the limit, on a line in the logarithms. Without margins, and where lines have not helped, by halves in log space.
+//! From the overload probe alone, with users: beyond the knee, response times in a closed loop grow in proportion to
+//! users. So the limit is expected at users divided by margin, but not before the knee, which is the throughput divided
+//! by the throughput per user without waiting (both by Little's law). With a rate: just below the throughput under
+//! overload. Later the guess comes from the margins measured on both sides of the limit, on a line in log-log space.
+//! Without margins, and where lines have not helped, the search bisects in log space.
 
 use super::{Probe, Purpose, Settings};
 
-/// Distance of the first guesses from the expected limit, in widths.
+/// Distance of the first guesses from the expected limit, in widths of the search.
 const ASIDE: f64 = 0.45;
-/// Loads that are nearer to each other have margins that differ by chance.
+/// Smallest ratio of two loads whose margins differ by more than chance.
 const APART: f64 = 1.1;
 
 pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> f64 {
@@ -22,7 +23,7 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
     let tried = narrowing.len();
     let is_steep = !settings.whole
         && probes.iter().any(|p| p.load == high && p.purpose == Purpose::Overload && !p.generator);
-    // More than what was answered under overload cannot be answered: just above it is an upper bound.
+    // The target cannot answer more than it answered under overload: a load just above that rate is an upper bound.
     if let Some(over) =
         probes.iter().find(|p| is_steep && p.load == high && !p.generator && p.rate > low)
     {
@@ -32,7 +33,7 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
         }
     }
     let crossing = crossing(settings, probes, low, high).filter(|_| !is_steep && tried <= 4);
-    // Nothing but the light probe held: further below what is expected each time.
+    // Only the light probe held: each guess goes further below the expected limit.
     if let Some(crossing) =
         crossing.filter(|_| tried > 1 && narrowing.iter().all(|p| p.load >= high))
     {
@@ -43,11 +44,11 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
         return aside(settings, crossing, low, high);
     }
     let half = (low * high).sqrt();
-    // The first guess was none: the overload is doubtful.
+    // There was no first guess, because the overload probe is doubtful.
     if expected(settings, probes).is_none() {
         return half;
     }
-    // Steps that double, away from the first guess, until the limit is between two of them.
+    // Steps that double lead away from the first guess until the limit lies between two of them.
     let step = (1.0 + settings.width).powi(1 << tried.min(6));
     if low == first.load || narrowing.iter().all(|p| p.load <= low) {
         (low * step).min(half.max(low))
@@ -58,7 +59,7 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
     }
 }
 
-/// Just below the limit that is expected, or just above if the lower bound is there already.
+/// Returns a load just below the expected limit, or just above it if the lower bound already lies there.
 fn aside(settings: &Settings, expected: f64, low: f64, high: f64) -> f64 {
     let below = expected * (1.0 - ASIDE * settings.width);
     let above = expected * (1.0 + ASIDE * settings.width);
@@ -68,14 +69,14 @@ fn aside(settings: &Settings, expected: f64, low: f64, high: f64) -> f64 {
     } else if above > low * nearly && above < high / nearly {
         above
     } else if below <= low * nearly {
-        // The line points to the lower bound itself: a width above it decides.
+        // The line points to the lower bound itself: a load one width above it decides.
         (low * (1.0 + settings.width)).min((low * high).sqrt())
     } else {
         (high * (1.0 - settings.width)).max((low * high).sqrt())
     }
 }
 
-/// The limit that the light and the overload probe let expect.
+/// Returns the limit expected from the light probe and the overload probe.
 fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
     let light = probes.iter().find(|p| p.purpose == Purpose::Light)?;
     let over = probes.iter().find(|p| p.purpose == Purpose::Overload && !p.generator)?;
@@ -91,9 +92,9 @@ fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
     }
 }
 
-/// The load at which the margin is expected to be 1, on a line in logarithms: between the bounds where both have
-/// margins; else from the two probes above that are nearest. From the light probe on the curve is flat before it rises,
-/// so that a line from there leads astray.
+/// Returns the load at which the margin is expected to be 1, on a line in log-log space. The line goes through both
+/// bounds where both have margins, else through the two nearest probes above. The light probe is not used: the curve is
+/// flat before it rises, so a line from there is misleading.
 fn crossing(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> Option<f64> {
     let margin = |load: f64| {
         let here =
@@ -110,7 +111,7 @@ fn crossing(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> Optio
     if let Some(below) = margin(low).filter(|m| *m < 0.0) {
         return crossing(low, below);
     }
-    // With a rate times explode beyond the limit: a line from there leads astray, too.
+    // With a rate, times explode beyond the limit: a line through these probes is misleading, too.
     if !settings.whole {
         return None;
     }

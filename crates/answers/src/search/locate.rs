@@ -1,45 +1,45 @@
-//! The limit as several probes near it show it together, where each of them alone errs by chance.
+//! Estimates the limit from several probes near it, where each single probe errs by chance.
 //!
-//! A line of the logarithm of the margin over the logarithm of the load is fitted to the probes near the limit, the nearer
-//! the more they weigh (local regression: W. S. Cleveland, JASA 74, 1979); it meets 0 at the limit. Its error is that of
-//! the residuals, pooled with what the windows of each probe say about its own. So a load at which a probe failed by
-//! chance is not lost, and one that held by chance is not believed.
+//! A line of the logarithm of the margin over the logarithm of the load is fitted to the probes near the limit; nearer
+//! probes have a larger weight (local regression: W. S. Cleveland, JASA 74, 1979). The limit is where the line crosses
+//! 0. Its error pools the residuals with the errors that the windows of each probe show. So a load at which a probe
+//! failed by chance is not lost, and a load that held by chance is not believed.
 
 use super::{Probe, Purpose, Settings, Together};
 use crate::distribution::{student_cdf, student_quantile};
 use crate::interval::CONFIDENCE;
 use crate::series::{mean, variance};
 
-/// Probes that count in full or in part, at least; with two the line has no error of its own.
+/// Smallest number of probes with full or partial weight; with two probes, the line has no error estimate.
 const NEAREST: usize = 4;
-/// Probes further away than this share say nothing about the limit.
+/// Relative distance from the limit beyond which a probe is no evidence about it.
 const FAR: f64 = 0.3;
-/// Logarithms of margins are cut off here: far from the limit they say no more than its side.
+/// Largest absolute logarithm of a margin: far from the limit, only the side counts.
 const MOST: f64 = 1.2;
-/// Response times grow at least by this power of the load where they pass a limit.
+/// Smallest exponent with which response times grow over the load where they pass a limit.
 const LEAST_SLOPE: f64 = 0.3;
-/// Degrees of freedom that the windows' own error is worth.
+/// Degrees of freedom that the error estimated from a probe's windows is worth.
 const WORTH: f64 = 4.0;
-/// Factor on the error by windows: a high percentile of the whole hangs on its worst windows.
+/// Factor on the error from windows: a high percentile of the whole probe depends on its worst windows.
 const WORST: f64 = 1.5;
 
-/// The line of margins near the limit.
+/// The fitted line of margins near the limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// Logarithm of the load at which the margin is expected to be 1.
+    /// Logarithm of the load at which the expected margin is 1.
     pub(super) limit: f64,
     slope: f64,
-    /// Weighted mean of the logarithms of loads, their sum of squares, and the sum of weights.
+    /// Weighted mean of the logarithms of the loads, their weighted sum of squares, and the sum of the weights.
     centre: f64,
     squares: f64,
     weight: f64,
-    /// Deviation of a probe's margin, in logarithms, and its degrees of freedom.
+    /// Standard deviation of the logarithm of a probe's margin, and its degrees of freedom.
     deviation: f64,
     df: f64,
 }
 
-/// The error of a probe's logarithm of the margin, by the margins of its windows, which depend on each other; `None` of
-/// fewer than 6.
+/// Returns the standard error of the logarithm of a probe's margin, from the margins of its windows, which depend on
+/// each other; `None` for fewer than 6 windows.
 pub fn noise(margins: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = margins.iter().filter(|m| **m > 0.0).map(|m| m.ln()).collect();
     let n = logs.len();
@@ -56,7 +56,7 @@ pub fn noise(margins: &[f64]) -> Option<f64> {
     Some(WORST * (variance / worth).sqrt())
 }
 
-/// The line through the probes near the limit; `None` where there are too few.
+/// Fits the line through the probes near the limit; `None` where there are too few.
 pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     let usable = |p: &&Probe| !p.generator && !p.certain && p.purpose != Purpose::Light;
     let mut points: Vec<Point> = probes
@@ -69,7 +69,7 @@ pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
         })
         .collect();
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
-    // Begin between what held and what did not.
+    // The fit starts between the loads that held and the loads that failed.
     let held = points.iter().rev().find(|p| p.margin < 0.0)?.load;
     let failed = points.iter().find(|p| p.margin >= 0.0)?.load;
     let (least, most) = (held.min(failed), held.max(failed));
@@ -83,7 +83,7 @@ pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     found
 }
 
-/// A probe as the line sees it: logarithms of its load and of its margin, the error of that, and how much it counts.
+/// A probe as the fit uses it: logarithms of its load and margin, the error of the margin, and the weight.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     load: f64,
@@ -92,7 +92,7 @@ struct Point {
     weight: f64,
 }
 
-/// The line through the points near a limit that is expected there.
+/// Fits the line through the points near an expected limit.
 fn around(settings: &Settings, points: &[Point], limit: f64) -> Option<Line> {
     let mut apart: Vec<f64> = points.iter().map(|p| (p.load - limit).abs()).collect();
     apart.sort_by(f64::total_cmp);
@@ -128,7 +128,7 @@ fn around(settings: &Settings, points: &[Point], limit: f64) -> Option<Line> {
 }
 
 impl Line {
-    /// Chance that the margin at a load is below 1 in the mean of many probes.
+    /// Returns the probability that the mean margin of many probes at a load is below 1.
     pub(super) fn holds(&self, load: f64) -> f64 {
         let at = load.ln();
         let error =
@@ -136,7 +136,7 @@ impl Line {
         student_cdf(self.slope * (self.limit - at) / error, self.df)
     }
 
-    /// The limit in numbers.
+    /// Returns the limit with its interval.
     pub(super) fn together(&self) -> Together {
         let reach = student_quantile(f64::midpoint(1.0, CONFIDENCE), self.df) * self.error();
         Together {
@@ -147,13 +147,13 @@ impl Line {
         }
     }
 
-    /// Error of the limit, as a share of the load.
+    /// Returns the standard error of the limit, relative to the load.
     pub(super) fn error(&self) -> f64 {
         let aside = (self.limit - self.centre).powi(2) / self.squares;
         self.spread() * (1.0 / self.weight + aside).sqrt()
     }
 
-    /// Deviation of the limit that one probe shows, as a share of the load.
+    /// Returns the standard deviation of the limit that a single probe shows, relative to the load.
     pub(super) fn spread(&self) -> f64 {
         self.deviation / self.slope
     }

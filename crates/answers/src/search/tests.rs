@@ -1,4 +1,4 @@
-//! Searches on simulated systems whose limit is known, by the thousand.
+//! Thousands of searches on simulated systems whose limit is known.
 
 mod doubts;
 
@@ -12,19 +12,19 @@ use super::*;
 use crate::random::Random;
 use crate::series::quantile;
 
-/// A system under test: servers with one queue, and what the criterion is.
+/// A simulated system under test: servers with one queue, and the criterion.
 #[derive(Clone, Copy, Debug)]
 struct System {
-    /// Requests that it works on at once.
+    /// Number of requests that the system processes at the same time.
     servers: usize,
-    /// Mean time of one, seconds.
+    /// Mean service time of one request in seconds.
     service: f64,
     spread: Spread,
-    /// Requests per second that it takes; the others are refused at once.
+    /// Requests per second that the system accepts; it refuses the others at once.
     limiter: Option<f64>,
-    /// Deviation of the speed from second to second.
+    /// Standard deviation of the speed from second to second.
     noise: f64,
-    /// Limit of the p99 in seconds; `None`: no error is allowed.
+    /// Limit of the p99 in seconds; `None` if the criterion allows no error.
     p99: Option<f64>,
 }
 
@@ -32,20 +32,20 @@ struct System {
 enum Spread {
     Uniform,
     Exponential,
-    /// All take the same.
+    /// All requests take the same time.
     None,
 }
 
 const WINDOW: f64 = 5.0;
-/// Seconds in which a probe settles, and that count.
+/// Settling time of a probe in seconds, and length in seconds of the part that counts.
 const SETTLE: f64 = 10.0;
 const LENGTH: f64 = 60.0;
 
-/// End, response time in seconds, success.
+/// A completed sample: end and response time in seconds, and success.
 type Done = (f64, f64, bool);
 
 impl System {
-    /// Samples of a run at a load: so many users, or starts per second.
+    /// Returns the samples of a run at a load: `load` users, or `load` starts per second.
     fn run(&self, load: f64, users: bool, seconds: f64, random: &mut Random) -> Vec<Done> {
         let speed: Vec<f64> = (0..seconds as usize + 600)
             .map(|_| (1.0 + self.noise * random.normal()).max(0.3))
@@ -91,12 +91,12 @@ impl System {
         done
     }
 
-    /// Value by limit, and whether the criterion holds.
+    /// Returns the ratio of value to limit, and true if the criterion holds.
     fn judge(&self, samples: &[Done]) -> (Option<f64>, bool) {
         match self.p99 {
             Some(limit) => {
                 let mut times: Vec<f64> = samples.iter().map(|s| s.1).collect();
-                // The same as `series::quantile`, to a sample, without sorting all.
+                // Returns the same percentile as `series::quantile`, to within one sample, without sorting all values.
                 let at = ((times.len() as f64 - 1.0) * 0.99).round().max(0.0) as usize;
                 let p99 = match times.len() {
                     0 => 0.0,
@@ -109,7 +109,7 @@ impl System {
         }
     }
 
-    /// Samples of a probe behind its settling, from time 0 on.
+    /// Returns the samples of a probe after its settling time, which ends at time 0.
     fn settled(&self, load: f64, users: bool, random: &mut Random) -> Vec<Done> {
         let mut samples = self.run(load, users, SETTLE + LENGTH, random);
         samples.retain(|sample| sample.0 >= SETTLE);
@@ -157,14 +157,14 @@ impl System {
         Probe { load, purpose, rate, trials, holds, margin, noise, certain, generator: false }
     }
 
-    /// The largest load that holds in long runs, by halves.
+    /// Finds the largest load that holds in long runs, by bisection.
     fn truth(&self, users: bool, most: f64) -> f64 {
         let (mut low, mut high) = (1.0, most);
         while high / low > 1.002 && (!users || high - low > 1.0) {
             let middle = f64::midpoint(low, high);
             let middle = if users { middle.floor() } else { middle };
             let mut random = Random::new(middle.to_bits());
-            // The middle of many runs as long as a confirming one; far from the limit a few say as much.
+            // Many runs of the length of a confirming run are judged by majority; far from the limit, a few are enough.
             let runs = if high / low > 1.1 { 5 } else { 101 };
             let held = (0..runs)
                 .filter(|_| self.judge(&self.settled(middle, users, &mut random)).1)
@@ -211,7 +211,7 @@ const PLAIN: System = System {
     p99: Some(1.0),
 };
 
-/// Share of searches that are right, one for each seed.
+/// Returns the share of searches with a right answer, one search per seed.
 fn share_right(
     name: &str,
     system: System,
@@ -247,12 +247,12 @@ fn share_right(
     share
 }
 
-/// Systems with known limits: name, system, whether users are searched.
+/// Returns systems with known limits: name, system, and true if the search varies the number of users.
 fn systems() -> [(&'static str, System, bool); 9] {
     let noisy = System { noise: 0.1, ..PLAIN };
     let processor =
         System { servers: 2, service: 0.02, spread: Spread::Exponential, p99: Some(0.5), ..PLAIN };
-    // One thread of which other programs take 3 % of a second, more or less.
+    // One thread that loses about 3 % of each second to other programs.
     let thread = System {
         servers: 1,
         service: 0.01,
@@ -275,7 +275,8 @@ fn systems() -> [(&'static str, System, bool); 9] {
     ]
 }
 
-/// Searches on systems with known limits, one for each seed; fails where fewer are right than the share of each.
+/// Runs searches on systems with known limits, one per seed. Fails if the share of right answers of a system is below
+/// its entry in `least`.
 fn are_found(systems: &[(&str, System, bool)], seeds: std::ops::Range<u64>, least: &[f64]) {
     let share = |(name, system, users): &(&str, System, bool)| {
         share_right(name, *system, *users, 1000.0, seeds.clone())
@@ -284,7 +285,7 @@ fn are_found(systems: &[(&str, System, bool)], seeds: std::ops::Range<u64>, leas
     assert!(shares.iter().zip(least).all(|(share, least)| share >= least), "{shares:?}");
 }
 
-/// Seeds that the method was not tuned with. The same seeds give the same searches, so that the shares are the same each time.
+/// Seeds that the method was not tuned with. The same seeds give the same searches, so the shares are reproducible.
 const FRESH: std::ops::Range<u64> = 7_000_000..7_000_200;
 
 #[test]
@@ -294,7 +295,7 @@ fn known_limits_are_found_nineteen_times_of_twenty() {
 
 #[test]
 fn limits_under_much_noise_are_found_less_often() {
-    // A probe of a minute with 20 % of noise from second to second shows the limit to ±6 %.
+    // With 20 % of noise from second to second, a probe of a minute shows the limit to ±6 %.
     let noisy = System { noise: 0.2, ..PLAIN };
     let systems = [("20 % noise, users", noisy, true), ("20 % noise, rate", noisy, false)];
     are_found(&systems, 7_000_000..7_000_100, &[0.7, 0.7]);
@@ -330,7 +331,7 @@ fn a_load_that_failed_by_chance_is_not_lost() {
         probe(60.0, Purpose::Narrow, 0.93),
         probe(62.0, Purpose::Narrow, 0.96),
     ];
-    // 60 failed by a hair: the line through all puts the limit above it.
+    // The probe at 60 failed by a small margin: the line through all probes puts the limit above it.
     probes.push(probe(60.0, Purpose::Confirm, 1.005));
     let answer = so_far(&settings, &probes);
     let limit = answer.together.expect("probes err by chance");
@@ -338,7 +339,7 @@ fn a_load_that_failed_by_chance_is_not_lost() {
     assert!(limit.low < limit.load && limit.load < limit.high, "{limit:?}");
     assert!((0.01..0.06).contains(&limit.spread), "{limit:?}");
     assert_eq!((answer.lower, answer.upper), (Some(62.0), Some(63.0)));
-    // Ended early: between a load that held and one that failed by chance there is nothing.
+    // A search that ends early: there is no load between one that held and one that failed by chance.
     let early = [probes[0].clone(), probes[1].clone(), probes[4].clone(), probes[6].clone()];
     for (held, bounds) in [(true, (60.0, 61.0)), (false, (1.0, 60.0))] {
         let mut early = early.to_vec();
@@ -350,7 +351,7 @@ fn a_load_that_failed_by_chance_is_not_lost() {
         let answer = so_far(&settings, &early);
         assert_eq!((answer.lower, answer.upper), (Some(bounds.0), Some(bounds.1)), "{early:?}");
     }
-    // A criterion without a degree is believed.
+    // A failed criterion without a margin is believed.
     let last = probes.last_mut().expect("a probe");
     (last.certain, last.margin) = (true, None);
     assert_eq!(so_far(&settings, &probes).upper, Some(60.0));
@@ -362,7 +363,7 @@ fn the_noise_of_a_probe_comes_from_its_windows() {
     let steady: Vec<f64> = (0..12).map(|_| (0.02 * random.normal()).exp()).collect();
     let found = noise(&steady).expect("twelve windows");
     assert!((0.004..0.03).contains(&found), "{found}");
-    // Windows that go up and down slowly are worth fewer.
+    // Windows that vary slowly depend on each other, so they are worth fewer independent windows.
     let slow: Vec<f64> = (0..12).map(|i| (0.02 * (f64::from(i) / 2.0).sin()).exp()).collect();
     assert!(noise(&slow).expect("twelve windows") > found * 0.8);
     assert_eq!((noise(&steady[..5]), noise(&[1.0; 12])), (None, Some(0.0)));
@@ -394,7 +395,7 @@ fn classes_are_those_of_the_drafts_formulas() {
     assert_eq!(classify(&[trial(30.0, false), trial(30.0, true)], 0.5, 60.0), Class::Lower);
     assert_eq!(classify(&[trial(1.0, false)], 0.0, 60.0), Class::Upper);
     assert_eq!(classify(&[trial(59.0, true)], 0.0, 60.0), Class::Undecided);
-    // Short trials: the bad ones count beyond the good ones, the good ones never.
+    // Short trials: bad ones count as far as they exceed the good ones; good ones never count.
     assert_eq!(classify(&[short(20.0, false), short(20.0, true)], 0.5, 60.0), Class::Undecided);
     assert_eq!(classify(&[short(60.0, false), short(20.0, true)], 0.5, 60.0), Class::Upper);
     assert_eq!(classify(&[short(60.0, true)], 0.5, 60.0), Class::Undecided);
@@ -402,7 +403,7 @@ fn classes_are_those_of_the_drafts_formulas() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// The search ends in time whatever the results are, and its bounds are in order.
+    /// The search ends within its number of probes for any results, and its bounds are in order.
     #[test]
     fn every_search_ends(seed in any::<u64>(), most in 2.0f64..1e6, whole in any::<bool>(), width in 0.001f64..0.3) {
         let most = if whole { most.round() } else { most };

@@ -1,18 +1,19 @@
-//! Short bursts of failures: each of them is one event, however many samples were in flight in it.
+//! Short bursts of failures: each burst counts as one event, however many samples were in flight during it.
 //!
-//! A burst is a stretch of seconds with far more failures than the run's share gives them. Seconds in which nothing
-//! succeeds belong to it. A stretch of [`LASTING`] and more is no short burst: it is a state of the target. Cost: a few
-//! passes over the seconds.
+//! A burst is a stretch of seconds with far more failures than the average share of the run predicts. Adjacent seconds
+//! without any success belong to it. A stretch of [`LASTING`] seconds and more is not a short burst but a state of the
+//! target. Cost: a few passes over the seconds.
 
 use super::{Course, Unit};
 
-/// Length from which on failures last, seconds.
+/// Length in seconds from which on failures count as lasting.
 pub(super) const LASTING: usize = 5;
-/// Failures of a burst beyond the expected ones: so many standard deviations, and so many failures.
+/// Failures of a burst beyond the expected number: at least this many standard deviations, and at least this many
+/// failures.
 const DEVIATIONS: f64 = 4.0;
 const MORE: f64 = 3.0;
 
-/// A short burst: its first and last second, by number, and its failures.
+/// A short burst: indexes of its first and last second, and its failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Burst {
     pub(super) first: usize,
@@ -21,7 +22,7 @@ pub(super) struct Burst {
 }
 
 impl Course {
-    /// The course with one failure in place of each short burst, and these bursts.
+    /// Returns the course with each short burst reduced to one failure, and the bursts.
     pub(super) fn by_events(&self) -> (Self, Vec<Burst>) {
         let bursts = short(&self.0);
         let mut course = self.clone();
@@ -33,7 +34,7 @@ impl Course {
     }
 }
 
-/// The short bursts of a run.
+/// Finds the short bursts of a run.
 fn short(units: &[Unit]) -> Vec<Burst> {
     let is_in = marked(units);
     let mut found = Vec::new();
@@ -47,7 +48,8 @@ fn short(units: &[Unit]) -> Vec<Burst> {
         at = last + 1;
         let (from, to) = (with_silence(units[..first].iter().rev()), with_silence(&units[at..]));
         let ms: u64 = units[first..=last].iter().map(|unit| u64::from(unit.ms)).sum();
-        // A long run keeps intervals in place of old seconds; what fails in one of them need not last.
+        // A long run merges old seconds into longer intervals; failures in one such interval need not last for all of
+        // it.
         let is_short = first == last || ms < 1000 * LASTING as u64;
         if is_short && from.max(to) < LASTING {
             let failed = units[first..=last].iter().map(|unit| unit.failed).sum();
@@ -57,7 +59,7 @@ fn short(units: &[Unit]) -> Vec<Burst> {
     found
 }
 
-/// The last second of the stretch that begins at `first`: gaps without any success are within.
+/// Returns the last second of the stretch that starts at `first`; gaps without any success belong to the stretch.
 fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     let mut last = first;
     for at in first + 1..units.len() {
@@ -70,12 +72,13 @@ fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     last
 }
 
-/// Number of seconds right beside a stretch in which nothing succeeds.
+/// Counts the seconds next to a stretch in which nothing succeeds.
 fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> usize {
     beside.into_iter().take_while(|unit| !unit.succeeds()).count()
 }
 
-/// Whether each second is one of a burst: windows of one second first, and longer ones where these show nothing.
+/// Returns for each second true if it belongs to a burst. Windows of one second are tested first, longer windows only
+/// if those show nothing.
 fn marked(units: &[Unit]) -> Vec<bool> {
     let mut is_in = vec![false; units.len()];
     let (all, failed) = sums(units);
@@ -97,7 +100,7 @@ fn marked(units: &[Unit]) -> Vec<bool> {
             }
         }
     }
-    // A burst that begins or ends within a second leaves a part of it there.
+    // A burst that begins or ends within a second leaves some failures in the adjacent second.
     let whole = is_in.clone();
     for at in 0..units.len() {
         let is_beside = at > 0 && whole[at - 1] || whole.get(at + 1) == Some(&true);
@@ -120,7 +123,7 @@ impl Unit {
 mod tests {
     use super::*;
 
-    /// A run of 50 samples a second with so many failures in each.
+    /// Returns a run of 50 samples per second; `failed` returns the failures of each second.
     fn course(failed: impl Fn(usize) -> u64) -> Course {
         let unit =
             |at| Unit { end_ms: (at as i64 + 1) * 1000, ms: 1000, all: 50, failed: failed(at) };
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn time_limits_that_end_together_are_no_short_burst() {
-        // Nothing is answered from 0:40 on, and all requests end after 10 s each time.
+        // From 0:40 on nothing is answered, and all requests end by timeout every 10 s.
         let mut hanging = course(|_| 0);
         for (at, unit) in hanging.0.iter_mut().enumerate().skip(40) {
             (unit.all, unit.failed) = if at % 10 == 9 { (10, 10) } else { (0, 0) };

@@ -1,9 +1,9 @@
-//! Decisions by counts of failures, and how often they are wrong.
+//! Decisions by counts of failures, and their error rates.
 
 use super::*;
 use crate::random::Random;
 
-/// A run of 50 samples a second whose share of failures is that of the second.
+/// Returns a run of 50 samples per second; `share` returns the failed share of each second.
 fn course(seed: u64, seconds: usize, share: impl Fn(usize) -> f64) -> Course {
     let mut random = Random::new(seed);
     let unit = |at: usize| Unit {
@@ -43,7 +43,7 @@ fn an_outage_of_one_side_is_beyond_chance_and_has_its_time() {
     assert!(!of(&good, &Course([good.0[..3].to_vec(), few.0].concat())).is_beyond);
 }
 
-/// Whether counts call sides different if each failure is one of its own, also in bursts.
+/// True if counts call the sides different when each failure counts as independent, even in bursts.
 fn is_called_by_each(a: &Course, b: &Course) -> bool {
     let sides = [a, b].map(|side| (counted(&[side]), design_effect(&[side]), side));
     let share = |at: usize| sides[at].0.1 as f64 / sides[at].0.0 as f64;
@@ -57,7 +57,8 @@ fn is_called_by_each(a: &Course, b: &Course) -> bool {
 
 #[test]
 fn sides_that_fail_alike_are_hardly_ever_called_different() {
-    // Independent failures; a share that lasts for some seconds; outages of a second, as many in a run on average.
+    // Three kinds: independent failures, a share that lasts for some seconds, and outages of a second, equally many on
+    // average.
     let bursts = |each: f64, seed: u64| {
         let mut random = Random::new(seed);
         let down: Vec<bool> = (0..100).map(|_| random.uniform() < each / 100.0).collect();
@@ -113,7 +114,7 @@ fn a_short_outage_of_one_side_decides_nothing_and_many_do() {
     assert!(few.words().en.contains("all of them in 3 short events; A: none"), "{few:?}");
     let many = of(&good, &down(8));
     assert!(many.is_beyond && many.short_events == Some(15), "{many:?}");
-    // Beside failures of both sides.
+    // An outage on one side, with a base rate of failures on both sides.
     let usual = |seed| course(seed, 120, |_| 0.005);
     let with_outage = course(9, 120, |at| if at == 60 { 1.0 } else { 0.005 });
     assert!(!of(&usual(7), &with_outage).is_beyond);
@@ -134,7 +135,7 @@ fn an_event_in_each_of_three_runs_is_a_difference() {
     assert!(of(&good, &bad).is_beyond && of(&bad, &good).is_beyond);
     let once = [good[0].clone(), good[1].clone(), bad[0].clone()];
     assert!(!of(&good, &once).is_beyond);
-    // Runs that differ from each other are the unit.
+    // The runs differ from each other, so each run is one unit.
     let shares = |seed: u64, shares: [f64; 3]| -> Vec<Course> {
         (seed..).zip(shares).map(|(seed, share)| course(seed, 120, move |_| share)).collect()
     };

@@ -1,4 +1,4 @@
-//! Failures of two sides in words.
+//! Texts on the failures of two sides.
 
 use stats::grouped::{count, things};
 
@@ -8,7 +8,8 @@ use crate::rules::clock;
 use crate::verdict::Words;
 
 impl Failures {
-    /// Failures of the side with the larger share, when they happened, and those of the other one.
+    /// Describes the failures of the side with the larger share, when they happened, and the failures of the other
+    /// side.
     pub fn words(&self) -> Words {
         let more = usize::from(self.change >= 0.0);
         let names = ["A", "B"];
@@ -38,7 +39,7 @@ impl Failures {
         }
     }
 
-    /// The same with the reason for which they do not show a difference.
+    /// Describes the failures, followed by the reason why they do not show a difference.
     pub fn undecided(&self) -> Words {
         let Words { en, zh } = self.words();
         let (why, why_zh) = match (self.short_events, self.p) {
@@ -80,7 +81,7 @@ impl Failures {
             return (format!(", {part} in {events}"), format!("，{part_zh}发生在{events}"));
         }
         let Some((from, to)) = self.event_ms else { return Default::default() };
-        // Seconds of a run end some milliseconds early or late.
+        // The recorded seconds of a run end some milliseconds early or late.
         let (from, to) = (clock(from + 500), clock(to + 500));
         let (short, short_zh) = if self.short_events.is_some() {
             (": one short event", "：一次短暂事件")
@@ -106,7 +107,7 @@ impl Failures {
     }
 }
 
-/// `12 of 4 800 checked answers were not as expected`.
+/// Returns a text such as `12 of 4 800 checked answers were not as expected`.
 fn unexpected(errors: u64, all: u64) -> Words {
     let en = match (errors, all) {
         (1, 1) => "the only checked answer was not as expected".into(),

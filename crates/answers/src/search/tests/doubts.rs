@@ -12,8 +12,8 @@ const SETTINGS: Settings = Settings {
     probes: 10,
 };
 
-/// A search on a target that holds up to a limit; `doubt` says of a load and the number of the probe whether there is a
-/// finding on the generator.
+/// Runs a search on a target that holds up to a limit. `doubt` returns true if the probe with this load and number has
+/// a finding on the generator.
 fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>) {
     let mut probes = Vec::new();
     loop {
@@ -70,7 +70,8 @@ fn a_doubtful_light_probe_does_not_end_the_search() {
     let (answer, probes) = search(150.0, |_, nth| nth == 0);
     assert_eq!((answer.limit, answer.doubtful), (Limit::Criteria, false), "{:?}", loads(&probes));
     assert!(answer.lower.is_some_and(|low| (140.0..=150.0).contains(&low)), "{answer:?}");
-    // Also if the overload, too, is doubtful, as it is where the generator cannot make it: it is looked at again.
+    // The overload probe may be doubtful as well, for example if the generator cannot make that load: it is then
+    // repeated.
     let (answer, probes) = search(150.0, |load, nth| nth == 0 || load > 400.0);
     assert_eq!(loads(&probes)[..3], [1.0, 1000.0, 1.0]);
     assert_eq!((answer.limit, answer.doubtful), (Limit::Criteria, false), "{:?}", loads(&probes));
@@ -121,7 +122,7 @@ fn a_lower_bound_that_is_doubtful_is_said_to_be() {
 
 #[test]
 fn one_disturbed_probe_does_not_bound_the_search() {
-    // Whichever of the probes is disturbed, the limit is found.
+    // The limit is found, whichever probe is disturbed.
     for disturbed in 0..6 {
         let (answer, probes) = search(150.0, |_, nth| nth == disturbed);
         assert_eq!(answer.limit, Limit::Criteria, "{disturbed}: {:?}", loads(&probes));
