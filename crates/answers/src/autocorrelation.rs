@@ -2,18 +2,18 @@
 
 use crate::series::mean;
 
-/// Batches at a level, below which their variance is not used.
+/// Smallest number of batches at a level whose variance is used.
 const LEAST_BATCHES: f64 = 8.0;
-/// Share of the variance that is left when a level has averaged the dependence away.
+/// Share of the variance that is left at a level when its batches have averaged the dependence away.
 const AVERAGED: f64 = 0.2;
 
-/// Sums of one level: means of 2^level values (Welford, 1962).
+/// Running sums of one level: means of 2^level values (Welford, 1962).
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     n: f64,
     mean: f64,
     squares: f64,
-    /// A mean that waits for its neighbour.
+    /// A mean without its neighbour, kept until the next mean arrives.
     waiting: Option<f64>,
 }
 
@@ -23,9 +23,10 @@ impl Level {
     }
 }
 
-/// Effective sample size in one pass by batch means. Level l holds the variance of means of 2^l values; the
-/// autocorrelation time τ is the largest 2^l·Var_l/Var_0, up to the level that has averaged dependence away. As in the
-/// load generator latte (Apache-2.0) by P. Kołaczkowski. Memory is O(log n); parts of a series merge.
+/// Computes the effective sample size in one pass by batch means. Level l holds the variance of means of 2^l values.
+/// The autocorrelation time τ is the largest 2^l·Var_l/Var_0, up to the level that has averaged dependence away. The
+/// load generator latte (Apache-2.0) by P. Kołaczkowski uses the same method. Memory is O(log n); parts of a series can
+/// be merged.
 #[derive(Clone, Debug, Default)]
 pub struct Batches {
     levels: Vec<Level>,
@@ -53,7 +54,7 @@ impl Batches {
         }
     }
 
-    /// Merges another part of the series; a pair across the seam is not formed.
+    /// Merges another part of the series; a pair of values across the boundary is not formed.
     pub fn merge(&mut self, other: &Self) {
         if self.levels.len() < other.levels.len() {
             self.levels.resize(other.levels.len(), Level::default());
@@ -69,7 +70,8 @@ impl Batches {
         }
     }
 
-    /// Autocorrelation time: the number of neighbouring values that are worth one, at least 1.
+    /// Returns the autocorrelation time: the number of neighbouring values that are worth one independent value, at
+    /// least 1.
     pub fn time(&self) -> f64 {
         let Some(first) = self.levels.first().map(Level::variance).filter(|v| *v > 0.0) else {
             return 1.0;
@@ -86,7 +88,7 @@ impl Batches {
         time
     }
 
-    /// Number of independent values that the series is worth.
+    /// Returns the number of independent values that the series is worth.
     pub fn effective(&self) -> f64 {
         self.levels.first().map_or(0.0, |level| level.n / self.time())
     }
@@ -100,24 +102,24 @@ impl FromIterator<f64> for Batches {
     }
 }
 
-/// Number of independent values that the series is worth.
+/// Returns the number of independent values that the series is worth.
 pub fn effective(values: &[f64]) -> f64 {
     values.iter().copied().collect::<Batches>().effective()
 }
 
-/// Long-run figures of a series.
+/// Long-run variance and block length of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// Variance of the mean, times n: the sum of all autocovariances.
+    /// Variance of the mean, multiplied by n: the sum of all autocovariances.
     pub long_run_variance: f64,
     /// Best mean length of blocks for a stationary bootstrap, at least 1, at most min(3√n, n/3).
     pub block: f64,
 }
 
-/// Block length by D. Politis and H. White, "Automatic Block-Length Selection for the Dependent Bootstrap", Econometric
-/// Reviews 23, 2004, corrected by A. Patton, D. Politis and H. White, 28, 2009:
-/// b = (2g²/d · n)^⅓, g = Σ_{|k|≤2m} h(k/2m)|k|γ_k, d = 2(Σ h γ_k)², with the flat-top window h(x) = min(1, 2(1-|x|)) and
-/// m the last lag before a row of max(5, log₁₀ n) autocorrelations within ±2√(log₁₀ n / n).
+/// Computes the block length by D. Politis and H. White, "Automatic Block-Length Selection for the Dependent
+/// Bootstrap", Econometric Reviews 23, 2004, corrected by A. Patton, D. Politis and H. White, 28, 2009: b = (2g²/d ·
+/// n)^⅓, g = Σ_{|k|≤2m} h(k/2m)|k|γ_k, d = 2(Σ h γ_k)², with the flat-top window h(x) = min(1, 2(1-|x|)) and m the last
+/// lag before a row of max(5, log₁₀ n) autocorrelations within ±2√(log₁₀ n / n).
 pub fn memory(values: &[f64]) -> Memory {
     let n = values.len();
     let none = Memory { long_run_variance: 0.0, block: 1.0 };
@@ -146,27 +148,28 @@ pub fn memory(values: &[f64]) -> Memory {
         variance += 2.0 * window * covariance;
     }
     let longest = (3.0 * count.sqrt()).min(count / 3.0).ceil();
-    // A window can make the sum negative; then the plain variance is the better guess.
+    // A window can make the sum negative; then the plain variance is the better estimate.
     let variance = if variance > 0.0 { variance } else { covariances[0] };
     let block = (weighted * weighted / (variance * variance) * count).cbrt();
     Memory { long_run_variance: variance, block: block.clamp(1.0, longest.max(1.0)) }
 }
 
-/// A series by what its neighbours have in common: an autoregression of the first order, x_i = φ x_{i-1} + noise.
+/// First-order autoregression of a series: x_i = φ x_{i-1} + noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Autoregression {
-    /// φ, from 0 on, with its bias in short series taken off: (nφ + 1)/(n - 3) (M. G. Kendall, Biometrika 41, 1954).
+    /// φ, at least 0, corrected for its bias in short series: (nφ + 1)/(n - 3) (M. G. Kendall, Biometrika 41, 1954).
     pub phi: f64,
     /// Standard error of the series' mean.
     pub error: f64,
-    /// The same by a stationary bootstrap with blocks of that mean length (D. Politis and J. Romano, JASA 89, 1994).
+    /// Standard error of the mean by a stationary bootstrap with blocks of mean length `block` (D. Politis and J.
+    /// Romano, JASA 89, 1994).
     pub by_blocks: f64,
-    /// Independent values that the series is worth.
+    /// Number of independent values that the series is worth.
     pub worth: f64,
 }
 
-/// The autoregression of a series, for a bootstrap with blocks of mean length `block`; `None` of fewer than 10 values, and
-/// of equal ones.
+/// Fits an autoregression to a series, for a bootstrap with blocks of mean length `block`. Returns `None` for fewer
+/// than 10 values, and for equal values.
 pub fn autoregression(values: &[f64], block: f64) -> Option<Autoregression> {
     let (n, count) = (values.len(), values.len() as f64);
     if n < 10 {
@@ -200,7 +203,7 @@ pub fn autoregression(values: &[f64], block: f64) -> Option<Autoregression> {
     })
 }
 
-/// A larger φ is no longer told from a series that wanders off.
+/// Largest φ: a series with a larger φ cannot be distinguished from one that drifts without bound.
 const MOST_PHI: f64 = 0.97;
 
 #[cfg(test)]
@@ -208,7 +211,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// An autoregressive series: each value is `phi` times the last, and noise.
+    /// Returns an autoregressive series: each value is `phi` times the last value, plus noise.
     fn autoregressive(phi: f64, n: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         let mut last = 0.0;
@@ -229,7 +232,7 @@ mod tests {
         let time = n as f64 / effective(&autoregressive(0.8, n, 2));
         assert!((6.5..11.0).contains(&time), "{time}");
         let long_run = memory(&autoregressive(0.8, n, 2)).long_run_variance;
-        // Its long-run variance is 1/(1-φ)² = 25.
+        // The long-run variance of this series is 1/(1-φ)² = 25.
         assert!((20.0..30.0).contains(&long_run), "{long_run}");
     }
 
@@ -245,7 +248,7 @@ mod tests {
 
     #[test]
     fn blocks_are_as_long_as_theory_says() {
-        // Of AR(1): g = 2φ/(1-φ)³(1+φ)…, so b = (n·(2φ/(1-φ²))²)^⅓: 1 of φ = 0, 12.1 of φ = 0.5 and n = 1000.
+        // For AR(1), g = 2φ/(1-φ)³(1+φ)…, so b = (n·(2φ/(1-φ²))²)^⅓: 1 for φ = 0, and 12.1 for φ = 0.5 and n = 1000.
         let theory = |phi: f64, n: f64| (n * (2.0 * phi / (1.0 - phi * phi)).powi(2)).cbrt();
         let mean_of = |phi: f64| {
             (0..20).map(|seed| memory(&autoregressive(phi, 1000, seed)).block).sum::<f64>() / 20.0

@@ -1,13 +1,16 @@
 //! Stationary block bootstrap of seconds: how much every figure of a run varies by chance.
 //!
-//! Blocks of consecutive seconds, of geometric length with mean b, are drawn until the run is as long as it was; the
-//! histograms of the seconds drawn are merged, and rate, mean, percentiles and error ratio all read from that one
-//! resample (D. Politis and J. Romano, "The Stationary Bootstrap", JASA 89, 1994). So dependence within a block stays,
-//! and no distribution is assumed. b is Politis and White's ([`crate::autocorrelation::memory`]), the longest of those
-//! of rate, mean and median: a mean with rare long times hides that neighbouring seconds have the same level, which the
-//! median shows. Blocks of a short series vary less than the series does, and a block length that is estimated from
-//! it is often too short. So intervals are widened to the error of an autoregression where that is larger
-//! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost: resamples × seconds × groups of bins additions.
+//! Blocks of consecutive seconds, of geometric length with mean b, are drawn until the resample is as long as the run.
+//! The histograms of the drawn seconds are merged, and rate, mean, percentiles and error ratio are all read from that
+//! one resample (D. Politis and J. Romano, "The Stationary Bootstrap", JASA 89, 1994). So dependence within a block is
+//! kept, and no distribution is assumed. b is Politis and White's ([`crate::autocorrelation::memory`]), the longest of
+//! those of rate, mean and median. A mean with rare long times hides that neighbouring seconds have the same level,
+//! which the median shows.
+//!
+//! Blocks of a short series vary less than the series does, and a block length that is estimated from it is often too
+//! short. So intervals are widened to the error of an autoregression where that is larger
+//! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost:
+//! resamples × seconds × groups of bins additions.
 
 use std::borrow::Cow;
 
@@ -18,34 +21,34 @@ use crate::distribution::{normal_quantile, student_quantile};
 use crate::random::Random;
 use crate::series::{mean, quantile};
 
-/// Seconds, and independent seconds that they are worth, below which there is no interval.
+/// Smallest number of seconds for an interval, and the smallest number of independent seconds they must be worth.
 pub const LEAST_SECONDS: usize = 60;
 pub const LEAST_WORTH: f64 = 5.0;
-/// Blocks that the errors' own memory leaves at least.
+/// Smallest number of blocks that a run must keep when errors alone need long blocks.
 const LEAST_BLOCKS: f64 = 10.0;
-/// Seconds of a longer run are merged until there are at most so many.
+/// Largest number of units; the seconds of a longer run are merged into fewer units.
 const MOST_UNITS: usize = 720;
-/// Units that are merged to see a level that goes on below the noise of single ones: beside noise an autoregression takes
-/// dependence for shorter than it is.
+/// Numbers of units that are merged to find a lasting level below the noise of single units: in noise, an
+/// autoregression underestimates the length of the dependence.
 const MERGED: [usize; 2] = [2, 3];
-/// Width of a group of bins, as a share of its value: percentiles are interpolated within.
+/// Width of a group of bins relative to its value; percentiles are interpolated within a group.
 const GROUP: f64 = 0.004;
 
-/// One second's samples, as far as the bootstrap needs them.
+/// Samples of one second, or of several merged seconds, as the bootstrap needs them.
 #[derive(Clone, Debug, Default)]
 pub struct Unit<'a> {
-    /// Length, seconds.
+    /// Length in seconds.
     pub seconds: f64,
     pub count: u64,
     pub errors: u64,
-    /// Sum of times, ns.
+    /// Sum of the sample times in ns.
     pub elapsed: u64,
-    /// Times, µs.
+    /// Histogram of the sample times in µs.
     pub times: Option<Cow<'a, Bins>>,
 }
 
 impl Unit<'_> {
-    /// Adds the samples and the time of another one.
+    /// Adds the samples and the length of another unit.
     pub(crate) fn add(&mut self, other: Self) {
         self.seconds += other.seconds;
         self.count += other.count;
@@ -87,7 +90,7 @@ impl Metric {
         Self::P999,
     ];
 
-    /// The percentile, 0 to 1, if it is one.
+    /// Returns the percentile as a share, 0 to 1; `None` for other figures.
     pub fn percentile(self) -> Option<f64> {
         match self {
             Self::P50 => Some(0.5),
@@ -113,49 +116,50 @@ impl Metric {
     }
 }
 
-/// Values of all metrics, in their order: per second, share, and ms.
+/// Values of all metrics in the order of [`Metric`]: rates per second, errors as a share, times in ms.
 pub type Figures = [f64; 8];
 
-/// Figures of a run and of its resamples.
+/// Figures of a run, and of its resamples.
 #[derive(Clone, Debug)]
 pub struct Resampled {
     pub figures: Figures,
-    /// Samples in all.
+    /// Number of samples of the run.
     pub count: u64,
-    /// Mean length of blocks, in units; and the units.
+    /// Mean length of a block in units, and the number of units.
     pub block: f64,
     pub units: usize,
-    /// How the rate, the median, and how all else, has to be widened.
+    /// Widening of the interval of the rate, of the median, and of all other figures.
     rate: Widening,
     median: Widening,
     times: Widening,
-    /// Empty where there is no interval.
+    /// Figures of each resample; empty where there is no interval.
     pub resamples: Vec<Figures>,
-    /// The reason for no interval.
+    /// Why there is no interval.
     pub refusal: Option<Refusal>,
 }
 
-/// A reason for which a run has no intervals.
+/// A reason why a run has no intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refusal {
-    /// Seconds that there are.
+    /// The run is shorter than an interval needs: it has only `seconds` seconds.
     Short { seconds: f64 },
-    /// Independent seconds that there are: neighbouring ones depend on each other for too long.
+    /// The run is worth only `blocks` independent seconds, because neighbouring seconds depend on each other for too
+    /// long.
     FewBlocks { blocks: f64 },
 }
 
-/// Factor and degrees of freedom that make an interval of resamples one of the run.
+/// Factor and degrees of freedom that widen an interval of resamples to one of the run.
 #[derive(Clone, Copy, Debug)]
 struct Widening {
-    /// Factor on deviations of resamples.
+    /// Factor by which the deviations of resamples from their centre are multiplied.
     factor: f64,
-    /// Degrees of freedom.
+    /// Degrees of freedom of the interval.
     df: f64,
     worth: f64,
 }
 
 impl Widening {
-    /// Of a series of seconds with blocks of that mean length.
+    /// Computes the widening for a series of units, with blocks of mean length `block`.
     fn of(series: &[f64], block: f64) -> Self {
         let n = series.len() as f64;
         let short = (n / (n - 2.0 * block).max(1.0)).sqrt();
@@ -173,24 +177,24 @@ impl Widening {
     }
 }
 
-/// A run as the bootstrap reads it: one row per unit over common groups of bins.
+/// A run as the bootstrap reads it: one row per unit, over common groups of bins.
 struct Table {
     seconds: Vec<f64>,
     count: Vec<f64>,
     errors: Vec<f64>,
     elapsed: Vec<f64>,
-    /// Per unit: group and count.
+    /// Counts of each unit: group and number of samples.
     times: Vec<Vec<(u32, f64)>>,
-    /// Ends of each group, ms.
+    /// Lower and upper end of each group, ms.
     groups: Vec<(f64, f64)>,
 }
 
-/// The bins of all units' times.
+/// Iterates over the bins of all units.
 fn bins<'a>(units: &'a [Unit<'_>]) -> impl Iterator<Item = (u32, u64)> + 'a {
     units.iter().filter_map(|unit| unit.times.as_deref()).flat_map(Bins::iter)
 }
 
-/// Bootstraps a run: `resamples` of 2000 are usual.
+/// Bootstraps a run; 2000 `resamples` are usual.
 pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     let table = Table::new(units);
     let n = table.count.len();
@@ -232,7 +236,7 @@ pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     found
 }
 
-/// Draws as many units as there are, in blocks; `times` says how often each was drawn.
+/// Draws as many units as the run has, in blocks; writes to `times` how often each unit was drawn.
 fn draw(times: &mut [u32], block: f64, random: &mut Random) {
     let n = times.len();
     times.fill(0);
@@ -240,7 +244,7 @@ fn draw(times: &mut [u32], block: f64, random: &mut Random) {
     let mut at = random.below(n);
     for _ in 0..n {
         times[at] += 1;
-        // Behind the last unit comes the first.
+        // The first unit follows the last one.
         at = if random.uniform() < ends { random.below(n) } else { (at + 1) % n };
     }
 }
@@ -248,7 +252,7 @@ fn draw(times: &mut [u32], block: f64, random: &mut Random) {
 impl Table {
     fn new(units: &[Unit<'_>]) -> Self {
         let each = units.len().div_ceil(MOST_UNITS).max(1);
-        // A long run has many bins, and they are few that differ.
+        // A long run has many bins in total, but few different ones.
         let mut touched = vec![false; layout::BINS as usize];
         for (bin, _) in bins(units) {
             if let Some(touched) = touched.get_mut(bin as usize) {
@@ -304,14 +308,14 @@ impl Table {
         each.map(|(n, s)| if *s > 0.0 { n / s } else { 0.0 }).collect()
     }
 
-    /// Mean times; of a unit without samples that of all.
+    /// Returns the mean time of each unit; a unit without samples gets the mean of the run.
     fn means(&self) -> Vec<f64> {
         let all = self.elapsed.iter().sum::<f64>() / self.count.iter().sum::<f64>().max(1.0);
         let each = self.elapsed.iter().zip(&self.count);
         each.map(|(t, n)| if *n > 0.0 { t / n } else { all }).collect()
     }
 
-    /// Medians of the units' times, ms; of a unit without times that of all.
+    /// Returns the median time of each unit in ms; a unit without times gets the median of the run.
     fn medians(&self) -> Vec<f64> {
         let whole = self.figures((0..self.count.len()).map(|unit| (unit, 1.0)));
         let all = whole[Metric::P50 as usize];
@@ -319,7 +323,7 @@ impl Table {
         each.collect()
     }
 
-    /// The median of counts by group, ms.
+    /// Returns the median of counts per group, in ms.
     fn median(&self, groups: &[(u32, f64)]) -> Option<f64> {
         let mut left = groups.iter().map(|(_, n)| n).sum::<f64>() / 2.0;
         for (group, n) in groups {
@@ -332,16 +336,17 @@ impl Table {
         None
     }
 
-    /// Mean length of blocks: the longest that rate, mean and median ask for, and errors within bounds.
+    /// Returns the mean length of blocks: the longest that rate, mean and median need; that of errors is limited.
     fn block(&self) -> f64 {
         let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;
-        // Few errors in a regular row look like a long memory: they may not take the intervals of all else.
+        // A few errors at regular distances look like a long memory. They must not take away the intervals of all other
+        // figures.
         let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
         block(&rates).max(block(&means)).max(block(&medians)).max(errors)
     }
 
-    /// Figures of units, each taken so many times.
+    /// Computes the figures of units, each counted the given number of times.
     fn figures(&self, taken: impl Iterator<Item = (usize, f64)>) -> Figures {
         let mut merged = vec![0.0; self.groups.len()];
         let (mut seconds, mut count, mut errors, mut elapsed) = (0.0, 0.0, 0.0, 0.0);
@@ -372,7 +377,7 @@ impl Table {
             .enumerate()
             .filter_map(|(at, metric)| Some((at, metric.percentile()?)))
         {
-            // A rank that ends a group is in it, whatever the last bits of the product are.
+            // A rank at the end of a group belongs to it, whatever the rounding of the product is.
             let rank = p * total * (1.0 - 1e-9);
             while group < merged.len() && below + merged[group] < rank {
                 below += merged[group];
@@ -388,7 +393,7 @@ impl Table {
 }
 
 impl Resampled {
-    /// A figure with its 95 % interval.
+    /// Returns a figure with its 95 % interval.
     pub fn figure(&self, metric: Metric) -> (f64, Option<(f64, f64)>) {
         let at = metric as usize;
         let drawn = self.spread(metric);
@@ -397,19 +402,20 @@ impl Resampled {
         (value, (!drawn.is_empty()).then(interval))
     }
 
-    /// Resampled values of a metric as an interval needs them: widened to the run's own error, and by how much further
-    /// Student's t reaches than a normal.
+    /// Returns the resampled values of a metric for an interval: widened to the error of the run, and by the ratio of
+    /// Student's t to the normal distribution.
     pub fn spread(&self, metric: Metric) -> Vec<f64> {
         let student = student_quantile(0.975, self.df(metric)) / normal_quantile(0.975);
         self.drawn(metric, student)
     }
 
-    /// The same without Student's t: their deviation is the error of the figure, with [`Resampled::df`].
+    /// Returns the resampled values without the factor of Student's t: their deviation is the standard error of the
+    /// figure, with the degrees of freedom of [`Resampled::df`].
     pub fn errors(&self, metric: Metric) -> Vec<f64> {
         self.drawn(metric, 1.0)
     }
 
-    /// Degrees of freedom of a figure's error.
+    /// Returns the degrees of freedom of the error of a figure.
     pub fn df(&self, metric: Metric) -> f64 {
         self.widening(metric).df
     }
@@ -426,7 +432,7 @@ impl Resampled {
         let at = metric as usize;
         let drawn: Vec<f64> = self.resamples.iter().map(|figures| figures[at]).collect();
         let wider = wider * self.widening(metric).factor;
-        // Times and rates are above 0 and vary by factors: a wide spread must not reach below 0.
+        // Times and rates are positive and vary by factors: a wide spread must not reach below 0.
         if metric != Metric::Errors && drawn.iter().all(|v| *v > 0.0) {
             let logs: Vec<f64> = drawn.iter().map(|v| v.ln()).collect();
             let centre = mean(&logs);
@@ -442,7 +448,7 @@ impl Resampled {
 mod tests {
     use super::*;
 
-    /// Seconds with so many exponential times each, mean 10 ms.
+    /// Returns seconds of `rate` samples each, whose times are exponential with mean 10 ms.
     fn made(seconds: usize, rate: usize, seed: u64) -> Vec<(u64, Bins)> {
         let mut random = Random::new(seed);
         (0..seconds)
@@ -510,7 +516,7 @@ mod tests {
         assert!(covered.iter().all(|n| *n >= 172), "{covered:?}");
     }
 
-    /// Seconds of ten requests each, whose time is an autoregression around 10 ms with 3 % of deviation in all.
+    /// Returns seconds of ten requests each, whose times are an autoregression around 10 ms with a deviation of 3 %.
     fn autoregressive(phi: f64, seconds: usize, seed: u64) -> Vec<(u64, Bins)> {
         let mut random = Random::new(seed);
         let mut level = random.normal();

@@ -1,37 +1,39 @@
 //! Change points of a series: where its mean steps.
 //!
 //! Candidates come from the energy distance of the parts left and right of a point (D. Matteson and N. James, "A
-//! Nonparametric Approach for Multiple Change Point Analysis", JASA 109, 2014), within windows of 50 values; those whose
-//! neighbouring parts do not differ by Welch's t test are merged away, the weakest first (M. Fleming and others, "Hunter",
-//! ICPE 2023), with the test made stricter by the number of places. Deterministic; O(n·50²).
+//! Nonparametric Approach for Multiple Change Point Analysis", JASA 109, 2014), within windows of 50 values. Candidates
+//! whose neighbouring parts do not differ by Welch's t test are merged, the weakest first (M. Fleming and others,
+//! "Hunter", ICPE 2023). The test becomes stricter with the number of possible places. The result is deterministic;
+//! cost O(n·50²).
 //!
-//! The test takes values as independent and normal: give it means of 5 to 10 seconds ([`crate::series::block_means`]).
-//! A test alone errs often; ask for size and duration, too ([`lasting`]).
+//! The test assumes independent, normal values: pass means of 5 to 10 seconds ([`crate::series::block_means`]). A
+//! significant test alone is often wrong; also require a size and a duration ([`lasting`]).
 
 use crate::repeats::welch;
 use crate::series::mean;
 
-/// Values of a window in which candidates are looked for.
+/// Number of values in a window in which candidates are looked for.
 const WINDOW: usize = 50;
-/// Values on each side of a change, at least.
+/// Smallest number of values on each side of a change.
 const LEAST: usize = 3;
 
-/// A step of the mean.
+/// A step of the mean of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Number of the first value behind the step.
+    /// Index of the first value after the step.
     pub at: usize,
-    /// Means of the parts before and behind, up to the neighbouring steps, and the numbers of their values.
+    /// Means of the parts before and after the step, each up to the neighbouring step, and the number of values in each
+    /// part.
     pub before: f64,
     pub after: f64,
     pub values_before: usize,
     pub values_after: usize,
-    /// Chance that the two parts have one mean.
+    /// Probability of such a difference if both parts have the same mean.
     pub p: f64,
 }
 
 impl Step {
-    /// The change as a share of what was before.
+    /// Returns the change relative to the mean before the step.
     pub fn size(&self) -> f64 {
         if self.before == 0.0 {
             self.after.signum() * f64::INFINITY
@@ -41,7 +43,7 @@ impl Step {
     }
 }
 
-/// The steps of a series, each with p below `chance` (0.001 is usual).
+/// Returns the steps of a series whose p is below `chance` (0.001 is usual).
 pub fn steps(values: &[f64], chance: f64) -> Vec<Step> {
     let mut at = Vec::new();
     let mut start = 0;
@@ -67,7 +69,8 @@ pub fn steps(values: &[f64], chance: f64) -> Vec<Step> {
     }
 }
 
-/// Steps of at least this size (a share of what was before) whose two parts last at least so many values.
+/// Returns the steps of at least `size` (relative to the mean before) whose two parts hold at least `values` values
+/// each.
 pub fn lasting(steps: &[Step], size: f64, values: usize) -> impl Iterator<Item = &Step> {
     let lasts = move |step: &&Step| step.values_before >= values && step.values_after >= values;
     steps.iter().filter(move |step| step.size().abs() >= size).filter(lasts)
@@ -87,8 +90,8 @@ fn step(values: &[f64], at: &[usize], i: usize) -> Step {
     }
 }
 
-/// The chance of Welch's test, times the places that the step was chosen from: of many places the best looks good by
-/// chance alone (Bonferroni). Without that, one series of noise in ten has a step.
+/// Returns the p of Welch's test, multiplied by the number of places that the step was chosen from (Bonferroni): the
+/// best of many places looks significant by chance. Without this factor, one series of noise in ten has a step.
 fn p_of(before: &[f64], after: &[f64]) -> f64 {
     if before.len() < 2 || after.len() < 2 {
         return 1.0;
@@ -97,7 +100,7 @@ fn p_of(before: &[f64], after: &[f64]) -> f64 {
     (welch(before, after).p * places as f64).min(1.0)
 }
 
-/// Adds the candidates between two places: the best one if its sides differ, then those of its sides.
+/// Adds the change points between `start` and `end`: the best split if its sides differ, then the splits of its sides.
 fn candidates(values: &[f64], start: usize, end: usize, chance: f64, found: &mut Vec<usize>) {
     let Some(at) = best_split(&values[start..end]).map(|at| start + at) else { return };
     if p_of(&values[start..at], &values[at..end]) < chance {
@@ -107,7 +110,7 @@ fn candidates(values: &[f64], start: usize, end: usize, chance: f64, found: &mut
     }
 }
 
-/// The place with the largest energy distance between the values left and right of it.
+/// Returns the index with the largest energy distance between the values left and right of it.
 fn best_split(values: &[f64]) -> Option<usize> {
     let n = values.len();
     if n < 2 * LEAST {
@@ -116,8 +119,8 @@ fn best_split(values: &[f64]) -> Option<usize> {
     let distance = |i: usize, range: std::ops::Range<usize>| -> f64 {
         values[range].iter().map(|v| (v - values[i]).abs()).sum()
     };
-    // Sums of distances within the left part, within the right part, and between them, as one value after the other
-    // goes from right to left.
+    // Sums of the distances within the left part, within the right part, and between them. Each step moves one value
+    // from the right part to the left part.
     let (mut left, mut between) = (0.0, 0.0);
     let mut right: f64 = (0..n).map(|i| distance(i, i + 1..n)).sum();
     let mut best: Option<(f64, usize)> = None;

@@ -1,7 +1,8 @@
 //! Criteria as users write them: `p99 < 500ms`, `error% < 0.1 for label Login`, `service mean <= 20ms over 30s`.
 //!
-//! A criterion is a condition on one figure of a set of samples. Whether it must hold (`--fail`) or must not (`--abort-if`)
-//! is not its own business. Grammar, words apart by blanks:
+//! A criterion is a condition on one figure of a set of samples. The criterion does not decide whether it must hold
+//! (`--fail`)
+//! or must not hold (`--abort-if`). The grammar, with words separated by blanks:
 //!
 //! ```text
 //! criterion := [times] figure [ "(" NAME ")" ] op value { "for" "label" NAME | "over" TIME }
@@ -24,38 +25,38 @@ use stats::{Checks, Number};
 
 use crate::verdict::Words;
 
-/// A condition on a figure.
+/// A condition on one figure of a set of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
     pub figure: Figure,
     pub op: Op,
     pub limit: Limit,
-    /// Of one label; `None` is all requests.
+    /// Label whose samples count; `None` for all requests.
     pub label: Option<String>,
-    /// The series that [`Figure::Series`] is of.
+    /// Name of the series; only for [`Figure::Series`].
     pub series: Option<String>,
-    /// Length of a window that rolls with the run; `None` is the whole run.
+    /// Length of a rolling window; `None` for the whole run.
     pub over: Option<Duration>,
 }
 
 /// A figure of a set of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
-    /// Milliseconds.
+    /// A time in milliseconds.
     Time(Times, Stat),
     /// Samples per second.
     Rate,
     Count,
     Errors,
-    /// Percent of the samples.
+    /// Share of failed samples in percent.
     ErrorShare,
-    /// Percent of the answers that assertions checked for which all of them held.
+    /// Percent of the checked responses for which all assertions held.
     CheckShare,
-    /// Of the numbers of a series in answers.
+    /// A figure of the numbers that responses contain for a series.
     Series(OfSeries),
 }
 
-/// A figure of a series.
+/// A figure of the numbers of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSeries {
     Mean,
@@ -63,11 +64,11 @@ pub enum OfSeries {
     Max,
 }
 
-/// The begin from which a time counts.
+/// The start from which a time is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Times {
-    /// From the intended start: with what the generator or a busy user let it wait.
+    /// From the intended start: includes the wait for the generator or for a busy user.
     #[default]
     Response,
     /// From the actual start: JMeter's elapsed time.
@@ -78,7 +79,7 @@ pub enum Times {
 pub enum Stat {
     Mean,
     Max,
-    /// Percent, above 0 and below 100.
+    /// Percentile in percent, above 0 and below 100.
     Percentile(f64),
 }
 
@@ -95,52 +96,53 @@ pub enum Op {
 /// The value that a figure is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// In the figure's unit: ms, per second, percent, or a number.
+    /// A value in the figure's unit: ms, per second, percent, or a number.
     Absolute(f64),
-    /// Percent more (or less) than the same figure of another run.
+    /// A difference in percent to the same figure of another run; negative for less.
     Relative(f64),
 }
 
-/// Bounds of a figure of times with the samples in flight in it.
+/// Bounds of a figure of times if the samples in flight at the end are included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The figure where all of them were answered the moment after the end, ms.
+    /// The figure in ms if all samples in flight had been answered right after the end.
     pub least_ms: f64,
-    /// Whether stuck samples leave it open how large the figure is.
+    /// True if stuck samples leave the size of the figure open.
     pub is_open: bool,
-    /// Samples that were in flight.
+    /// Number of samples in flight at the end.
     pub samples: u64,
 }
 
-/// A set of samples, as far as criteria read it.
+/// Figures of a set of samples, as criteria read them.
 pub trait Figures {
     fn count(&self) -> u64;
-    /// Failed samples; `None` where the source of the samples does not say which ones failed.
+    /// Returns the number of failed samples; `None` where the source of the samples does not say which ones failed.
     fn errors(&self) -> Option<u64>;
-    /// Answers that assertions checked; `None` where the source of the samples does not say which ones.
+    /// Returns the counts of responses that assertions checked; `None` where the source of the samples does not have
+    /// them.
     fn checks(&self) -> Option<Checks> {
         None
     }
-    /// The numbers of a series; `None` where there are none.
+    /// Returns the numbers of a series; `None` where there are none.
     fn series(&self, _: &str) -> Option<Number> {
         None
     }
-    /// Length of the time in which they were taken.
+    /// Returns the length of the time in which the samples were taken, in seconds.
     fn seconds(&self) -> f64;
-    /// Milliseconds; `None` where there is no sample.
+    /// Returns a figure of times in ms; `None` where there is no sample.
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64>;
-    /// The bounds of a time with the samples in flight when the run ended; `None` without such samples.
+    /// Returns the bounds of a figure of times with the samples in flight at the end; `None` without such samples.
     fn with_unanswered(&self, _: Times, _: Stat) -> Option<Bounds> {
         None
     }
 }
 
-/// The outcome of a criterion.
+/// The outcome of judging a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Met,
     NotMet,
-    /// The samples cannot decide it.
+    /// The samples do not decide the criterion.
     Undecided,
 }
 
@@ -148,15 +150,15 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub criterion: Criterion,
-    /// In the figure's unit; `None` where there was no sample that could have one.
+    /// Value in the figure's unit; `None` where no sample has such a value.
     pub value: Option<f64>,
     pub outcome: Outcome,
-    /// The reason where the value alone does not explain the outcome; see [`crate::evidence`].
+    /// Reason, where the value alone does not explain the outcome; see [`crate::evidence`].
     pub reason: Option<Words>,
 }
 
 impl Criterion {
-    /// Reads a criterion with a limit of its own. The error is a sentence for the user.
+    /// Parses a criterion with an absolute limit. The error is a sentence for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
         let criterion = Self::parse_any(text)?;
         match criterion.limit {
@@ -168,12 +170,12 @@ impl Criterion {
         }
     }
 
-    /// The same, where a limit may be a difference to another run: `p95 > +5%`.
+    /// Parses a criterion whose limit may also be a difference to another run: `p95 > +5%`.
     pub fn parse_any(text: &str) -> Result<Self, String> {
         grammar::read(text).map_err(|words| format!("{text:?}: {words}"))
     }
 
-    /// The figure of a set of samples.
+    /// Returns the criterion's figure for a set of samples.
     pub fn value(&self, of: &dyn Figures) -> Option<f64> {
         let count = of.count();
         match self.figure {
@@ -198,13 +200,13 @@ impl Criterion {
         }
     }
 
-    /// Whether a value meets an absolute limit.
+    /// True if a value meets the criterion's absolute limit.
     pub fn holds(&self, value: f64) -> bool {
         let Limit::Absolute(limit) = self.limit else { return false };
         self.op.holds(value, limit)
     }
 
-    /// A measure of how far a value is on the wrong side: the more, the worse.
+    /// Returns how bad a value is for ordering: the larger the result, the worse the value.
     fn badness(&self, value: f64) -> f64 {
         let Limit::Absolute(limit) = self.limit else { return 0.0 };
         match self.op {
@@ -215,7 +217,7 @@ impl Criterion {
         }
     }
 
-    /// Compares the figure with the limit, whatever it is worth as evidence; without a value the criterion is not met.
+    /// Compares the figure with the limit, without judging the evidence. Without a value the criterion is not met.
     pub fn judge(&self, of: &dyn Figures) -> Judged {
         let value = self.value(of);
         let met = value.is_some_and(|value| self.holds(value));
@@ -223,7 +225,7 @@ impl Criterion {
         Judged { value, outcome, criterion: self.clone(), reason: None }
     }
 
-    /// A value in the figure's unit, for the user.
+    /// Formats a value with the figure's unit, for the user.
     pub fn shown(&self, value: Option<f64>) -> String {
         let Some(value) = value else { return self.nothing().into() };
         match self.figure {
@@ -237,7 +239,7 @@ impl Criterion {
         }
     }
 
-    /// The words in place of a value that there is not.
+    /// Returns the text shown where there is no value.
     fn nothing(&self) -> &'static str {
         match self.figure {
             Figure::CheckShare => "no checked answers",
@@ -259,13 +261,13 @@ impl Criterion {
 }
 
 impl Times {
-    /// The times that criteria judge unless they say otherwise: response times, or in records without intended starts
-    /// service times.
+    /// Returns the kind of times that criteria judge by default: response times, or service times in records without
+    /// intended starts.
     pub fn judged(record: &Record) -> Self {
         if record.has.response { Self::Response } else { Self::Service }
     }
 
-    /// The histogram of these times, µs.
+    /// Returns the histogram of response times or of service times in µs.
     pub fn of(self, part: &Part) -> &Bins {
         match self {
             Self::Response => part.response(),
@@ -273,7 +275,7 @@ impl Times {
         }
     }
 
-    /// The largest of these times, µs: of response times with the precision of their histogram.
+    /// Returns the largest response time or service time in µs; a response time has the precision of its histogram.
     pub fn longest(self, part: &Part) -> f64 {
         match self {
             Self::Response if !part.response.is_empty() => {
@@ -285,7 +287,7 @@ impl Times {
         }
     }
 
-    /// The first word of a figure of these times, as criteria and headings write it.
+    /// Returns the first word of a figure of times, "response" or "service", as criteria and headings write it.
     pub fn word(self) -> Words {
         let (en, zh) = match self {
             Self::Response => ("response", "响应"),
@@ -296,7 +298,7 @@ impl Times {
 }
 
 impl Outcome {
-    /// The outcome in `summary.json` and on the console.
+    /// Returns the outcome as `summary.json` and the console write it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Met => "met",
@@ -305,7 +307,7 @@ impl Outcome {
         }
     }
 
-    /// `None` where it is undecided.
+    /// Returns true for met, false for not met, `None` for undecided.
     pub fn is_met(self) -> Option<bool> {
         match self {
             Self::Met => Some(true),
@@ -320,7 +322,8 @@ impl Judged {
         self.outcome == Outcome::Met
     }
 
-    /// Whether this outcome of the same criterion is worse than another one: by its outcome, then by its value.
+    /// True if this outcome of a criterion is worse than another outcome of the same criterion; equal outcomes are
+    /// ordered by value.
     pub fn is_worse(&self, than: &Self) -> bool {
         let rank = |judged: &Self| match judged.outcome {
             Outcome::Met => 0,
@@ -338,9 +341,9 @@ impl Judged {
         }
     }
 
-    /// The value in English with the reason behind it; the reason alone where there is no value.
+    /// Returns the value in English, followed by the reason; the reason alone where there is no value.
     pub fn shown(&self) -> String {
-        // Transactions have errors, too: a share of all samples is one of requests.
+        // Transactions also have errors; a share without a label counts requests only, so the text names them.
         let of = match self.criterion.figure {
             _ if self.value.is_none() => "",
             Figure::ErrorShare if self.criterion.label.is_none() => " of requests",
@@ -382,12 +385,12 @@ impl Op {
 }
 
 impl Figure {
-    /// Whether its values are whole numbers.
+    /// True if the figure's values are whole numbers.
     fn is_number(self) -> bool {
         matches!(self, Self::Count | Self::Errors)
     }
 
-    /// The figure's name: as it is written, with its times.
+    /// Returns the figure's name as users write it, with the kind of time.
     pub fn name(self) -> String {
         match self {
             Self::Time(times, stat) => {
@@ -431,7 +434,7 @@ impl Display for Criterion {
     }
 }
 
-/// A number with at most so many decimals, without zeros at its end.
+/// Formats a number with at most `decimals` decimals, without trailing zeros.
 fn plain(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     if text.contains('.') {
@@ -441,7 +444,7 @@ fn plain(number: f64, decimals: usize) -> String {
     }
 }
 
-/// The absolute limit of a criterion.
+/// Returns the absolute limit of a criterion; `None` for a relative limit.
 pub(crate) fn of_limit(criterion: &Criterion) -> Option<f64> {
     match criterion.limit {
         Limit::Absolute(limit) => Some(limit),
@@ -449,7 +452,7 @@ pub(crate) fn of_limit(criterion: &Criterion) -> Option<f64> {
     }
 }
 
-/// A part of a record, with the time in which it was measured.
+/// A part of a record with the length of time in which its samples were measured.
 #[derive(Debug)]
 pub struct OfPart<'a> {
     pub part: &'a Part,
@@ -493,7 +496,7 @@ impl Figures for OfPart<'_> {
     }
 }
 
-/// A figure of a histogram of µs, in ms.
+/// Returns a figure in ms of a histogram in µs; `None` for an empty histogram.
 pub fn of_hist(hist: &Hist, stat: Stat) -> Option<f64> {
     if hist.total() == 0 {
         return None;
@@ -529,13 +532,13 @@ mod tests {
             10.0
         }
         fn time_ms(&self, times: Times, stat: Stat) -> Option<f64> {
-            // Whoever has waited 1 ms.
+            // Each sample of this test set waited 1 ms before its start.
             let wait = if times == Times::Response { 1.0 } else { 0.0 };
             of_hist(&self.hist, stat).map(|ms| ms + wait)
         }
     }
 
-    /// 1 to 1000 ms, once each; 5 of them errors.
+    /// Returns 1000 samples that took 1 to 1000 ms, of which 5 failed.
     fn set() -> Set {
         let mut hist = Hist::new();
         (1..=1000).for_each(|ms| hist.record(ms * 1000, 1));

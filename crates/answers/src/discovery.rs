@@ -1,8 +1,10 @@
-//! Many tests at once: the share of false alarms among those that pass is bounded.
+//! Many tests at the same time: the share of false alarms among the significant ones is bounded.
 //!
-//! Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57, 1995.
+//! Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57,
+//! 1995.
 
-/// For each chance the smallest rate of false discoveries at which it passes; 1 of what is not a number.
+/// Returns for each p value the smallest rate of false discoveries at which its test is significant; 1 for a p that is
+/// not a number.
 pub fn adjusted(chances: &[f64]) -> Vec<f64> {
     let n = chances.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -27,7 +29,7 @@ mod tests {
 
     #[test]
     fn the_worked_example_of_the_paper() {
-        // Fifteen chances; at a rate of 0.05 the first four pass.
+        // Fifteen p values; at a rate of 0.05 the first four are significant.
         let chances = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
             0.5719, 0.6528, 0.7590, 1.0,

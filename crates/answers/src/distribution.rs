@@ -1,7 +1,7 @@
-//! Distribution functions that intervals and tests need: normal, Student's t, binomial.
+//! Distribution functions for intervals and tests: normal, Student's t, binomial.
 //!
-//! The incomplete beta function is its continued fraction by Lentz's method, as in "Numerical Recipes" (Press and
-//! others, 3rd edition, 6.4); relative error about 1e-10, some √n steps for a binomial of n.
+//! The incomplete beta function is evaluated as a continued fraction by Lentz's method, as in "Numerical Recipes"
+//! (Press and others, 3rd edition, 6.4). Its relative error is about 1e-10; a binomial of n takes about √n steps.
 
 /// Natural logarithm of the gamma function, for x > 0 (Lanczos, g = 7, 9 terms; relative error about 1e-15).
 fn ln_gamma(x: f64) -> f64 {
@@ -67,13 +67,13 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     h
 }
 
-/// Probability that a binomial of `n` with chance `p` is at most `k`.
+/// Returns the probability that a binomial of `n` trials with probability `p` is at most `k`.
 pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n { 1.0 } else { incomplete_beta(1.0 - p, (n - k) as f64, k as f64 + 1.0) }
 }
 
-/// Probability that a standard normal is at most `x` (G. Marsaglia, "Evaluating the Normal Distribution", Journal of
-/// Statistical Software 11, 2004): absolute error below 1e-14.
+/// Returns the probability that a standard normal variable is at most `x` (G. Marsaglia, "Evaluating the Normal
+/// Distribution", Journal of Statistical Software 11, 2004): absolute error below 1e-14.
 pub fn normal_cdf(x: f64) -> f64 {
     if x.abs() > 8.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };
@@ -88,23 +88,23 @@ pub fn normal_cdf(x: f64) -> f64 {
     (0.5 + sum * (-0.5 * x * x - 0.5 * std::f64::consts::TAU.ln()).exp()).clamp(0.0, 1.0)
 }
 
-/// The value that a standard normal does not exceed with probability `p`, 0 < p < 1.
+/// Returns the value that a standard normal variable does not exceed with probability `p`, 0 < p < 1.
 pub fn normal_quantile(p: f64) -> f64 {
     bisected(p, -8.0, 8.0, normal_cdf)
 }
 
-/// Probability that Student's t with `df` degrees of freedom is at most `t`.
+/// Returns the probability that Student's t with `df` degrees of freedom is at most `t`.
 pub fn student_cdf(t: f64, df: f64) -> f64 {
     let tail = 0.5 * incomplete_beta(df / (df + t * t), df / 2.0, 0.5);
     if t > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// The value that Student's t does not exceed with probability `p`, 0 < p < 1.
+/// Returns the value that Student's t does not exceed with probability `p`, 0 < p < 1.
 pub fn student_quantile(p: f64, df: f64) -> f64 {
     bisected(p, -1e4, 1e4, |t| student_cdf(t, df))
 }
 
-/// Probability of a t at least that far from 0 on either side.
+/// Returns the two-sided p value of Student's t: the probability of a value at least as far from 0.
 pub fn student_two_sided(t: f64, df: f64) -> f64 {
     if t.is_nan() { 1.0 } else { incomplete_beta(df / (df + t * t), df / 2.0, 0.5).min(1.0) }
 }

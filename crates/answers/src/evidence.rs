@@ -1,21 +1,23 @@
-//! Criteria need evidence beside a value within their limit: the samples must mean what the user reads into the figure.
+//! Criteria need evidence besides a value within their limit: the samples must mean what the user expects of the
+//! figure.
 //!
 //! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
 //!
-//! 1. Errors are undecided where the samples do not say which of them failed.
-//!    So is the share of answers as expected where no assertion checked an answer.
-//!    So is a figure of a series of which no answer had a number.
-//! 2. Without a sample nothing is met, except `count = 0` of a label that the plan has.
-//! 3. A time is not met without a successful sample, nor the share of answers as expected where all requests failed.
-//! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
-//!    the same samples.
+//! 1. A criterion on errors is undecided where the samples do not say which of them failed.
+//!    A criterion on `checks%` is undecided where no assertion checked a response.
+//!    A criterion on a series is undecided where no response had a number for the series.
+//! 2. Without a sample no criterion is met, except `count = 0` of a label that the plan has.
+//! 3. A criterion on times is not met without a successful sample; nor is `checks%` where all requests failed.
+//! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors
+//!    of the same samples.
 //! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
-//! 6. What holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan was not
-//!    reached: the samples that are missing would have been the slowest, and the first to fail.
-//! 7. What the samples of a run that ended early meet is undecided: the rest of the load was not made. So it is where a
-//!    target answered nothing any more until the end.
+//! 6. A criterion that holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of
+//!    the plan was not reached: the missing samples would have been the slowest, and the first to fail.
+//! 7. A criterion that holds in a run that ended early is undecided: the rest of the load was not made. The same
+//!    applies where a target stopped answering until the end.
 //!
-//! A figure that holds beside errors, of more than [`FEW_ERRORS`] of the samples, that no criterion is about says so.
+//! If a figure holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about them, its text says
+//! so.
 //!
 //! The cost is a few comparisons per criterion.
 
@@ -26,25 +28,26 @@ use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit
 use crate::rules;
 use crate::verdict::Words;
 
-/// Share of the starts that may be missing before times and rates are undecided.
+/// Largest share of missing starts at which times and rates are still decided.
 pub const MOST_MISSED: f64 = 0.01;
 
-/// A criterion that is met, while none is about errors, gets a warning if more than this share of the samples failed.
+/// Share of failed samples above which a criterion that is met gets a warning, if no criterion is about errors.
 pub const FEW_ERRORS: f64 = 0.01;
 
-/// The load that a run was to make and did not.
+/// The part of the planned load that a run did not make.
 #[derive(Clone, Debug, Default)]
 pub struct Shortfall {
-    /// Starts that a rate asked for.
+    /// Starts that the configured rate required.
     pub due: u64,
-    /// Those of them that were not made.
+    /// Starts among those due that were not made.
     pub missed: u64,
     /// Why the run, or the load in it, ended early.
     pub early: Option<Words>,
 }
 
 impl Shortfall {
-    /// Of a run that has ended; `counted`: starts that were due and missed, by the counters of an open load.
+    /// Returns the shortfall of a run that has ended. `counted`: numbers of due and of missed starts, by the counters
+    /// of an open load.
     pub fn of(counted: (u64, u64), record: Option<&Record>) -> Self {
         let by_rate = || record.and_then(rules::missed_starts).unwrap_or_default();
         let (due, missed) = if counted.0 > 0 { counted } else { by_rate() };
@@ -52,28 +55,29 @@ impl Shortfall {
     }
 }
 
-/// Why the samples do not stand for all of the load: errors ended it, or nothing was answered until the end.
+/// Returns why the samples do not represent the whole load: errors ended it, or the target answered nothing until the
+/// end.
 fn early(record: &Record) -> Option<Words> {
     let unanswered = || rules::unanswered(record).as_ref().map(rules::part);
     rules::cut_short(record).or_else(unanswered).as_ref().map(met_so_far)
 }
 
-/// The reason why what holds is undecided in a run of which only a part counts.
+/// Returns the text for a criterion that holds, but is undecided because only a part of the run counts.
 pub fn met_so_far(why: &Words) -> Words {
     words(format!("met so far; {}", why.en), format!("目前满足；{}", why.zh))
 }
 
-/// Facts about the run in which criteria are judged.
+/// Facts about the run whose criteria are judged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// All criteria that must hold.
+    /// All criteria of the run that must hold.
     pub criteria: &'a [Criterion],
-    /// `None` where all of the load was made.
+    /// Missing load; `None` where the whole load was made.
     pub shortfall: Option<&'a Shortfall>,
 }
 
 impl Evidence<'_> {
-    /// Judges a criterion by samples of the run.
+    /// Judges a criterion by a set of samples of the run.
     pub fn judge(&self, criterion: &Criterion, of: &dyn Figures) -> Judged {
         let mut judged = criterion.judge(of);
         if let Some((outcome, reason)) = self.lacks(&judged, of) {
@@ -83,7 +87,7 @@ impl Evidence<'_> {
         judged
     }
 
-    /// The same by all samples of a run; of none with the reason that `nothing` gives.
+    /// Judges a criterion by all samples of a run; without samples `nothing` returns the reason.
     pub fn judge_whole(
         &self,
         criterion: &Criterion,
@@ -144,7 +148,7 @@ impl Evidence<'_> {
         unanswered.or_else(|| self.shortened(criterion)).or_else(few)
     }
 
-    /// The reason for which what holds is undecided where load is missing.
+    /// Returns why a criterion that holds is undecided because load is missing.
     fn shortened(&self, criterion: &Criterion) -> Option<(Outcome, Words)> {
         let Shortfall { due, missed, early } = self.shortfall?;
         let share = *missed as f64 / (*due).max(1) as f64;
@@ -153,7 +157,7 @@ impl Evidence<'_> {
         lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
-    /// The words beside a figure that holds although samples failed, which no criterion is about.
+    /// Returns the warning for a figure that holds although samples failed, if no criterion is about the failures.
     fn unasked_few(&self, criterion: &Criterion, of: &dyn Figures) -> Option<Words> {
         let (errors, all) = (ignored(criterion, of)?, of.count());
         let is_few = errors as f64 <= FEW_ERRORS * all as f64;
@@ -161,14 +165,14 @@ impl Evidence<'_> {
         (!is_few && !is_asked).then(|| self.unasked(criterion, errors, all))
     }
 
-    /// Whether a criterion ignores errors, most samples failed, and no other criterion is about that.
+    /// True if a criterion ignores errors, most samples failed, and no other criterion covers those errors.
     fn is_doubtful(&self, criterion: &Criterion, errors: u64, all: u64) -> bool {
         let most = errors > all - errors.min(all);
         most && !is_of_errors(criterion) && !self.asks_for_errors(criterion)
     }
 
-    /// The reason why a criterion is not met that ignores errors. One on the errors of other samples does not count: the
-    /// share of all requests hides a label that fails.
+    /// Returns why a criterion that ignores errors is not met. A criterion on the errors of other samples does not
+    /// count: the error share of all requests hides a label that fails.
     fn unasked(&self, criterion: &Criterion, errors: u64, all: u64) -> Words {
         let Words { en, zh } = match criterion.figure {
             Figure::CheckShare => failed_by_themselves(errors, all),
@@ -187,13 +191,14 @@ impl Evidence<'_> {
         )
     }
 
-    /// Whether a criterion is about the errors of the same samples.
+    /// True if some criterion is about the errors of the same samples.
     fn asks_for_errors(&self, criterion: &Criterion) -> bool {
         self.criteria.iter().any(|other| is_of_errors(other) && other.label == criterion.label)
     }
 }
 
-/// The outcome of an upper limit of times that samples in flight at the end do not let be met.
+/// Returns the outcome of an upper limit of times that is not met, or not decided, because of samples in flight at the
+/// end.
 fn unanswered(criterion: &Criterion, of: &dyn Figures) -> Option<(Outcome, Words)> {
     let Figure::Time(times, stat) = criterion.figure else { return None };
     if !matches!(criterion.op, Op::Less | Op::AtMost) {
@@ -216,21 +221,21 @@ fn unanswered(criterion: &Criterion, of: &dyn Figures) -> Option<(Outcome, Words
     bounds.is_open.then(|| (Outcome::Undecided, words(en, zh)))
 }
 
-/// Why a criterion has no sample.
+/// Reason why a criterion has no sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nothing {
-    /// The whole run sent nothing.
+    /// The whole run has no samples.
     Run,
-    /// The main thread groups sent nothing; setUp and tearDown groups did.
+    /// The main thread groups have no samples; setUp or tearDown groups have some.
     Main,
-    /// The plan has the label, and it never occurred.
+    /// The plan has the label, but the run has no sample of it.
     Planned,
-    /// Nothing has the label; the one that was probably meant.
+    /// No sampler has the label; the value is the label that the user probably meant.
     Unknown(Option<String>),
 }
 
 impl Nothing {
-    /// The sentence for the user.
+    /// Returns the reason as a sentence for the user.
     pub fn words(&self, criterion: &Criterion) -> Words {
         if *self == Self::Main {
             let en = "the main thread groups have no samples";
@@ -252,8 +257,9 @@ impl Nothing {
     }
 }
 
-/// Failed samples that a criterion may ignore: one on assertions is about what these found, and not about requests that
-/// failed by their transport or status. An assertion that ignores the status takes such a request for a success.
+/// Returns the number of failed samples that a criterion ignores. A criterion on assertions covers samples that
+/// assertions failed, but not requests that failed by transport or status. Such a request counts as a success if an
+/// assertion ignores the status.
 fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
     match (criterion.figure, of.checks(), of.errors()) {
         (Figure::CheckShare, Some(checks), Some(errors)) => {
@@ -264,17 +270,17 @@ fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
     }
 }
 
-/// Whether a criterion is about assertions of samples of which none checked an answer.
+/// True if a criterion is about assertions, and no assertion checked a response.
 pub fn is_unchecked(criterion: &Criterion, of: &dyn Figures) -> bool {
     criterion.figure == Figure::CheckShare && of.checks().is_none_or(|checks| checks.checked == 0)
 }
 
-/// Whether a criterion is about a series without a number.
+/// True if a criterion is about a series that has no number.
 pub fn is_without_number(judged: &Judged) -> bool {
     matches!(judged.criterion.figure, Figure::Series(_)) && judged.value.is_none()
 }
 
-/// The reason for which a criterion on a series is undecided without numbers.
+/// Returns why a criterion on a series without numbers is undecided.
 pub fn no_number(criterion: &Criterion) -> Words {
     let series = criterion.series.as_deref().unwrap_or_default();
     words(
@@ -283,7 +289,7 @@ pub fn no_number(criterion: &Criterion) -> Words {
     )
 }
 
-/// The reason for which a criterion on assertions is undecided without them.
+/// Returns why a criterion on assertions is undecided when no assertion checked a response.
 pub fn unchecked(criterion: &Criterion) -> Words {
     let (en, zh) = match &criterion.label {
         Some(label) => (format!(" of label {label}"), format!("标签 {label} 的")),
@@ -295,7 +301,7 @@ pub fn unchecked(criterion: &Criterion) -> Words {
     )
 }
 
-/// The reason for which a criterion on assertions is not met where no answer could be checked.
+/// Returns why a criterion on assertions is not met when no response could be checked.
 fn none_to_check(errors: u64, all: u64) -> Words {
     let Words { en, zh } = failed_by_themselves(errors, all);
     words(
@@ -304,7 +310,7 @@ fn none_to_check(errors: u64, all: u64) -> Words {
     )
 }
 
-/// Whether a criterion is met by nothing but the absence of samples.
+/// True if only the absence of samples can meet the criterion.
 fn asks_for_none(criterion: &Criterion) -> bool {
     let most = match (criterion.op, of_limit(criterion)) {
         (Op::Equal | Op::AtMost, Some(limit)) => limit,
@@ -314,7 +320,7 @@ fn asks_for_none(criterion: &Criterion) -> bool {
     criterion.figure == Figure::Count && most <= 0.0
 }
 
-/// Whether more samples cannot change that the criterion is met.
+/// True if further samples cannot change that the criterion is met.
 fn stays_met(criterion: &Criterion) -> bool {
     matches!(criterion.figure, Figure::Count | Figure::Errors)
         && matches!(criterion.op, Op::More | Op::AtLeast)
@@ -324,12 +330,12 @@ fn is_of_errors(criterion: &Criterion) -> bool {
     matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
 }
 
-/// The share of samples that failed.
+/// Returns the text on the share of samples that failed.
 pub fn failed(errors: u64, all: u64) -> Words {
     failed_of("sample", errors, all)
 }
 
-/// The share of requests that failed, whatever assertions found.
+/// Returns the text on the share of requests that failed by transport or status, regardless of assertions.
 fn failed_by_themselves(errors: u64, all: u64) -> Words {
     let Words { en, zh } = failed_of("request", errors, all);
     words(format!("{en} by transport or status"), format!("{zh}（传输或状态码）"))
@@ -453,9 +459,9 @@ mod tests {
         let (met, shown) = outcome(&["checks% > 99"], 1000, 5, 0);
         assert_eq!((met, &*shown), (Met, "99.5% of checked answers"));
         assert_eq!(outcome(&["checks% > 99"], 100, 50, 0).0, NotMet);
-        // Mostly bad answers are what the criterion is about.
+        // The criterion itself is about responses that failed assertions, so a majority of them does not matter.
         assert_eq!(outcome(&["checks% > 10"], 1000, 800, 0).0, Met);
-        // Requests that fail are not.
+        // The criterion is not about requests that failed by transport.
         let (not_met, shown) = outcome(&["checks% > 99"], 400, 0, 600);
         let words = "600 of 1 000 requests failed by transport or status, and no criterion";
         assert!(not_met == NotMet && shown.contains(words), "{shown}");
@@ -475,7 +481,7 @@ mod tests {
         let set = Set { count: 40, errors: Some(0), checks };
         let met = judged(&["checks% > 99"], &set, (0, 0));
         assert_eq!((met.outcome, &*met.shown()), (Outcome::Met, "100% of checked answers"));
-        // An assertion that held beside a status that counts does not make a success of it.
+        // An assertion that held does not turn a failed status into a success.
         let set = Set { errors: Some(40), ..set };
         let not_met = judged(&["checks% > 99"], &set, (0, 0));
         let words = "all 40 requests failed by transport or status";
@@ -589,7 +595,7 @@ mod tests {
         };
         assert!(!is_early(&users(0)) && rules::cut_by_errors(&users(0)).is_some());
         assert!(is_early(&users(20)));
-        // A user whose loop has no end had work left when the run stopped.
+        // A user whose loop is endless still had work to do when the run stopped.
         for mut endless in [run(0), users(0)] {
             endless.frame.settings = vec![(record::frame::ENDLESS.into(), "true".into())];
             assert!(is_early(&endless));

@@ -1,60 +1,66 @@
-//! Local ports of a watched host that connections in TIME_WAIT hold, and the time at which none is left.
+//! Local ports of a watched host that connections in TIME_WAIT hold, and the time at which no port is left.
 //!
-//! A host that opens a connection for each request to a service behind it, and closes it, keeps the connection's port for
-//! 60 s: at r connections a second 60·r ports are taken (Little's law). Beyond the range none is left after range/r seconds.
-//! The verdict looks back at this, and a run that goes on looks ahead: both by the same arithmetic.
+//! Some hosts open a connection to a backend service for each request and close it. Each closed connection keeps its
+//! port for 60 s, so r connections per second hold 60·r ports (Little's law). If that exceeds the port range, the range
+//! is used up after range/r seconds. The verdict looks back with this arithmetic, and a running test looks ahead with
+//! the same.
 
 use std::collections::VecDeque;
 
 /// Seconds that a closed connection keeps its port. Source: Linux, include/net/tcp.h, TCP_TIMEWAIT_LEN.
 pub const TIME_WAIT_S: f64 = 60.0;
-/// Ports of a host that does not say how many it has: 32768 to 60999. Source: Linux, Documentation/networking/ip-sysctl.rst.
+/// Number of ports assumed for a host that does not report it: 32768 to 60999. Source: Linux,
+/// Documentation/networking/ip-sysctl.
 pub const DEFAULT_PORTS: f64 = 28_232.0;
 
-/// Readings that make the trend, at most and at least; and the share of them that must be above the one before.
+/// Largest and smallest number of readings for a trend, and the smallest share of readings that are above the reading
+/// before.
 const TREND: usize = 10;
 const TREND_LEAST: usize = 5;
 const RISING: f64 = 0.8;
-/// Share of the ports that must wait: where the host's count of opened connections bears the trend out, and where not.
+/// Share of the ports that must be in TIME_WAIT for a forecast: with a count of opened connections that supports the
+/// trend, and without.
 const USED: f64 = 0.3;
 const USED_ALONE: f64 = 0.7;
-/// Share of the growth that must be connections which the host opened; those that it accepted take no port of the range.
+/// Share of the growth that must come from connections that the host opened; accepted connections take no port of the
+/// range.
 const OWN: f64 = 0.5;
 
-/// Figures of a host in a second.
+/// Figures of a host at one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// Epoch ms.
+    /// Time of the reading, epoch ms.
     pub at_ms: i64,
-    /// Connections in TIME_WAIT.
+    /// Number of connections in TIME_WAIT.
     pub waiting: f64,
-    /// Connections that it opened and that it accepted, per second.
+    /// Connections per second that the host opened, and that it accepted.
     pub opened: Option<f64>,
     pub accepted: Option<f64>,
 }
 
-/// Ports that run out if it goes on like this.
+/// Forecast that the ports of a host run out if the trend continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// The last reading.
+    /// Time of the last reading, epoch ms.
     pub at_ms: i64,
     pub waiting: f64,
-    /// Ports taken each second, and half of the 95 % interval of it.
+    /// Ports taken per second, and half the width of the 95 % interval of that rate.
     pub per_s: f64,
     pub half: f64,
-    /// The time at which none is left, epoch ms.
+    /// Time at which no port is left, epoch ms.
     pub gone_ms: i64,
-    /// The host's count of opened connections bears it out.
+    /// The host's count of opened connections supports the forecast.
     pub borne_out: bool,
 }
 
-/// Between two readings that lie further apart, a second has none.
+/// Distance in ms from which on two neighbouring readings have at least one second without a reading between them.
 const GAP_MS: i64 = 1500;
 
-/// The same readings, of whose connections in TIME_WAIT only those count that the host can have opened itself in the time that one
-/// stays there: a server that closes what others opened has as many in TIME_WAIT, and its ports are free. A reading speaks of
-/// the time since the one before, of `longest_ms` at most: where a second has none, the next may be of one second or of two. In
-/// the latter it may have opened as many a second as the reading before said: one that fell into the same second is not kept.
+/// Limits the TIME_WAIT count of each reading to connections that the host can have opened itself within 60 s. A server
+/// that closes connections which others opened also has them in TIME_WAIT, but its own ports are free. A reading covers
+/// the time since the reading before, at most `longest_ms`. After a second without a reading, the next reading may
+/// cover one second or two. If it covers one, the missing second may have opened as many connections as the reading
+/// before says: when two readings fall into the same second, one is not kept.
 pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     let Some(first) = readings.first() else { return Vec::new() };
     let mut opened: VecDeque<(i64, f64)> = VecDeque::from([(first.at_ms, first.waiting)]);
@@ -79,7 +85,7 @@ pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     own
 }
 
-/// The time at which a host with that many ports has none left; `None` where the readings do not say it.
+/// Returns the time at which a host with `ports` ports has none left; `None` where the readings show no such trend.
 pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     let readings = &readings[readings.len().saturating_sub(TREND)..];
     let (first, last) = (readings.first()?, readings.last()?);
@@ -92,7 +98,7 @@ pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     }
     let points = readings.iter().map(|r| ((r.at_ms - first.at_ms) as f64 / 1000.0, r.waiting));
     let (per_s, half) = slope(&points.collect::<Vec<_>>());
-    // Ports come back after their time: fewer than this never take all.
+    // A closed connection returns its port after 60 s, so a low rate of closed connections never uses up the range.
     if per_s * TIME_WAIT_S <= ports {
         return None;
     }
@@ -114,7 +120,7 @@ pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     Some(Forecast { at_ms: last.at_ms, waiting: last.waiting, per_s, half, gone_ms, borne_out })
 }
 
-/// Least squares: growth per second, and half of its 95 % interval.
+/// Fits a line by least squares; returns the growth per second and half of the width of its 95 % interval.
 fn slope(points: &[(f64, f64)]) -> (f64, f64) {
     let n = points.len() as f64;
     let (t, v) = points.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0 / n, sum.1 + p.1 / n));
@@ -124,7 +130,7 @@ fn slope(points: &[(f64, f64)]) -> (f64, f64) {
     (slope, 1.96 * (rest / (n - 2.0).max(1.0) / width).sqrt())
 }
 
-/// The last readings of a host in a run that goes on.
+/// Latest readings of a host during a run, for a forecast.
 #[derive(Clone, Debug, Default)]
 pub struct Ahead {
     readings: VecDeque<Reading>,
@@ -132,7 +138,7 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// Adds a reading. Returns the forecast the first time that there is one.
+    /// Adds a reading. Returns the forecast once, when it first exists.
     pub fn add(&mut self, reading: Reading, ports: f64) -> Option<Forecast> {
         if self.told {
             return None;
@@ -151,7 +157,7 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    /// Readings of a host that closes that many connections each second from the first on.
+    /// Returns readings of a host that closes `per_s` connections per second from the first second on.
     fn closing(per_s: f64, seconds: i64) -> Vec<Reading> {
         let reading = |at: i64| Reading {
             at_ms: at * 1000,
@@ -176,7 +182,7 @@ mod tests {
         for seconds in [8, 55, 100] {
             assert!(forecast(&closing(80.0, seconds), 5000.0).is_none(), "{seconds} s");
         }
-        // After a minute as many come back as go.
+        // After 60 s as many ports are returned as are taken.
         assert!(forecast(&closing(84.0, 100), 5000.0).is_none());
     }
 
@@ -187,7 +193,8 @@ mod tests {
             (reading.opened, reading.accepted) = (Some(2.0), Some(400.0));
         }
         assert!(forecast(&readings, 5000.0).is_none());
-        // Where it opens and accepts as many, nobody knows whose those are that wait: more must, and it is not borne out.
+        // If the host opens and accepts equally many connections, the owners of the waiting ones are unknown. So the
+        // higher threshold applies, and the forecast is not supported.
         for reading in &mut readings {
             reading.opened = Some(400.0);
         }
@@ -197,7 +204,8 @@ mod tests {
 
     #[test]
     fn what_others_opened_does_not_count() {
-        // The ports are gone at 12 s; from then on the host closes what others open, and the number goes on growing.
+        // The ports are used up at 12 s. From then on the host closes connections that others opened, and the count
+        // still grows.
         let mut readings = closing(400.0, 20);
         for reading in readings.iter_mut().filter(|r| r.at_ms > 12_000) {
             (reading.opened, reading.accepted) = (Some(0.0), Some(400.0));
@@ -213,7 +221,8 @@ mod tests {
         for reading in readings.iter_mut().filter(|r| r.at_ms > 11_000) {
             (reading.opened, reading.accepted, reading.waiting) = (Some(0.0), Some(400.0), 4400.0);
         }
-        // That of 11 s fell into the second of the next one, which says that nothing was opened since.
+        // The reading of 11 s fell into the next second and was lost; the next reading reports no opened connection
+        // since.
         readings.remove(11);
         let counted: Vec<f64> = own(&readings, i64::MAX).iter().map(|r| r.waiting).collect();
         assert_eq!((counted[10], counted[11], counted[12]), (4000.0, 4400.0, 4400.0));

@@ -1,10 +1,10 @@
 //! Intervals of percentiles by order statistics: no assumption on the distribution.
 //!
-//! The value of rank j is at most the percentile p, and that of rank k at least it, with probability
-//! Σ_{i=j}^{k-1} C(n,i) pⁱ (1-p)^{n-i}: ranks are chosen so that each side errs at most half of what is allowed. Source:
-//! J.-Y. Le Boudec, "Performance Evaluation of Computer and Communication Systems", 2010, theorem 2.1. Samples of a
-//! load test depend on each other, so n is the number of samples that independent ones would be
-//! ([`crate::autocorrelation`]).
+//! The value of rank j is at most the percentile p, and the value of rank k is at least the percentile, with
+//! probability Σ_{i=j}^{k-1} C(n,i) pⁱ (1-p)^{n-i}. Ranks are chosen so that each side errs with at most half of the
+//! allowed probability. Source: J.-Y. Le Boudec, "Performance Evaluation of Computer and Communication Systems", 2010,
+//! theorem 2.1. Samples of a load test depend on each other, so n is the number of independent samples that they are
+//! worth ([`crate::autocorrelation`]).
 
 use stats::hist::{Hist, layout};
 
@@ -13,10 +13,11 @@ use crate::distribution::{binomial_cdf, normal_quantile};
 /// Confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From here on the binomial is taken as normal: the ranks differ by less than one in a thousand.
+/// From this number of samples on the binomial is approximated by a normal: the ranks differ by less than one in a
+/// thousand.
 const LARGE: u64 = 1_000_000;
 
-/// A percentile with its interval. An end is missing where there are too few samples for it.
+/// A percentile with its interval. An end of the interval is `None` where there are too few samples for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
     pub value: f64,
@@ -24,8 +25,8 @@ pub struct Percentile {
     pub high: Option<f64>,
 }
 
-/// Ranks, from 1, between whose values the percentile `p` (0 to 1) of `n` independent samples lies with 95 %. A rank
-/// is missing where even the smallest or largest sample is not far enough out.
+/// Returns the ranks, from 1, between whose values the percentile `p` (0 to 1) of `n` independent samples lies with a
+/// probability of 95 %. A rank is `None` where even the smallest or largest sample is not extreme enough.
 pub fn ranks(n: u64, p: f64) -> (Option<u64>, Option<u64>) {
     let aside = (1.0 - CONFIDENCE) / 2.0;
     if n == 0 {
@@ -37,14 +38,15 @@ pub fn ranks(n: u64, p: f64) -> (Option<u64>, Option<u64>) {
         let rank = |at: f64| (1.0..=n as f64).contains(&at).then_some(at as u64);
         return (rank((mean - wide).floor()), rank((mean + wide).ceil() + 1.0));
     }
-    // The number of samples at or below the percentile is binomial: the rank j is too high with P(B < j).
+    // The number of samples at or below the percentile is binomial: rank j lies above the percentile with probability
+    // P(B < j).
     let low = last_true(n, |j| binomial_cdf(j - 1, n, p) <= aside);
     let high = last_true(n, |k| binomial_cdf(k - 1, n, p) < 1.0 - aside)
         .map_or(Some(1), |k| (k < n).then_some(k + 1));
     (low, high)
 }
 
-/// The last of 1 to `n` for which a condition holds that, once false, stays false.
+/// Returns the largest number from 1 to `n` for which `holds` is true; once false, `holds` must stay false.
 fn last_true(n: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = (0, n);
     while low < high {
@@ -58,7 +60,7 @@ fn last_true(n: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     (low > 0).then_some(low)
 }
 
-/// The percentile `p` (0 to 1) of a histogram of µs, which are as good as `effective` independent samples.
+/// Returns the percentile `p` (0 to 1) of a histogram in µs that is worth `effective` independent samples.
 pub fn percentile(hist: &Hist, p: f64, effective: f64) -> Percentile {
     let n = effective.clamp(0.0, hist.total() as f64) as u64;
     let (low, high) = ranks(n, p);
@@ -66,12 +68,12 @@ pub fn percentile(hist: &Hist, p: f64, effective: f64) -> Percentile {
     Percentile { value: hist.quantile(p) as f64, low: low.map(at), high: high.map(at) }
 }
 
-/// The smallest number of independent samples for which the percentile has an upper end.
+/// Returns the smallest number of independent samples for which the interval of a percentile has an upper end.
 pub fn least_samples(p: f64) -> u64 {
     (((1.0 - CONFIDENCE) / 2.0).ln() / p.ln()).ceil() as u64
 }
 
-/// The share of values in a histogram of µs that are at most `limit`.
+/// Returns the share of values in a histogram in µs that are at most `limit`.
 pub fn share_within(hist: &Hist, limit: u64) -> f64 {
     if hist.total() == 0 {
         return 1.0;

@@ -1,29 +1,29 @@
-//! Answers: what can it take, what stopped it, is this run better than that one.
+//! Answers about runs: how much load a target can take, what limited it, and which of two runs is better.
 //!
-//! Pure functions of records: no clock, no file, no terminal. An answer says what it rests on, and is silent where that
-//! does not carry.
+//! All functions are pure functions of records: they read no clock and no file, and write to no terminal. An answer
+//! names its evidence. Where the evidence is too weak, there is no answer.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `verdict` | findings with their evidence, and the order they stand in |
-//! | `rules` | the rules that make them |
+//! | `verdict` | findings with their evidence, and their order |
+//! | `rules` | the rules that produce findings |
 //! | `interval` | percentiles with intervals by order statistics |
 //! | `autocorrelation` | effective sample size, long-run variance, block length |
-//! | `warmup`, `change`, `trend` | where a run becomes steady, where it steps, whether it drifts |
-//! | `repeats`, `discovery` | repeated runs; many tests at once |
+//! | `warmup`, `change`, `trend` | the warm-up of a run, steps of its figures, and drift |
+//! | `repeats`, `discovery` | repeated runs; many tests at the same time |
 //! | `scaling` | models of throughput over load: linear, plateau, USL, or none |
 //! | `criterion` | conditions on figures: `p99 < 500ms`, `error% < 0.1 for label Login` |
-//! | `evidence` | when a value within its limit meets no criterion: no successful samples, missed starts |
-//! | `unanswered` | what samples in flight at the end leave open |
-//! | `unread` | what rows that could not be read leave open |
-//! | `time` | lengths of time as users write them |
-//! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
-//! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
-//! | `bootstrap`, `compare` | how much figures vary by chance; two runs, or repeated ones |
-//! | `machines` | settings in force of Java machines on watched hosts, of one run and of two |
-//! | `host_ports` | when a watched host has no local port left |
-//! | `search` | the largest load at which criteria hold |
-//! | `shared` | a machine that generator and target share, while it is full |
+//! | `evidence` | when a value within its limit does not meet a criterion: no successful samples, missed starts |
+//! | `unanswered` | the effect of samples in flight at the end of a run on its figures |
+//! | `unread` | the effect of unreadable rows on an answer |
+//! | `time` | durations as users write them |
+//! | `series`, `distribution`, `random` | basic statistics, distribution functions, random numbers |
+//! | `precision`, `steady` | the precision of a mean during a run; the part of a run that is compared |
+//! | `bootstrap`, `compare` | the random variation of figures; the comparison of two runs, or of repeated runs |
+//! | `machines` | settings in force of Java machines on watched hosts, in one run or in two |
+//! | `host_ports` | the time at which a watched host runs out of local ports |
+//! | `search` | the largest load at which the criteria hold |
+//! | `shared` | a machine that generator and target share, while its processors are full |
 
 pub mod autocorrelation;
 pub mod change;

@@ -1,7 +1,7 @@
-//! Settings in force of the Java machines on watched hosts, in words, and whether two runs had the same.
+//! Effective settings of the Java machines on watched hosts, in words, and their comparison between two runs.
 //!
-//! The largest heap of some collectors moves by some percent while they adapt, so sizes that are close are neither the
-//! same nor different.
+//! With some collectors the largest heap varies by a few percent while they adapt. So sizes that are close count
+//! neither as equal nor as different.
 
 use record::{Fact, Record};
 use serde::Serialize;
@@ -9,34 +9,34 @@ use stats::grouped::bytes;
 
 use crate::verdict::Words;
 
-/// Largest heaps are the same up to this share of the larger one, and differ from the second on.
+/// Largest heaps count as equal up to the first relative difference, and as different from the second on.
 const SAME: f64 = 0.001;
 const DIFFERENT: f64 = 0.05;
-/// Hosts of the same settings that are named in a sentence.
+/// Largest number of hosts with the same settings that a sentence names.
 const MOST_NAMED: usize = 5;
 
-/// The Java machine of a watched host. What its exporter does not tell is `None`.
+/// The Java machine of a watched host. A setting that its exporter does not report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Machine<'r> {
     #[serde(skip)]
     pub host: &'r str,
-    /// Bytes.
+    /// Largest heap in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heap_max: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collectors: Option<&'r str>,
-    /// Its version.
+    /// Java version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<&'r str>,
-    /// Its options.
+    /// Command-line options of the Java machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'r str>,
-    /// Programs and options behind them that are not in force: `-jar app.jar -Xmx1g`, separated by `; `.
+    /// Programs with the options after them, which are not in force: `-jar app.jar -Xmx1g`, separated by `; `.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misplaced_options: Option<&'r str>,
 }
 
-/// The Java machines of a run, in the order in which they were found.
+/// Returns the Java machines of a run, in the order in which the record names them.
 pub fn machines(record: &Record) -> Vec<Machine<'_>> {
     let mut found: Vec<Machine<'_>> = Vec::new();
     for fact in &record.facts {
@@ -59,7 +59,7 @@ pub fn machines(record: &Record) -> Vec<Machine<'_>> {
 }
 
 impl Machine<'_> {
-    /// Its settings: `heap at most 1.0 GiB, G1, Java 17.0.9+9`.
+    /// Returns the settings in words: `heap at most 1.0 GiB, G1, Java 17.0.9+9`.
     pub fn words(&self) -> Words {
         let (mut en, mut zh) = (Vec::new(), Vec::new());
         if let Some(heap) = self.heap_max.map(bytes) {
@@ -85,7 +85,7 @@ impl Machine<'_> {
         Words { en: en.join(", "), zh: zh.join("、") }
     }
 
-    /// Whether the same settings are known of both, and are the same beyond doubt: heap and collectors at least.
+    /// True if both machines have the same known settings beyond doubt. Heap and collectors must be known at least.
     fn is_like(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (self.heap_max, other.heap_max) else { return false };
         let is_close = apart(a, b) <= SAME;
@@ -93,13 +93,13 @@ impl Machine<'_> {
     }
 }
 
-/// The distance of two sizes as a share of the larger one.
+/// Returns the difference of two sizes relative to the larger one.
 fn apart(a: u64, b: u64) -> f64 {
     a.abs_diff(b) as f64 / a.max(b).max(1) as f64
 }
 
-/// Sentences on the hosts whose Java machine had the same settings in all of these runs. Hosts with the same settings
-/// share a sentence.
+/// Returns sentences on the hosts whose Java machine had the same settings in all these runs. Hosts with the same
+/// settings share a sentence.
 pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
     let all: Vec<Vec<Machine<'_>>> = a.iter().chain(b).map(machines).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };
@@ -138,7 +138,7 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
         n => (format!("all {n} runs"), format!("全部 {n} 次运行中")),
     };
     let Words { en, zh } = machine.words();
-    // Heap and collectors do not show other options.
+    // Heap size and collectors do not show other options.
     let (which, which_zh) = match machine.arguments {
         Some(_) => ("options", "选项"),
         None => ("options of heap or collector", "堆或收集器的选项"),
@@ -153,7 +153,8 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
     }
 }
 
-/// Settings of Java machines that differ between two runs: the name of each, and its values.
+/// Returns the settings of Java machines that differ between two runs: the name of each setting with its value in both
+/// runs.
 pub(crate) fn changed(a: &Record, b: &Record) -> Vec<(Words, [String; 2])> {
     let mut found = Vec::new();
     let of_b = machines(b);
@@ -272,7 +273,7 @@ mod tests {
                 "collectors of Java on app: G1 -> Parallel"
             ]
         );
-        // A heap that adapts.
+        // The largest heap of a collector that adapts itself: 2 % smaller.
         let close = run(&java("app", GIB - GIB / 50, "G1"));
         assert!(same(&a, &close).is_empty() && differs(&a, &close).is_empty());
         let other_host = run(&java("db", GIB, "G1"));

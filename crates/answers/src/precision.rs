@@ -1,8 +1,8 @@
-//! The precision of a run's mean while it goes on, and the number of independent samples that its samples are worth.
+//! Precision of the mean time while a run continues, and the number of independent samples that its samples are worth.
 //!
-//! The mean is a ratio, sum of times by number of samples; its error is that of the seconds' residuals, times less mean
-//! times samples, with their long-run variance, so that dependence between seconds counts
-//! ([`crate::autocorrelation::memory`]).
+//! The mean is a ratio: the sum of times by the number of samples. Its error comes from the residuals of the seconds:
+//! the sum of times minus the mean times the number of samples. Their long-run variance is used, so that dependence
+//! between seconds counts ([`crate::autocorrelation::memory`]).
 
 use stats::hist::Hist;
 
@@ -12,28 +12,28 @@ use crate::distribution::student_quantile;
 use crate::interval::CONFIDENCE;
 use crate::series::variance;
 
-/// Seconds, below which nothing is said.
+/// Smallest number of seconds for which a precision is returned.
 pub const LEAST_SECONDS: usize = 10;
 
-/// The precision of a mean.
+/// Precision of the mean time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Mean of times, ms.
+    /// Mean time in ms.
     pub mean: f64,
     /// Half of the 95 % interval's width, ms.
     pub half: f64,
-    /// Independent samples that would know the mean as well; never more than there are.
+    /// Number of independent samples that give the mean with the same precision; at most the number of samples.
     pub effective: f64,
 }
 
 impl Precision {
-    /// Half of the width as a share of the mean.
+    /// Returns half of the interval's width relative to the mean.
     pub fn relative(&self) -> f64 {
         if self.mean > 0.0 { self.half / self.mean } else { f64::INFINITY }
     }
 }
 
-/// The precision of the mean of these seconds; `None` of too few.
+/// Returns the precision of the mean over the given seconds; `None` for too few seconds or samples.
 pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
     let n = units.len();
     let count: u64 = units.iter().map(|unit| unit.count).sum();
@@ -46,7 +46,7 @@ pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
         units.iter().map(|unit| unit.elapsed as f64 - mean * unit.count as f64).collect();
     let memory = memory(&residuals);
     let plain = memory.long_run_variance.max(variance(&residuals));
-    // What blocks of a short series miss of its dependence, an autoregression sees.
+    // Blocks of a short series miss a part of its dependence, which an autoregression finds.
     let regressed = autoregression(&residuals, memory.block);
     let (by_regression, worth) =
         regressed.map_or((0.0, n as f64), |found| (found.error.powi(2) * n as f64, found.worth));
@@ -62,7 +62,7 @@ pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
     Some(Precision { mean: mean / 1e6, half, effective: effective.clamp(1.0, count as f64) })
 }
 
-/// The variance of the values in a histogram of µs around a mean in µs, µs².
+/// Returns the variance of the values of a histogram in µs around `mean` in µs, in µs².
 fn squares(hist: &Hist, mean: f64) -> f64 {
     let middle = |bin| stats::hist::layout::middle_of(bin) as f64;
     let sum: f64 = hist.iter().map(|(bin, n)| (middle(bin) - mean).powi(2) * n as f64).sum();

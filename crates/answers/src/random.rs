@@ -1,8 +1,8 @@
-//! A sequence of random numbers that is the same for the same seed, so that an answer is the same for the same record.
+//! A random number generator. The same seed gives the same sequence, so the same record gives the same answer.
 //!
 //! SplitMix64: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 
-/// The generator. Not for secrets.
+/// A SplitMix64 random number generator, not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -11,7 +11,7 @@ impl Random {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -20,23 +20,23 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 up to and without 1.
+    /// Returns a uniform random number, 0 ≤ x < 1.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A whole number below `n`, which must not be 0.
+    /// Returns a random whole number below `n`, which must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
-        // The high half of a product: the bias is below n / 2^64.
+        // Takes the high half of a 128-bit product: the bias is below n / 2^64.
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
-    /// From the exponential distribution with that mean.
+    /// Returns a random number from the exponential distribution with mean `mean`.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.uniform()).ln()
     }
 
-    /// From the standard normal distribution (Box and Muller, 1958).
+    /// Returns a random number from the standard normal distribution (Box and Muller, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()

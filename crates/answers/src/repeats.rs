@@ -1,29 +1,30 @@
-//! Repeated runs: the run is the unit, and the interval is between runs.
+//! Repeated runs: each run is one unit of the statistics, and intervals come from the variation between runs.
 //!
-//! Difference by B. L. Welch (Biometrika 34, 1947), ratio by E. C. Fieller (1954), as T. Kalibera and R. Jones recommend
-//! ("Rigorous Benchmarking in Reasonable Time", ISMM 2013): repeat where the variance arises, which is mostly the run.
+//! Difference by B. L. Welch (Biometrika 34, 1947), ratio by E. C. Fieller (1954), as T. Kalibera and R. Jones
+//! recommend ("Rigorous Benchmarking in Reasonable Time", ISMM 2013): repeat at the level where the variance arises,
+//! mostly the run.
 
 use crate::distribution::{student_quantile, student_two_sided};
 use crate::interval::CONFIDENCE;
 use crate::series::{mean, variance};
 
-/// The difference of two means, b less a.
+/// The difference of two means, b minus a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     pub value: f64,
-    /// 95 % interval.
+    /// Ends of the 95 % interval.
     pub low: f64,
     pub high: f64,
-    /// Chance of such a difference without any.
+    /// Probability of such a difference if the two means are equal.
     pub p: f64,
 }
 
-/// Welch's test; each side needs two values.
+/// Compares two means by Welch's test; each side needs at least two values.
 pub fn welch(a: &[f64], b: &[f64]) -> Difference {
     let value = mean(b) - mean(a);
     let (of_a, of_b) = (variance(a) / a.len() as f64, variance(b) / b.len() as f64);
     let error = (of_a + of_b).sqrt();
-    // Equal values have differences of rounding alone.
+    // Equal values differ by rounding only.
     if error <= 1e-12 * (mean(a).abs() + mean(b).abs()) {
         let same = value.abs() <= 1e-9 * mean(a).abs().max(mean(b).abs());
         return Difference { value, low: value, high: value, p: if same { 1.0 } else { 0.0 } };
@@ -39,8 +40,8 @@ pub fn welch(a: &[f64], b: &[f64]) -> Difference {
     }
 }
 
-/// The ratio of two means, b to a, and its 95 % interval by Fieller; `None` where a's mean is not apart from 0.
-/// (āb̄ ± √((āb̄)² - (ā²-h_a²)(b̄²-h_b²))) / (ā²-h_a²), h = t·√(S²/n).
+/// Returns the ratio of two means, b to a, with its 95 % interval by Fieller; `None` where the mean of a may be 0. (āb̄
+/// ± √((āb̄)² - (ā²-h_a²)(b̄²-h_b²))) / (ā²-h_a²), h = t·√(S²/n).
 pub fn ratio(a: &[f64], b: &[f64]) -> Option<(f64, f64, f64)> {
     if a.len() < 2 || b.len() < 2 {
         return None;
@@ -73,7 +74,7 @@ mod tests {
             22.6,
         ];
         let found = welch(&a, &b);
-        // t = 2.72991 with 27.8933 degrees of freedom; the chance by numerical integration of the density.
+        // t = 2.72991 with 27.8933 degrees of freedom; p by numerical integration of the density.
         assert!((found.p - 0.010_848_988).abs() < 1e-8, "{found:?}");
         assert!(found.low > 0.0 && found.high < 5.0);
     }

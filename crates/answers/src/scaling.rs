@@ -1,10 +1,11 @@
-//! Models of throughput X over load L, chosen by evidence, or none.
+//! Models of throughput X over load L. The model is chosen by evidence, or there is none.
 //!
 //! L is the measured number of requests in flight, X·R by Little's law, not the number of users with their pauses.
 //! Models: linear X = λL; plateau X = min(λL, C) (asymptotic bounds: E. Lazowska and others, "Quantitative System
-//! Performance", 1984, chapter 5); N. Gunther's universal scalability law X = γL/(1+α(L-1)+βL(L-1)), which invents a peak
-//! where a fixed limit is. Errors are relative, so that the light points count as much as the heavy ones. The model with
-//! the least AICc (C. Hurvich and C.-L. Tsai, Biometrika 76, 1989) is taken, if nothing speaks against it ([`Refusal`]).
+//! Performance", 1984, chapter 5); N. Gunther's universal scalability law X = γL/(1+α(L-1)+βL(L-1)), which shows a peak
+//! that does not exist where the throughput has a fixed limit. Errors are relative, so that points of light load count
+//! as much as points of heavy load. The model with the smallest AICc (C. Hurvich and C.-L. Tsai, Biometrika 76, 1989)
+//! is chosen, unless there is a reason against it ([`Refusal`]).
 
 mod fit;
 #[cfg(test)]
@@ -15,35 +16,36 @@ use serde::Serialize;
 use crate::random::Random;
 use crate::series::quantile;
 
-/// Points for a model, at least.
+/// Smallest number of points for a model.
 pub const LEAST_POINTS: usize = 6;
-/// Points that show a knee, at least: two of them on the flat part, which agree, and one below it.
+/// Smallest number of points that can show a knee: two points on the flat part that agree, and one point below the
+/// knee.
 pub const KNEE_POINTS: usize = 4;
-/// Rates of points on the flat part differ by this share at most.
+/// Largest relative difference of the rates on the flat part.
 const KNEE_FLAT: f64 = 0.05;
-/// Ratio of loads on the flat part, and of all loads, at least. Users that double are a little less than twice as many
-/// requests in flight: starts and pauses take some.
+/// Smallest ratio of loads on the flat part, and of all loads. Twice the users make a little less than twice the
+/// requests in flight: starts and pauses take some time.
 const KNEE_REACH: f64 = 1.7;
 const KNEE_SPAN: f64 = 4.0;
-/// Ratio of the largest to the smallest load, at least.
+/// Smallest ratio of the largest load to the smallest load.
 pub const LEAST_SPAN: f64 = 8.0;
-/// Root of the mean square of relative errors, at most.
+/// Largest root mean square of the relative errors of a model.
 pub const MOST_ERROR: f64 = 0.05;
-/// Share by which the peak may move when one point is left out.
+/// Largest relative shift of the peak when one point is left out.
 pub const MOST_SHIFT: f64 = 0.10;
-/// A peak beyond so many times the largest load tested is extrapolated.
+/// A peak beyond this multiple of the largest tested load is extrapolated.
 pub const REACH: f64 = 2.0;
-/// Resamples of windows for the interval of the peak.
+/// Number of resamples of windows for the interval of the peak.
 const RESAMPLES: usize = 500;
 
-/// A load that was run.
+/// A load that was run, with its throughput.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// Requests in flight, mean.
+    /// Mean number of requests in flight.
     pub load: f64,
     /// Requests per second.
     pub rate: f64,
-    /// The same of parts of the point of equal length, for intervals; empty where there are none.
+    /// Load and rate of equal parts of the point's run, for intervals; empty where there are none.
     pub windows: Vec<(f64, f64)>,
 }
 
@@ -59,7 +61,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// Throughput at a load.
+    /// Returns the throughput at a load, requests per second.
     pub fn rate(&self, load: f64) -> f64 {
         match *self {
             Self::Linear { slope } => slope * load,
@@ -70,7 +72,7 @@ impl Model {
         }
     }
 
-    /// Largest throughput, where the model has one.
+    /// Returns the largest throughput; `None` if the model has none.
     pub fn limit(&self) -> Option<f64> {
         match *self {
             Self::Linear { .. } => None,
@@ -82,7 +84,7 @@ impl Model {
         }
     }
 
-    /// The load from which on more of it brings no more throughput: where the line meets the limit.
+    /// Returns the load where the line meets the limit; more load brings no more throughput.
     pub fn knee(&self) -> Option<f64> {
         match *self {
             Self::Plateau { slope, limit } => Some(limit / slope),
@@ -90,7 +92,7 @@ impl Model {
         }
     }
 
-    /// The load with the largest throughput, beyond which it falls: √((1-α)/β).
+    /// Returns the load with the largest throughput, beyond which throughput falls: √((1-α)/β).
     pub fn peak(&self) -> Option<f64> {
         match *self {
             Self::Usl { alpha, beta, .. } if beta > 0.0 && alpha < 1.0 => {
@@ -109,56 +111,56 @@ impl Model {
     }
 }
 
-/// A model with its parameters found.
+/// A model with fitted parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fit {
     #[serde(flatten)]
     pub model: Model,
-    /// Root of the mean square of relative errors.
+    /// Root mean square of the relative errors.
     pub error: f64,
-    /// Akaike's criterion, corrected for few points: less is better, and alone it says nothing.
+    /// Akaike's criterion, corrected for few points. Smaller is better; a single value has no meaning by itself.
     pub aicc: f64,
 }
 
-/// A reason for which there is no model, or no peak.
+/// A reason why there is no model, or no peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "refusal")]
 pub enum Refusal {
-    /// Points that count.
+    /// The number of usable points is too small.
     FewPoints { points: usize },
-    /// Ratio of the largest to the smallest load.
+    /// The ratio of the largest load to the smallest load is too small.
     NarrowSpan { span: f64 },
-    /// Error of the best model.
+    /// The error of the best model is too large.
     PoorFit { error: f64 },
-    /// A peak that moves by that share when a point is left out.
+    /// The peak moves by too large a share when one point is left out.
     UnsteadyPeak { shift: f64 },
-    /// The interval of β contains 0: no fall was seen, flat within what was tested.
+    /// The interval of β contains 0: throughput did not fall within the tested loads.
     NoFall,
 }
 
-/// The model that describes the points, or the reasons for none.
+/// The model that describes the points, or the reasons why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Choice {
     pub chosen: Option<Fit>,
-    /// Reasons against a model: against all if none is chosen.
+    /// Reasons against the chosen model, or against all models if none is chosen.
     pub refusals: Vec<Refusal>,
-    /// All fits, the best first.
+    /// All fitted models, the best first.
     pub fits: Vec<Fit>,
-    /// Peak of the chosen model with its 95 % interval, where windows allow one.
+    /// Peak of the chosen model; its 95 % interval where windows allow one.
     pub peak: Option<Peak>,
 }
 
-/// A load with the largest throughput.
+/// The load with the largest throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Peak {
     pub load: f64,
     pub rate: f64,
     pub interval: Option<(f64, f64)>,
-    /// Beyond what was tested: no number for the first lines.
+    /// The peak lies beyond the tested loads: reports do not show it among their headline figures.
     pub extrapolated: bool,
 }
 
-/// Chooses. Points with findings on the generator or more than 1 % of errors are not to be among them.
+/// Chooses a model. The caller leaves out points with findings on the generator or with more than 1 % errors.
 pub fn choose(points: &[Point]) -> Choice {
     let mut points: Vec<Point> =
         points.iter().filter(|p| p.load > 0.0 && p.rate > 0.0).cloned().collect();
@@ -199,8 +201,8 @@ pub fn choose(points: &[Point]) -> Choice {
     choice
 }
 
-/// The plateau of a few points that leave no doubt: it fits them well and best of all, the rate grows below the knee, and the
-/// points beyond it agree while their load nearly doubles.
+/// Returns the plateau of a few points if it is unambiguous: it fits well and best of all models, the rate grows below
+/// the knee, and the points beyond the knee agree while their load nearly doubles.
 fn clear_knee(points: &[Point], fits: &[Fit]) -> Option<Fit> {
     let (first, last) = (points.first()?, points.last()?);
     let fit = *fits.iter().find(|fit| matches!(fit.model, Model::Plateau { .. }))?;
@@ -221,7 +223,7 @@ fn clear_knee(points: &[Point], fits: &[Fit]) -> Option<Fit> {
     is_clear.then_some(fit)
 }
 
-/// The reason to refuse the peak of a model.
+/// Returns the reason to refuse the peak of a model.
 fn against_peak(points: &[Point], model: &Model) -> Option<Refusal> {
     let peak = match model {
         Model::Usl { .. } => model.peak(),
@@ -238,7 +240,7 @@ fn against_peak(points: &[Point], model: &Model) -> Option<Refusal> {
     (shift > MOST_SHIFT).then_some(Refusal::UnsteadyPeak { shift })
 }
 
-/// 95 % interval of the USL's peak: windows of each point drawn anew.
+/// Returns the 95 % interval of the USL's peak by resampling the windows of each point.
 fn peak_interval(points: &[Point]) -> Option<(f64, f64)> {
     if points.iter().any(|point| point.windows.len() < 4) {
         return None;
@@ -264,8 +266,9 @@ fn redrawn(point: &Point, random: &mut Random) -> Point {
     Point { load, rate, windows: Vec::new() }
 }
 
-/// Requests that a server works on at once: its largest throughput times the time of a request that does not wait
-/// (Little's law). `alone_seconds`: the median at a load of at most 1, or of the lightest one.
+/// Returns the number of requests that a server processes at the same time: its largest throughput times the time of a
+/// request that does not wait (Little's law). `alone_seconds`: the median at a load of at most 1, or at the lightest
+/// load.
 pub fn concurrency(limit: f64, alone_seconds: f64) -> f64 {
     limit * alone_seconds
 }

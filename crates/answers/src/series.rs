@@ -1,11 +1,11 @@
-//! Plain figures of a series: mean, variance, median, means of blocks.
+//! Basic statistics of a series: mean, variance, median, quantiles, means of blocks.
 
-/// The mean; 0 of nothing.
+/// Returns the mean; 0 for an empty series.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// The variance with n - 1; 0 of fewer than two.
+/// Returns the sample variance (divisor n - 1); 0 for fewer than two values.
 pub fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -14,19 +14,20 @@ pub fn variance(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-/// The median; 0 of nothing.
+/// Returns the median; 0 for an empty series.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// A quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); 0 of nothing.
+/// Returns a quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996); 0 for an
+/// empty series.
 pub fn quantile(values: &[f64], p: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     quantile_of_sorted(&sorted, p)
 }
 
-/// The same, of values in ascending order.
+/// Returns a quantile like [`quantile`], of values that are already in ascending order.
 pub fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let at = p.clamp(0.0, 1.0) * last as f64;
@@ -34,7 +35,7 @@ pub fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     sorted[low] + share * (sorted[(low + 1).min(last)] - sorted[low])
 }
 
-/// Means of blocks of that many values each; what is left over at the end is dropped.
+/// Returns the means of blocks of `size` values each; an incomplete last block is dropped.
 pub fn block_means(values: &[f64], size: usize) -> Vec<f64> {
     values.chunks_exact(size.max(1)).map(mean).collect()
 }

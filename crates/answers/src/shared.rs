@@ -1,5 +1,5 @@
-//! A machine that generator and target share: while its processors are full, what was measured is what is left for the
-//! target there, not what it can do on a machine of its own.
+//! A machine that generator and target share. While its processors are full, the measured figures show what the
+//! generator leaves to the target, not what the target can do on a machine of its own.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::figures::seconds_in;
 
-/// Share of the machine's processors from which on they count as full.
+/// Processor use of a machine, as a share, from which on its processors count as full.
 const FULL: f64 = 0.95;
-/// Share of the seconds that they must be full for, and seconds.
+/// Smallest share of seconds with full processors for a finding, and the smallest number of such seconds.
 const FULL_SHARE: f64 = 0.25;
 const LEAST_SECONDS: usize = 2;
-/// A shorter piece of a second says nothing about processors, ms.
+/// Shortest partial second in ms that is evidence of processor use.
 const LEAST_MS: u32 = 500;
 
-/// A shared machine that was full.
+/// A shared machine whose processors were full.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Shared {
     pub full_seconds: usize,
     pub seconds: usize,
-    /// Shares of all its processors' time that were used, and that the generator used.
+    /// Shares of the machine's total processor time: used by all programs, and used by the generator.
     pub machine: f64,
     pub generator: f64,
 }
 
 impl Shared {
-    /// Of several runs on the same machine, what all of them have; `None` of none.
+    /// Combines several runs on the same machine; returns `None` for no runs.
     pub fn together<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
         let sum = |of: fn(&Self) -> usize| all.clone().map(of).sum::<usize>();
         let (full_seconds, seconds) = (sum(|one| one.full_seconds), sum(|one| one.seconds));
@@ -38,7 +38,7 @@ impl Shared {
         (seconds > 0).then_some(Self { full_seconds, seconds, machine, generator })
     }
 
-    /// The finding as a sentence without its full stop.
+    /// Returns the finding as an English sentence without its full stop.
     pub fn words(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         format!(
@@ -50,7 +50,7 @@ impl Shared {
         )
     }
 
-    /// The same in Chinese.
+    /// Returns the finding as a Chinese sentence without its full stop.
     pub fn words_zh(&self) -> String {
         format!(
             "被测系统与负载机共用一台机器，其处理器在 {} 秒中有 {} 秒满载（使用 {:.0} %，其中负载机 {:.0} %）",
@@ -62,7 +62,8 @@ impl Shared {
     }
 }
 
-/// Whether requests went to the generator's own machine: the frame says so, or an address is a loopback one.
+/// True if requests went to the generator's own machine: the frame of the record says so, or an address is a loopback
+/// address.
 pub fn target_is_here(record: &Record) -> bool {
     let is_loopback = |class: &ClassName| match class {
         ClassName::Address(address) => {
@@ -74,7 +75,7 @@ pub fn target_is_here(record: &Record) -> bool {
     record.frame.target_is_here || record.classes.iter().any(is_loopback)
 }
 
-/// The shared machine, if it was full in these seconds of a run.
+/// Returns the shared machine if its processors were full in the given seconds of a run.
 pub fn shared(record: &Record, seconds: &[Second]) -> Option<Shared> {
     if !target_is_here(record) {
         return None;
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!((both.full_seconds, both.seconds), (12, 16));
         assert!((both.machine - 0.97).abs() < 1e-9 && (both.generator - 0.2).abs() < 1e-9);
         assert!(Shared::together([].iter()).is_none());
-        // One full second of eight is chance.
+        // One full second of eight is too few for a finding.
         let mut once = idle;
         once.seconds[3].machine = here.seconds[3].machine.clone();
         assert!(shared(&once, &once.seconds).is_none());

@@ -1,30 +1,31 @@
-//! The part of a run whose figures are compared: under its full load, warmed up.
+//! The part of a run whose figures are compared: warmed up, and under full load.
 //!
-//! Seconds in which users are still being started or are already ending are no part of it, nor is a piece of a second at
-//! the end of a run, in which its users end. Of a result file all rows count. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
-//! left out, and figures of the whole can be had beside.
+//! Seconds in which users still start or already end do not belong to it. Neither does a partial second at the end of a
+//! run, in which its users end. All rows of a result file count. [`crate::warmup`] finds the warm-up within. [`Steady`]
+//! names what was left out, and figures of the whole run remain available.
 
 use crate::warmup::{Course, WarmUp, warm_up};
 use record::{Change, Record, Second};
 
-/// Share of the most users from which on the load counts as full.
+/// Share of the largest number of users from which on the load counts as full.
 const FULL: f64 = 0.95;
-/// Share of the run that is under full load, below which the whole run is taken: its load changes on purpose.
+/// Smallest share of the run under full load. Below this share, the load is assumed to change on purpose, and the whole
+/// run counts.
 const LEAST_SHARE: f64 = 0.4;
-/// A shorter piece of a second has no rate of its own, ms.
+/// Shortest partial second in ms that has a meaningful rate.
 pub(crate) const LEAST_MS: u32 = 900;
 
-/// The steady part of a run, as numbers of its seconds.
+/// The steady part of a run, as indexes of its seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steady {
-    /// First second under full load, and the one behind the last.
+    /// Index of the first second under full load, and the index after the last one.
     pub loaded: usize,
     pub end: usize,
     pub warm_up: WarmUp,
 }
 
 impl Steady {
-    /// First second of the steady part.
+    /// Returns the index of the first second of the steady part.
     pub fn start(&self) -> usize {
         self.loaded + self.warm_up.seconds
     }
@@ -33,13 +34,13 @@ impl Steady {
         &record.seconds[self.start().min(self.end)..self.end]
     }
 
-    /// The same with the warm-up.
+    /// Returns the seconds under full load, including the warm-up.
     pub fn with_warm_up<'r>(&self, record: &'r Record) -> &'r [Second] {
         &record.seconds[self.loaded..self.end]
     }
 }
 
-/// Finds the steady part.
+/// Finds the steady part of a run.
 pub fn steady(record: &Record) -> Steady {
     let (loaded, end) = under_load(record);
     let seconds = &record.seconds[loaded..end];
@@ -62,7 +63,7 @@ pub fn steady(record: &Record) -> Steady {
     Steady { loaded, end, warm_up: warm_up(&course) }
 }
 
-/// Completions in each tenth of a second; nothing where they were not counted, or seconds are pieces.
+/// Returns the completions in each tenth of a second; empty where they were not counted, or if a second is partial.
 fn slots(seconds: &[Second]) -> Vec<f64> {
     let counted: u64 = seconds.iter().flat_map(|s| s.all.slots).map(u64::from).sum();
     let is_whole = seconds.iter().all(|second| second.ms >= LEAST_MS);
@@ -72,12 +73,12 @@ fn slots(seconds: &[Second]) -> Vec<f64> {
     seconds.iter().flat_map(|second| second.all.slots).map(f64::from).collect()
 }
 
-/// Samples per second.
+/// Returns the samples per second of a recorded second.
 pub fn rate(second: &Second) -> f64 {
     if second.ms == 0 { 0.0 } else { second.all.count as f64 * 1000.0 / f64::from(second.ms) }
 }
 
-/// Seconds under full load: first, and the one behind the last.
+/// Returns the seconds under full load: index of the first one, and the index after the last one.
 fn under_load(record: &Record) -> (usize, usize) {
     let stop = record
         .marks
@@ -89,17 +90,17 @@ fn under_load(record: &Record) -> (usize, usize) {
             second.ms >= least_ms && stop.is_none_or(|stop| second.at_ms <= stop)
         })
     };
-    // Rows do not say that users ended; and a run of a piece of a second has nothing else.
+    // Rows do not show when users ended. A run shorter than a second consists of a partial second only.
     let least_ms = if record.has.generator { LEAST_MS } else { 0 };
     let end = last(least_ms).or_else(|| last(0)).map_or(0, |last| last + 1);
     let seconds = &record.seconds[..end];
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
-    // With a rate users come and go as they are needed.
+    // Under a load given as a rate, the number of users follows demand.
     if most == 0 || record.frame.load.open || !record.has.users {
         return (0, end);
     }
     let full = |second: &Second| second.users as f64 >= FULL * most as f64;
-    // The second in which the last user started is one of the ramp, unless the run began with it.
+    // The second in which the last user started belongs to the ramp-up, unless the run began with full load.
     let first = seconds.iter().position(full).map_or(0, |first| first + usize::from(first > 0));
     let last = seconds.iter().rposition(full).map_or(end, |last| last + 1);
     if (last.saturating_sub(first)) as f64 >= LEAST_SHARE * end as f64 {
@@ -153,7 +154,7 @@ mod tests {
     fn a_run_of_half_a_minute_has_a_steady_part_behind_its_warm_up() {
         let mut run = record(|_| 5, 30);
         for (at, second) in run.seconds.iter_mut().enumerate() {
-            // Half of the speed in the first five seconds.
+            // The speed is halved in the first five seconds.
             let each = if at < 5 { 10 } else { 20 };
             second.all.slots = [each; 10];
             second.all.slots[at % 10] += 1;

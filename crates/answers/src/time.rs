@@ -1,8 +1,8 @@
-//! Lengths of time as users write them: `30s`, `5m`, `1h30m`, `500ms`.
+//! Durations as users write them: `30s`, `5m`, `1h30m`, `500ms`.
 
 use std::time::Duration;
 
-/// Units, the longest spelling first where one begins another.
+/// Units with their length in seconds. If one unit is a prefix of another, the longer one comes first.
 const UNITS: [(&str, f64); 7] = [
     ("ms", 1e-3),
     ("us", 1e-6),
@@ -13,10 +13,10 @@ const UNITS: [(&str, f64); 7] = [
     ("s", 1.0),
 ];
 
-/// The longest time that is taken, seconds: a hundred years.
+/// Longest accepted duration in seconds: a hundred years.
 const MOST: f64 = 100.0 * 365.0 * 86_400.0;
 
-/// Reads a length of time. The error is a sentence for the user.
+/// Parses a duration. The error is a sentence for the user.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let help = "write it like 30s, 5m, 1h30m or 500ms";
     let (mut rest, mut sum) = (text.trim(), 0.0);
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     if sum > MOST {
         return Err(format!("{text:?} is longer than a hundred years"));
     }
-    // Whole nanoseconds would be spoiled by fractions of seconds: micros are fine enough.
+    // Rounds to microseconds: fractions of seconds would give inexact nanoseconds.
     Ok(Duration::from_micros((sum * 1e6).round() as u64))
 }
 

@@ -1,37 +1,38 @@
-//! Drift: a slope that outliers do not move, and whether it is one.
+//! Drift of a series: a slope that is robust against outliers, and a test of its significance.
 //!
 //! Slope by H. Theil (1950) and P. K. Sen (JASA 63, 1968): the median of the slopes of all pairs. Test by H. B. Mann
 //! (1945) and M. Kendall, with the correction for ties; interval of the slope by Sen, as in R. O. Gilbert, "Statistical
-//! Methods for Environmental Pollution Monitoring", 1987, 16.4. O(n²): of more than [`MOST`] values, means of blocks of
-//! them are taken.
+//! Methods for Environmental Pollution Monitoring", 1987, 16.4. Cost O(n²): above [`MOST`] values, the series is
+//! replaced by means of blocks.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::interval::CONFIDENCE;
 use crate::series::{median, quantile_of_sorted};
 
-/// Values whose pairs are all taken: half a million of them, 4 MB. A day in windows of 5 s would be a gigabyte.
+/// Largest number of values whose pairs are all taken: half a million pairs, 4 MB. A day in windows of 5 s would need a
+/// gigabyte.
 const MOST: usize = 1000;
 
-/// The drift of a series of equal steps in time.
+/// Drift of a series whose values have equal distances in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// Change per step, and its 95 % interval.
+    /// Change of the value per step in time, and the ends of its 95 % interval.
     pub slope: f64,
     pub low: f64,
     pub high: f64,
     /// Value of the fitted line at the first step.
     pub start: f64,
-    /// Chance of a drift like that without any.
+    /// Probability of such a drift in a series without one.
     pub p: f64,
 }
 
-/// The drift; `None` of fewer than eight values.
+/// Computes the drift; `None` for fewer than eight values.
 pub fn trend(values: &[f64]) -> Option<Trend> {
     let size = values.len().div_ceil(MOST);
     if size <= 1 {
         return of_pairs(values);
     }
-    // A last block that is not whole would lie at another distance.
+    // An incomplete last block would lie at a different distance, so it is dropped.
     let blocks: Vec<f64> =
         values.chunks_exact(size).map(|block| block.iter().sum::<f64>() / size as f64).collect();
     let Trend { slope, low, high, start, p } = of_pairs(&blocks)?;
@@ -39,7 +40,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     Some(Trend { slope, low, high, start: start - slope * (size - 1) as f64 / 2.0, p })
 }
 
-/// The drift by the slopes of all pairs.
+/// Computes the drift from the slopes of all pairs.
 fn of_pairs(values: &[f64]) -> Option<Trend> {
     let n = values.len();
     if n < 8 {
@@ -63,7 +64,7 @@ fn of_pairs(values: &[f64]) -> Option<Trend> {
     let pairs = |t: f64| t * (t - 1.0) * (2.0 * t + 5.0);
     let variance = (pairs(n as f64) - ties(values).into_iter().map(pairs).sum::<f64>()) / 18.0;
     let deviation = variance.max(0.0).sqrt();
-    // A correction for continuity: the score goes in steps of 2.
+    // Continuity correction: the score moves in steps of 2.
     let z = if score == 0.0 || deviation == 0.0 {
         0.0
     } else {
@@ -82,7 +83,7 @@ fn of_pairs(values: &[f64]) -> Option<Trend> {
     })
 }
 
-/// Sizes of groups of equal values.
+/// Returns the sizes of the groups of equal values.
 fn ties(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,18 +1,21 @@
-//! Samples in flight when the run ended. The time that each had waited by then is the least that it would have taken.
+//! Samples in flight when the run ended. The time that a sample has waited by then is a lower bound of its response
+//! time.
 //!
-//! A run that comes to its end leaves a sample of each user in flight, most of them shorter than the answered ones: those
-//! change no figure. A target that hangs leaves samples that waited much longer than any answer took.
+//! A run that ends normally leaves one sample per user in flight. Most of them have waited for less time than completed
+//! samples took, and they change no figure. A target that hangs leaves samples that waited much longer than any
+//! response took.
 
 use stats::hist::{Hist, layout};
 
 use crate::criterion::{Bounds, Stat, of_hist};
 
-/// A sample is stuck when it has waited for this many times the slowest answer.
+/// Multiple of the slowest response after which a waiting sample counts as stuck.
 const STUCK: u64 = 2;
-/// Share of stuck samples from which on a mean says nothing.
+/// Share of stuck samples from which on a mean has no value as evidence.
 const MOST_STUCK: f64 = 0.01;
 
-/// The bounds of a figure of answered samples, beside which others were in flight; `None` where none was. Histograms of µs.
+/// Returns the bounds of a figure of completed samples if the samples in flight are included; `None` if none was in
+/// flight. Histograms are in µs.
 pub fn bounds(answered: &Hist, unanswered: &Hist, stat: Stat) -> Option<Bounds> {
     let samples = unanswered.total();
     if samples == 0 {

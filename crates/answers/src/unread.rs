@@ -1,7 +1,7 @@
-//! Samples that are in no figure because a part of the file could not be read, and when they could change an answer.
+//! Samples that are missing from the figures because a part of the file could not be read, and their possible effect.
 //!
-//! Lost samples are of unknown kind: all of them may have failed, or none; all may be the slowest. A last row that is not
-//! whole is no loss: the run was ended while it wrote.
+//! Lost samples are of unknown kind: all or none of them may have failed, and all may be the slowest. An incomplete
+//! last row is no loss: the run was ended while it wrote the row.
 
 use record::{Flaw, Record};
 use stats::grouped::things;
@@ -11,21 +11,21 @@ use crate::verdict::Words;
 /// Share of lost samples from which on a run is not judged.
 pub const MOST_UNREAD: f64 = 0.01;
 
-/// The samples of one side that could not be read.
+/// Samples of one side of a comparison that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unread {
-    /// Rows, or in a damaged record the requests that its missing time would have had.
+    /// Lost rows; for a damaged record, the number of requests estimated for its missing time.
     pub lost: u64,
-    /// All samples: those that were read, and those that were not.
+    /// Number of all samples, read and lost.
     pub all: u64,
-    /// The file is a damaged archive: how much is lost is unknown.
+    /// The file is a damaged archive: the number of lost samples is unknown.
     pub is_open: bool,
-    /// The samples were counted one by one, not estimated.
+    /// The lost samples were counted as rows, not estimated.
     are_rows: bool,
 }
 
 impl Unread {
-    /// Counts the lost samples of runs.
+    /// Counts the lost samples of the given runs.
     pub fn of(records: &[Record]) -> Self {
         let mut unread = Self { are_rows: true, ..Self::default() };
         for record in records {
@@ -53,12 +53,12 @@ impl Unread {
         self.all += read + lost;
     }
 
-    /// The share of all samples that is lost.
+    /// Returns the share of all samples that is lost.
     pub fn share(&self) -> f64 {
         self.lost as f64 / self.all.max(1) as f64
     }
 
-    /// The loss in words.
+    /// Describes the loss in words.
     pub fn words(&self) -> Words {
         if self.is_open {
             return Words {
@@ -91,7 +91,7 @@ impl Unread {
     }
 }
 
-/// The reason why too much of a record is missing to judge the run.
+/// Returns why a run is not judged when too much of its record is missing.
 pub fn undecided(record: &Record) -> Option<Words> {
     let unread = Unread::of(std::slice::from_ref(record));
     (unread.is_open || unread.share() > MOST_UNREAD).then(|| unread.words())

@@ -1,43 +1,44 @@
-//! The verdict on a run: findings with their evidence, and the rules that found nothing or could not look.
+//! The verdict on a run: findings with their evidence, the rules that found nothing, and the rules that lacked data.
 
 use serde::Serialize;
 
-/// How much a finding rests on.
+/// How well a finding is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// The kernel, the server or the plan said it.
+    /// The kernel, the server or the plan reports the fact itself.
     Certain,
-    /// It follows from counted figures by arithmetic.
+    /// The finding follows from counted figures by arithmetic.
     Arithmetic,
-    /// Two independent signs, each beyond chance.
+    /// Two independent signs, each of them statistically significant.
     Statistical,
-    /// Worth a look.
+    /// A hint: worth a look.
     Hint,
 }
 
-/// The part of a test that a finding is about.
+/// The part of a test that a finding concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
-    /// The generator or its machine: figures of the target are doubtful.
+    /// The load generator or its machine: figures of the target become doubtful.
     Generator,
-    /// The plan or the length of the run.
+    /// The plan, or the length of the run.
     Test,
-    /// The target, or the way to it. Hidden while a finding about the generator stands, unless it is certain.
+    /// The target, or the network path to it. Hidden while there is a finding about the generator, unless it is
+    /// certain.
     Target,
-    /// The run itself, whatever the cause.
+    /// The run itself, whatever the cause is.
     Run,
 }
 
-/// A sentence in the languages of the report.
+/// A text in both languages of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
     pub en: String,
     pub zh: String,
 }
 
-/// A language of sentences.
+/// Language of texts in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     #[default]
@@ -54,7 +55,7 @@ impl Words {
     }
 }
 
-/// A figure that a finding rests on.
+/// A figure that supports a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
     pub metric: String,
@@ -63,65 +64,65 @@ pub struct Evidence {
     /// 95 % interval of the value, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// The part of the run that it is about, epoch ms.
+    /// Start and end of the part of the run that the figure covers, epoch ms.
     pub from_ms: i64,
     pub to_ms: i64,
 }
 
-/// An answer to "what stopped it".
+/// A finding: a statement about what limited or disturbed the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Name of the rule.
+    /// Name of the rule that found it.
     pub id: &'static str,
     pub about: About,
     pub confidence: Confidence,
     pub words: Words,
     pub evidence: Vec<Evidence>,
-    /// Causes that the same figures rule out.
+    /// Causes that the same figures exclude.
     pub exonerates: Vec<Words>,
     pub advice: Words,
-    /// Page of the documentation, with its heading.
+    /// Page of the documentation with the anchor of a heading.
     pub doc: String,
-    /// Rules whose findings follow from this one: they stand behind it.
+    /// Rules whose findings follow from this one; the verdict lists them after it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub explains: &'static [&'static str],
 }
 
 impl Finding {
-    /// Whether a generator in doubt makes it doubtful: what it says about the target rests on figures, not on words of the
-    /// server or the kernel.
+    /// True if a finding on the generator makes this one doubtful: it is about the target, and rests on figures rather
+    /// than on what the server or the kernel states.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.about == About::Target && self.confidence != Confidence::Certain
     }
 }
 
-/// A rule that could not look.
+/// A rule that lacks the data it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchecked {
     pub id: &'static str,
-    /// The rule's subject in a few words.
+    /// Subject of the rule in a few words.
     #[serde(skip)]
     pub looks_for: Words,
-    /// The data that it lacks.
+    /// The data that the rule needs and does not have.
     pub lacks: Words,
 }
 
-/// All that the rules had to say.
+/// Results of all rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
-    /// In the order of the rules, hints last; a finding that follows from another stands behind it.
+    /// Findings in the order of the rules, hints last. A finding that follows from another one is listed after it.
     pub findings: Vec<Finding>,
-    /// Findings about the target that are not certain, held back because one about the generator stands.
+    /// Findings about the target that are not certain. They are hidden because there is a finding about the generator.
     pub hidden: Vec<Finding>,
-    /// Names of the rules that looked and found nothing.
+    /// Names of the rules that had their data and found nothing.
     pub silent: Vec<&'static str>,
     pub unchecked: Vec<Unchecked>,
-    /// The reason for which the data do not decide whether anything is wrong.
+    /// Why the data do not decide whether something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
 }
 
-/// Data that each run of Throng records, and no result file has.
+/// Data that each run of Throng records and that no result file contains.
 const OF_RUNS: &[&str] = &[
     "20 answers kept with their phases",
     "completions of each 100 ms",
@@ -136,7 +137,8 @@ const OF_RUNS: &[&str] = &[
     "times of connects",
 ];
 
-/// The kind of data that a rule lacks: what a run records, what watched hosts tell, or the data themselves.
+/// Returns the kind of data that a rule lacks: what a run records, what watched hosts report, or the name of the data
+/// itself.
 fn kind_of(lacks: &Words) -> Words {
     let (en, zh) = if OF_RUNS.contains(&&*lacks.en) {
         (
@@ -146,7 +148,7 @@ fn kind_of(lacks: &Words) -> Words {
     } else if lacks.en.contains("watched") {
         ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
     } else {
-        // The advice behind a colon would be taken for the rules.
+        // The advice after a colon moves into parentheses: readers would take text after a colon for the list of rules.
         let aside = |text: &str, colon, open, close| match text.split_once(colon) {
             Some((what, how)) => format!("{what}{open}{how}{close}"),
             None => text.to_owned(),
@@ -160,12 +162,12 @@ fn kind_of(lacks: &Words) -> Words {
 }
 
 impl Verdict {
-    /// Whether the generator or its machine limits what the run can show.
+    /// True if the generator or its machine limits what the run can show.
     pub fn doubts_generator(&self) -> bool {
         self.findings.iter().any(|finding| finding.about == About::Generator)
     }
 
-    /// The rules that could not look, a line for each kind of data that is missing; empty where all looked.
+    /// Returns one line for each kind of missing data, with the rules that need it; empty if no rule lacks data.
     pub fn lacking(&self) -> Vec<Words> {
         let mut groups: Vec<(Words, Vec<Words>)> = Vec::new();
         for Unchecked { looks_for, lacks, .. } in &self.unchecked {
@@ -185,14 +187,14 @@ impl Verdict {
         groups.iter().map(line).collect()
     }
 
-    /// The data that are missing to say whether the load reached a limit of the target; `None` where that was looked for, or
-    /// known: an open load with which the target kept up reached none.
+    /// Returns the data that are missing to tell whether the load reached a limit of the target. `None` if a rule
+    /// looked for the limit, or if the answer is known: an open load that the target kept up with reached no limit.
     pub fn lacks_for_limit(&self) -> Option<&Words> {
         let one = self.unchecked.iter().find(|one| one.id == "concurrency_limit")?;
         (!self.silent.contains(&"queue_grows")).then_some(&one.lacks)
     }
 
-    /// Takes a finding back: its rule is one that found nothing.
+    /// Removes a finding; its rule counts as one that found nothing.
     pub fn remove(&mut self, id: &'static str) {
         let before = self.findings.len() + self.hidden.len();
         self.findings.retain(|finding| finding.id != id);
@@ -202,7 +204,8 @@ impl Verdict {
         }
     }
 
-    /// Adds a finding of one of the rules that found nothing by itself. `place`: where a rule stands among all.
+    /// Adds a finding to the verdict; its rule no longer counts as one that found nothing. `place` returns the position
+    /// of a rule in the order of all rules.
     pub fn add(&mut self, finding: Finding, place: impl Fn(&str) -> Option<usize>) {
         self.silent.retain(|id| *id != finding.id);
         self.unchecked.retain(|one| one.id != finding.id);
@@ -216,11 +219,11 @@ impl Verdict {
     }
 }
 
-/// The word of a rule on a record.
+/// Result of a rule on a record.
 #[derive(Clone, Debug)]
 pub enum Said {
     Nothing,
-    /// The data that it lacks.
+    /// The rule lacks the named data.
     Lacks(Words),
     Found(Box<Finding>),
 }
@@ -231,7 +234,7 @@ impl Said {
     }
 }
 
-/// Moves findings behind the one that explains them, and hints behind all others.
+/// Moves findings after the one that explains them, and hints after all others.
 pub(crate) fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {

@@ -1,20 +1,22 @@
-//! Warm-up of a run: the beginning that differs from what follows.
+//! Warm-up of a run: the beginning, which differs from the rest.
 //!
-//! MSER-5 (K. P. White, "An Effective Truncation Heuristic", Simulation 69, 1997; S. Spratt, 1998): of means of 5 values,
-//! cut d* = argmin_{d ≤ m} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². White's m is n/2; a warm-up is no half of a run, and here m is
-//! n/3, or 10 s of a short run. A minimum at m means that the series is not steady. The rule depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016), so that it
-//! is asked of the rate and of the p95, and a cut counts only where the cut part differs from the rest beyond chance and
-//! by 2 %. Nothing is dropped here: the caller shows figures with and without.
+//! MSER-5 (K. P. White, "An Effective Truncation Heuristic", Simulation 69, 1997; S. Spratt, 1998): of means of 5
+//! values, cut d* = argmin_{d ≤ m} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². White's m is n/2. A warm-up hardly takes half of a
+//! run, so here m is n/3, or 10 s in a short run. A minimum at m means that the series is not steady. The rule depends
+//! on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016). So it is applied to the rate and to
+//! the p95. A cut counts only if the part before it differs from the rest by more than chance and by at least 2 %. This
+//! module drops no seconds: the caller shows figures with and without the warm-up.
 //!
-//! An outage is no warm-up, be it at the start: seconds in which more fails than in the middle one of all seconds are looked
-//! at as if they were like the others.
+//! An outage is not a warm-up, even at the start of the run. Seconds whose share of failures is far above the median
+//! are treated as if they were like the others.
 //!
-//! The seconds behind a warm-up are better: a higher rate or shorter times, and not more failures. A cut before a change for
-//! the worse is none; such a run is unsteady, and all of it counts.
+//! After a warm-up a run is better: it has a higher rate or shorter times, and not more failures. A cut before a change
+//! for the worse is not a warm-up. Such a run is unsteady, and all of it counts.
 //!
-//! Limits. Of runs of 100 s and more the values are seconds, in batches of 5. Of shorter ones, from 20 s on, the rate is
-//! looked at in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
-//! batches): a warm-up of less than 2 s, or by less than some 5 %, stays unseen there. A target that is still filling caches after minutes looks steady in 20 s.
+//! Limits. In runs of 100 s and more the values are seconds, in batches of 5. In shorter runs, from 20 s on, the rate
+//! is read in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
+//! batches). There a warm-up is not found if it takes less than 2 s or changes the figure by less than about 5 %. A
+//! target that still fills caches after minutes looks steady in a run of 20 s.
 
 use std::borrow::Cow;
 
@@ -22,34 +24,36 @@ use crate::autocorrelation::effective;
 use crate::distribution::student_two_sided;
 use crate::series::{block_means, mean, median, variance};
 
-/// Values in a batch.
+/// Values per batch of MSER-5.
 pub const BATCH: usize = 5;
-/// Seconds of a run, below which no warm-up is looked for, and from which on seconds are batched.
+/// Shortest run in seconds in which a warm-up is looked for, and the shortest run whose seconds are batched.
 pub const LEAST_SECONDS: usize = 20;
 pub const LONG_SECONDS: usize = 100;
-/// Slots of a second.
+/// Slots of 100 ms per second.
 const SLOTS: usize = 10;
-/// A difference in means below this share is none.
+/// Smallest relative difference of means that counts as a warm-up.
 const LEAST_SIZE: f64 = 0.02;
-/// Chance of calling a steady series a warm-up.
+/// Probability of finding a warm-up in a steady series.
 const CHANCE: f64 = 0.001;
-/// Seconds that a warm-up may take in a run that is shorter than three times as long; never more than half of it.
+/// Longest warm-up in seconds that is looked for in a run shorter than three times this length; it is never more than
+/// half of the run.
 const SHORT: usize = 10;
-/// Difference of the shares of failures from which on they say which part is the worse one.
+/// Difference in the share of failures from which on failures decide which side of a cut is worse.
 const FAILURES: f64 = 0.01;
-/// Share of failures above the usual one from which on a second is one of an outage.
+/// Excess over the median share of failures from which on a second belongs to an outage.
 const OUTAGE: f64 = 0.1;
 
-/// The cut that MSER-5 finds.
+/// The cut that MSER-5 finds in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Number of values before the cut.
     pub at: usize,
-    /// The minimum lies at the end of what was tried: the series has not become steady.
+    /// The minimum lies at the last cut that was tried: the series has not become steady.
     pub unsteady: bool,
 }
 
-/// MSER on means of so many values each; `None` of fewer than four such batches. `most`: values before the cut.
+/// Applies MSER to means of `batch` values each; `None` if there are fewer than four batches. `most`: the largest
+/// number of values before the cut.
 pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
     let batches = block_means(values, batch);
     let n = batches.len();
@@ -58,7 +62,8 @@ pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
     }
     let most = most / batch;
     let (mut sum, mut squares) = (0.0, 0.0);
-    // Sums from the end, so that each step adds one batch. Values are taken from their mean, for precision.
+    // The loop sums from the end, so that each step adds one batch. Values are taken relative to their mean, for
+    // precision.
     let centre = mean(&batches);
     let mut best: Option<(f64, usize)> = None;
     for d in (0..n).rev() {
@@ -77,27 +82,27 @@ pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
 /// The warm-up of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmUp {
-    /// Seconds that it lasted; 0: none was found.
+    /// Length of the warm-up in seconds; 0 if none was found.
     pub seconds: usize,
-    /// The run did not become steady: no figure of its steady part can be had.
+    /// The run did not become steady: it has no steady part to take figures from.
     pub unsteady: bool,
-    /// The run is too short for an answer.
+    /// The run is too short to look for a warm-up.
     pub too_short: bool,
 }
 
-/// The figures of each second of a run.
+/// Per-second figures of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Course<'a> {
     pub rates: &'a [f64],
-    /// Seconds without samples have the p95 of the second before.
+    /// p95 of each second; a second without samples repeats the p95 of the second before.
     pub p95: &'a [f64],
-    /// Shares of failures; empty where they are not known.
+    /// Share of failures of each second; empty where failures are unknown.
     pub errors: &'a [f64],
-    /// Completions in each tenth of a second, where they were counted.
+    /// Completions in each tenth of a second; empty where they were not counted.
     pub slots: &'a [f64],
 }
 
-/// The warm-up by rate and p95 of each second: the later of the two.
+/// Finds the warm-up from the rate and the p95 of each second; the later of the two ends counts.
 pub fn warm_up(course: &Course<'_>) -> WarmUp {
     let fails = outages(course.errors);
     let [rates, p95] = [course.rates, course.p95].map(|values| without(values, &fails));
@@ -105,13 +110,14 @@ pub fn warm_up(course: &Course<'_>) -> WarmUp {
     warm_up_of(&Course { rates: &rates, p95: &p95, slots: &slots, ..*course })
 }
 
-/// Whether each second is one in which clearly more fails than in the middle one of all seconds.
+/// Returns true for each second of an outage: the share of failures is far above the median.
 fn outages(errors: &[f64]) -> Vec<bool> {
     let usual = if errors.is_empty() { 0.0 } else { median(errors) };
     errors.iter().map(|share| share - usual > OUTAGE).collect()
 }
 
-/// The values with the median of the others in place of those of outages. There may be several values for each second.
+/// Replaces the values of outage seconds by the median of the other values. `values` may hold several values per
+/// second.
 fn without<'v>(values: &'v [f64], outages: &[bool]) -> Cow<'v, [f64]> {
     let each = values.len() / outages.len().max(1);
     if each == 0 || !outages.contains(&true) {
@@ -146,7 +152,7 @@ fn warm_up_of(course: &Course<'_>) -> WarmUp {
         let of_slots = |cut: Cut| Cut { at: cut.at.div_ceil(SLOTS), ..cut };
         let by_slots = slots.len() >= rates.len() * SLOTS;
         let rate = if by_slots { cut(slots, BATCH).map(of_slots) } else { cut(rates, 1) };
-        // Less than two seconds are no batch of anything.
+        // A cut within the first two seconds is ignored: it is shorter than any batch.
         [rate, cut(p95, 1)].map(|cut| cut.filter(|cut| cut.at >= 2))
     };
     let is_better =
@@ -171,13 +177,13 @@ fn warm_up_of(course: &Course<'_>) -> WarmUp {
     found
 }
 
-/// Means of both sides of a cut; `None` where a side has no values.
+/// Returns the means of both sides of a cut; `None` where a side has no values.
 fn means(values: &[f64], at: usize) -> Option<(f64, f64)> {
     let (before, after) = values.split_at_checked(at)?;
     (!before.is_empty() && !after.is_empty()).then(|| (mean(before), mean(after)))
 }
 
-/// Whether the values before the cut have another mean than those behind it.
+/// True if the mean of the values before the cut differs from the mean of the values after the cut.
 fn differs(values: &[f64], at: usize) -> bool {
     let (before, after) = values.split_at(at);
     if before.is_empty() || after.len() < 2 {
@@ -187,7 +193,8 @@ fn differs(values: &[f64], at: usize) -> bool {
     if (first - rest).abs() < LEAST_SIZE * rest.abs() {
         return false;
     }
-    // Of the two variances the one behind the cut is that of the steady run; the warm-up's own is part of its difference.
+    // The variance after the cut is that of the steady run. The variance of the warm-up is part of the difference
+    // itself.
     let effective = effective(after).max(2.0);
     let worth = (before.len() as f64 * effective / after.len() as f64).max(1.0);
     let error = (variance(after) * (1.0 / worth + 1.0 / effective)).sqrt();
@@ -210,7 +217,7 @@ mod tests {
         (0..n).map(|i| level(i) * (1.0 + 0.05 * random.normal())).collect()
     }
 
-    /// The definition, word for word.
+    /// MSER computed directly from its definition, as a reference.
     fn by_definition(batches: &[f64], most: usize) -> usize {
         let of = |d: usize| {
             let rest = &batches[d..];
@@ -240,7 +247,7 @@ mod tests {
             let end = of(&rates, &p95, &[]);
             near += u32::from((10..=45).contains(&end.seconds));
             assert!((10..=100).contains(&end.seconds) && !end.unsteady, "{end:?}");
-            // The later of the two measures decides.
+            // The later end counts: that by rate, or that by p95.
             let slow = noise(300, seed, |i| if i < 60 { 80.0 } else { 40.0 });
             assert!(of(&rates, &slow, &[]).seconds >= 55);
         }
@@ -261,14 +268,14 @@ mod tests {
     fn an_outage_at_the_start_is_no_warm_up() {
         for (seed, seconds) in [(1, 120), (2, 120), (3, 300), (4, 60)] {
             let errors: Vec<f64> = (0..seconds).map(|at| if at < 10 { 1.0 } else { 0.0 }).collect();
-            // Failures come at once: the rate is higher, or lower where users wait before they try again.
+            // Failures that return at once raise the rate; the rate falls where users wait before they retry.
             for rate in [4.0, 1.0, 0.3] {
                 let rates = noise(seconds, seed, |at| if at < 10 { 100.0 * rate } else { 100.0 });
                 let p95 = noise(seconds, seed + 9, |at| if at < 10 { 5.0 } else { 140.0 });
                 let course = Course { rates: &rates, p95: &p95, errors: &errors, slots: &[] };
                 let found = warm_up(&course);
                 assert_eq!((found.seconds, found.unsteady), (0, false), "{seconds} {rate}");
-                // A slow start beside it is one all the same.
+                // A slow start next to an outage is still a warm-up.
                 let slow: Vec<f64> = p95
                     .iter()
                     .enumerate()
@@ -288,7 +295,8 @@ mod tests {
         assert!(!of(&drift[..20], &drift[..20], &[]).too_short);
     }
 
-    /// Rates, p95 and slots of a run: completions are Poisson, and their level wanders by 3 % as that of `compare`'s.
+    /// Returns rates, p95 and slots of a run. Completions are Poisson, and their level wanders by 3 %, as in the tests
+    /// of `compare`.
     fn short(n: usize, seed: u64, level: impl Fn(f64) -> f64) -> [Vec<f64>; 3] {
         let mut random = Random::new(seed);
         let mut wander = 0.0;
@@ -315,7 +323,7 @@ mod tests {
         for n in [20, 25, 30, 60, 90] {
             let (mut found, mut near) = (0, 0);
             for seed in 0..100 {
-                // Half of the speed at first; after 6 s it is within 2.5 %.
+                // Half of the speed at first; after 6 s the speed is within 2.5 % of the full speed.
                 let [rates, p95, slots] = short(n, seed, |t| 1.0 - 0.5 * (-t / 2.0).exp());
                 let seconds = of(&rates, &p95, &slots).seconds;
                 found += u32::from(seconds > 0);

@@ -1,6 +1,6 @@
-//! The grammar of criteria: from a user's text to a [`Criterion`].
+//! The grammar of criteria: parses a user's text into a [`Criterion`].
 //!
-//! A limit that no run can meet, or that is outside of what the figure can be, is refused: it is a slip, and would decide
+//! A limit that no run can meet, or that is outside of the figure's range, is refused: it is a mistake and would decide
 //! nothing. Errors are sentences for the user.
 
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
     }
 }
 
-/// The figure's name before a comparison, that, and what is behind it.
+/// Splits a text into the figure's name before the comparison operator, the operator, and the text after it.
 fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
     let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
         "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
@@ -80,7 +80,7 @@ fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
     Ok((name, op, rest))
 }
 
-/// The limit, whose unit may stand apart (500 ms), and what is behind it.
+/// Parses the limit, whose unit may follow a blank (500 ms); returns the limit and the text after it.
 fn value(figure: Figure, text: &str) -> Result<(Limit, &str), String> {
     let (value, rest) = word(text);
     let (unit, behind) = word(rest);
@@ -96,7 +96,7 @@ fn value(figure: Figure, text: &str) -> Result<(Limit, &str), String> {
     }
 }
 
-/// The text without a label in parentheses behind the figure, and that label: `checks%(Login) > 99`.
+/// Removes a label in parentheses after the figure, as in `checks%(Login) > 99`; returns the rest and the label.
 fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
     let is_operator = |rest: &str| rest.trim_start().starts_with(['<', '>', '=', '!']);
     let before = text.find(['<', '>', '=', '!']).unwrap_or(text.len());
@@ -106,7 +106,7 @@ fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
         let close = ends.rfind(|close| is_operator(&text[close + 1..]))?;
         Some((open, close)).filter(|_| !text[open + 1..close].trim().is_empty())
     });
-    // Percentiles as k6 writes them: p(95).
+    // k6 writes percentiles as p(95); such parentheses hold no label.
     let is_percentile = |(open, close): &(usize, usize)| {
         let name = text[..*open].trim().to_lowercase();
         let is_p = name == "p" || name.ends_with(" p");
@@ -121,13 +121,13 @@ fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
     (Cow::Owned(format!("{}{}", &text[..open], &text[close + 1..])), Some(label.to_owned()))
 }
 
-/// The next word, and what is behind it.
+/// Splits off the next word; returns the word and the text after it.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// The name of a label: in quotes, or up to the end or a window.
+/// Parses the name of a label: in quotes, or up to the end of the text or to a window.
 fn label(text: &str) -> Result<(String, &str), String> {
     let text = text.trim();
     if let Some(quoted) = text.strip_prefix('"') {
@@ -145,7 +145,7 @@ fn label(text: &str) -> Result<(String, &str), String> {
 
 const NO_LABEL: &str = "a series is of all answers: leave the label out";
 
-/// The figure of a series and the name of that; `None`: the text is of another figure.
+/// Parses a figure of a series and the name of the series; returns `None` if the text is about another figure.
 fn of_series(text: &str) -> Result<Option<(Figure, String)>, String> {
     let Some(rest) = text.trim().strip_prefix("series.") else { return Ok(None) };
     let known = |(series, figure): (&str, &str)| {
@@ -243,7 +243,8 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
 }
 
-/// Refuses a share above 100 %, and a condition that no value of the figure can meet. The error is a sentence for the user.
+/// Refuses a share above 100 %, and a condition that no value of the figure can meet. The error is a sentence for the
+/// user.
 fn possible(figure: Figure, op: Op, limit: Limit) -> Result<(), String> {
     let (Limit::Absolute(limit), false) = (limit, matches!(figure, Figure::Series(_))) else {
         return Ok(());

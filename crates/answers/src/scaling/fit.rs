@@ -1,12 +1,12 @@
-//! Fits of the models: each exact and the same every time, by linear least squares of relative errors.
+//! Fits of the models by linear least squares of relative errors: exact and deterministic.
 
 use super::{Fit, Model, Point};
 use crate::distribution::student_quantile;
 
-/// Errors below this share count as this: measured figures are not more exact.
+/// Smallest relative error of a model; smaller errors count as this: measured figures are not more precise.
 const FLOOR: f64 = 1e-4;
 
-/// All models that can be fitted, the least AICc first.
+/// Fits all models; returns those that could be fitted, the smallest AICc first.
 pub(super) fn all(points: &[Point]) -> Vec<Fit> {
     let models = [(linear(points), 1), (plateau(points), 2), (usl(points), 3)];
     let mut fits: Vec<Fit> = models
@@ -17,7 +17,7 @@ pub(super) fn all(points: &[Point]) -> Vec<Fit> {
     fits
 }
 
-/// The error of a model, and n ln(RSS/n) + 2k + 2k(k+1)/(n-k-1); the variance is one of the k parameters.
+/// Rates a model: its error, and the AICc n ln(RSS/n) + 2k + 2k(k+1)/(n-k-1). The variance is one of the k parameters.
 fn rated(points: &[Point], model: Model, parameters: usize) -> Fit {
     let n = points.len() as f64;
     let error = (squares(points, &model) / n).sqrt();
@@ -30,7 +30,7 @@ fn squares(points: &[Point], model: &Model) -> f64 {
     points.iter().map(|p| (1.0 - model.rate(p.load) / p.rate).powi(2)).sum()
 }
 
-/// Least Σ(1 - λL/X)²: λ = Σ(L/X) / Σ(L/X)².
+/// Returns the slope λ with the least Σ(1 - λL/X)²: λ = Σ(L/X) / Σ(L/X)².
 fn slope(points: &[Point]) -> Option<f64> {
     let (sum, squares) =
         points.iter().map(|p| p.load / p.rate).fold((0.0, 0.0), |(a, b), t| (a + t, b + t * t));
@@ -41,7 +41,7 @@ fn linear(points: &[Point]) -> Option<Model> {
     slope(points).map(|slope| Model::Linear { slope })
 }
 
-/// The best of all places at which the line can end: at least one point on each side.
+/// Fits a plateau for each possible end of the line, with at least one point on each side; returns the best.
 fn plateau(points: &[Point]) -> Option<Model> {
     let fitted = (1..points.len()).filter_map(|on_line| {
         let (line, flat) = points.split_at(on_line);
@@ -52,13 +52,15 @@ fn plateau(points: &[Point]) -> Option<Model> {
     fitted.min_by(|a, b| squares(points, a).total_cmp(&squares(points, b)))
 }
 
-/// Regressors of 1 = c₀·X/L + c₁·(L-1)X/L + c₂·(L-1)X: L/X = c₀ + c₁(L-1) + c₂L(L-1) with weights (X/L)².
+/// Returns the regressors of 1 = c₀·X/L + c₁·(L-1)X/L + c₂·(L-1)X, which is L/X = c₀ + c₁(L-1) + c₂L(L-1) with weights
+/// (X/L)².
 fn row(point: &Point) -> [f64; 3] {
     let (load, rate) = (point.load, point.rate);
     [rate / load, (load - 1.0) * rate / load, (load - 1.0) * rate]
 }
 
-/// The law with γ = 1/c₀, α = c₁/c₀, β = c₂/c₀, none negative: the best of the four sets of parameters that are not 0.
+/// Fits the law with γ = 1/c₀, α = c₁/c₀, β = c₂/c₀, none negative. Each of the four sets of non-zero parameters is
+/// fitted, and the best is returned.
 pub(super) fn usl(points: &[Point]) -> Option<Model> {
     let sets: [&[usize]; 4] = [&[0], &[0, 1], &[0, 2], &[0, 1, 2]];
     let fitted = sets.into_iter().filter_map(|set| {
@@ -73,7 +75,7 @@ pub(super) fn usl(points: &[Point]) -> Option<Model> {
     fitted.min_by(|a, b| squares(points, a).total_cmp(&squares(points, b)))
 }
 
-/// Whether β is above 0 beyond chance: its 95 % interval by the least squares' own errors.
+/// True if β is significantly above 0: its 95 % interval by the least-squares errors excludes 0.
 pub(super) fn has_fall(points: &[Point]) -> bool {
     let set: &[usize] = if matches!(usl(points), Some(Model::Usl { alpha, .. }) if alpha > 0.0) {
         &[0, 1, 2]
@@ -93,7 +95,8 @@ pub(super) fn has_fall(points: &[Point]) -> bool {
     found[last] > student_quantile(0.975, df) * (variance * inverse[last][last]).sqrt()
 }
 
-/// Coefficients of the columns in `set`, and the inverse of their normal matrix (Gauss and Jordan, with scaled columns).
+/// Returns the coefficients of the columns in `set`, and the inverse of their normal matrix (Gauss-Jordan with scaled
+/// columns).
 fn solve(points: &[Point], set: &[usize]) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
     let k = set.len();
     let rows: Vec<[f64; 3]> = points.iter().map(row).collect();
@@ -102,7 +105,7 @@ fn solve(points: &[Point], set: &[usize]) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
     if points.len() < k || scale.iter().any(|s| *s <= 0.0) {
         return None;
     }
-    // The matrix, with the unit matrix beside it.
+    // The normal matrix, augmented with the unit matrix.
     let mut m = vec![vec![0.0; 2 * k]; k];
     for (a, i) in set.iter().enumerate() {
         for (b, j) in set.iter().enumerate() {

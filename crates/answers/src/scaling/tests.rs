@@ -1,4 +1,4 @@
-//! Known answers: the fifth case's published figures, and systems whose law is known.
+//! Fits with known results: the published figures of the fifth case, and systems whose law is known.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn points(of: &[(f64, f64)]) -> Vec<Point> {
     of.iter().map(|(load, rate)| Point { load: *load, rate: *rate, windows: Vec::new() }).collect()
 }
 
-/// Users, requests per second and mean in ms of a gateway with its service of tokens, as they were published.
+/// Published figures of a gateway with its token service: users, requests per second, and mean time in ms.
 const AUTH_ON: [(f64, f64, f64); 6] = [
     (10.0, 1270.0, 7.0),
     (50.0, 2870.0, 17.0),
@@ -29,7 +29,8 @@ fn a_flat_top_is_a_plateau_and_no_peak() {
     let by_users = choose(&points(&AUTH_ON.map(|(users, rate, _)| (users, rate))));
     let usl = fit_of(&by_users, "USL");
     println!("by users: {:?}", by_users.fits);
-    // What the law invents where 3 028 to 3 072 a second were measured from 200 to 1 000 users.
+    // The USL shows a peak that does not exist: 3 028 to 3 072 requests per second were measured from 200 to 1 000
+    // users.
     assert!((usl.error - 0.045).abs() < 0.002, "{usl:?}");
     assert!((usl.model.peak().unwrap() - 298.0).abs() < 3.0, "{:?}", usl.model.peak());
     assert!((usl.model.limit().unwrap() - 3232.0).abs() < 5.0);
@@ -37,7 +38,7 @@ fn a_flat_top_is_a_plateau_and_no_peak() {
     assert!((chosen.error - 0.022).abs() < 0.002, "{chosen:?}");
     assert!((chosen.model.limit().unwrap() - 3005.0).abs() < 5.0);
     assert_eq!((chosen.model.name(), by_users.peak), ("plateau", None));
-    // By requests in flight: the same answer.
+    // The same plateau is chosen if the load is the number of requests in flight.
     let by_load = choose(&points(&AUTH_ON.map(|(_, rate, ms)| (rate * ms / 1000.0, rate))));
     let chosen = by_load.chosen.unwrap();
     assert_eq!(chosen.model.name(), "plateau");
@@ -64,11 +65,11 @@ fn a_clear_knee_is_named_from_few_points() {
     let model = choice.chosen.expect("a plateau").model;
     assert_eq!(model.name(), "plateau");
     assert!((model.knee().unwrap() - 4.0).abs() < 0.3, "{model:?}");
-    // Requests in flight of short points with 1 to 16 users: a little less than twice as many each time.
+    // Short points with 1 to 16 users: the requests in flight grow by a little less than twice each time.
     let short = [(0.98, 47.0), (1.94, 92.0), (3.82, 177.0), (7.45, 183.0), (14.5, 185.0)];
     let model = choose(&points(&short)).chosen.expect("a plateau").model;
     assert!((model.knee().unwrap() - 4.0).abs() < 0.3, "{model:?}");
-    // Without a flat part, with one that differs, or over a narrow span there is none.
+    // There is no plateau without a flat part, with a flat part that varies, or over a narrow range of loads.
     for loads in [[1.0, 2.0, 3.0, 4.0, 16.0], [1.0, 1.5, 2.0, 5.0, 6.0]] {
         assert_eq!(choose(&points(&loads.map(of))).chosen, None, "{loads:?}");
     }
@@ -104,7 +105,7 @@ fn a_system_that_follows_the_law_has_its_peak() {
     assert!((peak.load / truth - 1.0).abs() < 0.05 && !peak.extrapolated, "{peak:?} {truth}");
     let (low, high) = peak.interval.unwrap();
     assert!(low < truth && truth < high, "{low} {truth} {high}");
-    // Of the same law only the beginning: its peak lies beyond what was tested.
+    // Only the beginning of a curve of the same law: its peak lies beyond the tested loads.
     let small = Model::Usl { gamma: 100.0, alpha: 0.02, beta: 0.0001 };
     let begun =
         [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0].map(|l| (l, small.rate(l)));
