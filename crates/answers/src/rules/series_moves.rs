@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(related(&[1.0; 40], &[2.0; 40]), None);
     }
 
-    /// The bound of 2 % is 20 times the expected share. It is exceeded if the number of independent values is overestimated.
+    /// The bound of 2 % is 20 times the expected share; too large a number of independent values would exceed it.
     #[test]
     fn series_that_are_not_related_are_not_found_however_long_they_remember() {
         let mut random = Random::new(11);
