@@ -1,4 +1,4 @@
-//! The machines of a run with `--fleet`: agents are gathered before it starts, and are in its summary.
+//! The machines of a run with `--fleet`. The agents are gathered before the run starts, and the summary names them.
 
 pub(crate) mod about;
 mod figures;
@@ -20,26 +20,26 @@ use crate::request::{OVERCOMMIT, Request};
 use crate::resume::kept;
 use crate::run::traces::Traces;
 
-/// Seconds for which agents go on without a word of the coordinator.
+/// Property with the seconds for which agents keep running without a message from the coordinator.
 const GRACE: &str = "throng.fleet.grace";
 const GRACE_DEFAULT: u64 = 30;
 const GRACE_MOST: u64 = 3600;
 
-/// Machines of which the share is said, at most.
+/// Largest number of machines whose share of the load is printed.
 const MOST_SAID: usize = 50;
 
-/// Error of a clock from which on the user is warned, ms.
+/// Uncertainty of a machine's clock in milliseconds from which on the user is warned.
 const CLOCK_WARNED: f64 = 10.0;
 
-/// The request of a run for agents.
+/// A run's request for agents.
 pub(crate) struct Asked<'a> {
     pub(crate) request: &'a Request,
     pub(crate) properties: &'a Properties,
     pub(crate) options: &'a Options,
     pub(crate) text: &'a [u8],
-    /// Processes on each machine, if that was asked for.
+    /// Number of processes on each machine, if the user set it.
     pub(crate) workers: Option<u32>,
-    /// The plan's data files, whose lines are dealt out.
+    /// The plan's data files whose lines are divided among the agents.
     pub(crate) dealt: Dealt,
     pub(crate) users: u64,
     pub(crate) connections: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Gathers the agents, and says how the load is dealt. `None`: the run is on this machine.
+    /// Gathers the agents and prints how the load is divided. Returns `None` if the run stays on this machine.
     pub(crate) fn gather(&self, traces: &mut Traces<'_>) -> Result<Option<Agents>, Exit> {
         let Some(way) = &self.request.fleet else { return Ok(None) };
         let grace =
@@ -94,7 +94,7 @@ impl Asked<'_> {
         Ok(Some(agents))
     }
 
-    /// The files that the plan names. The error is a sentence for the user.
+    /// Lists the files that the plan names. The error is a sentence for the user.
     fn manifest(&self) -> Result<Manifest, String> {
         let name = self.request.plan.display().to_string();
         let parsed =
@@ -105,7 +105,7 @@ impl Asked<'_> {
             .map_err(|error| format!("the plan's files: {error}"))
     }
 
-    /// Says how the load is dealt, and which clocks are not known well.
+    /// Prints how the load is divided, and which clocks are uncertain.
     fn say_dealt(&self, agents: &[About], traces: &mut Traces<'_>) {
         let whole = matches!(self.request.fleet, Some(Way::Whole(_)));
         for words in deal_words(agents, self.users, whole) {
@@ -120,7 +120,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Takes the agents of a run over, whose coordinator has ended.
+    /// Takes over the agents of a run whose coordinator has ended.
     pub(crate) fn resume(&self, former: Former, traces: &mut Traces<'_>) -> Result<Agents, Exit> {
         let Some(way) = &self.request.fleet else { return Err(Exit::Usage) };
         let relays = self.request.relays.as_ref();
@@ -136,7 +136,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The exit code without agents, once the reason is said.
+    /// Prints the reason for missing agents and returns the exit code.
     fn failed(&self, what: &str, words: &str, traces: &mut Traces<'_>) -> Exit {
         traces.note(Level::Error, "throng", words);
         let interrupted = self.interrupt.asked() > 0;
@@ -144,7 +144,7 @@ impl Asked<'_> {
         traces.console.fail(&format!("{what}: {words}"), exit)
     }
 
-    /// Whether the agents' processes can hold the connections.
+    /// Checks that the agents' processes can hold the connections of the run.
     fn fits(&self, agents: &Agents, traces: &mut Traces<'_>) -> Result<(), Exit> {
         let (needed, held) = (self.users.max(self.connections), agents.connections());
         if needed <= held {
@@ -177,13 +177,13 @@ fn grace(properties: &Properties) -> Result<u64, String> {
     grace.ok_or_else(|| format!("{GRACE} is {text:?}; it must be 1 to {GRACE_MOST} seconds"))
 }
 
-/// A name that no other run has on any machine.
+/// Returns a name for the run that is unique on all machines.
 fn run_name(seed: u64) -> String {
     let now = jiff::Timestamp::now().as_millisecond();
     format!("{now}-{}-{seed:016x}", std::process::id())
 }
 
-/// The first sentences about the machines, before agents are looked for.
+/// Returns the messages that are printed before agents are started or searched for.
 fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     match way {
         Way::Ssh(hosts) if relays.is_some() => {
@@ -202,7 +202,7 @@ fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     }
 }
 
-/// The meaning of -R and -r, and that ports are not used.
+/// Returns messages that explain -R and -r, and say that ports are ignored.
 fn whole_words(hosts: &[Host]) -> Vec<String> {
     let count = hosts.len();
     let mut words = vec![format!(
@@ -210,7 +210,7 @@ fn whole_words(hosts: &[Host]) -> Vec<String> {
          ssh reaches it, no jmeter-server is used, and nothing of the run stays there running, with or without -X"
     )];
     let names = hosts.iter().map(ToString::to_string);
-    // An address of version 6 ends with its bracket.
+    // An IPv6 address without a port ends with its bracket.
     let has_port =
         |name: &String| name.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let ports: Vec<String> = names.filter(has_port).collect();
@@ -223,13 +223,13 @@ fn whole_words(hosts: &[Host]) -> Vec<String> {
     words
 }
 
-/// JMeter's list of engines, where each host runs the whole plan.
+/// Returns JMeter's list of engines if each host runs the whole plan (`-R` or `-r`).
 pub(crate) fn engines(request: &Request) -> Option<String> {
     let Some(Way::Whole(hosts)) = &request.fleet else { return None };
     Some(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// The number of users, and that each host has so many.
+/// Returns the number of users in words; with `-R` or `-r` it adds that each host has this number.
 pub(crate) fn on_each(request: &Request, users: u64) -> String {
     let users = things(users, "user");
     match &request.fleet {
@@ -238,7 +238,7 @@ pub(crate) fn on_each(request: &Request, users: u64) -> String {
     }
 }
 
-/// How the load is dealt. `whole`: each agent has all users.
+/// Describes how the load is divided. With `whole`, each agent runs all users.
 fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     let all: u64 = agents.iter().map(|about| u64::from(about.shares)).sum();
     let line = |about: &About| {
@@ -278,7 +278,7 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     heading.into_iter().chain(agents.iter().take(MOST_SAID).map(line)).chain(rest).collect()
 }
 
-/// Facts of this machine give way to those of the machines that the users are on.
+/// Replaces the facts of this machine with those of the agents' machines, which run the users.
 pub(crate) fn instead(found: &mut Look, agents: &[About]) {
     if agents.is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! `throng fleet manifest`: the Kubernetes objects of agents that wait.
+//! `throng fleet manifest`: prints the Kubernetes objects of waiting agents.
 //!
-//! They are those of the Helm chart in `deploy/helm`: its templates are in the program and are filled in with the same
-//! values. Nothing is asked of a cluster, and nothing is written but standard output.
+//! The objects are those of the Helm chart in `deploy/helm`: the program contains its templates and fills in the same
+//! values. It contacts no cluster and writes only to standard output.
 
 mod chart;
 
@@ -15,7 +15,7 @@ use crate::terminal;
 
 use self::chart::{Chart, Values};
 
-/// Bytes of a key or a certificate, at most.
+/// Largest file of a key or a certificate in bytes.
 const LONGEST: u64 = 64 << 10;
 
 pub(crate) fn run(flags: &ManifestFlags) -> Exit {
@@ -37,7 +37,7 @@ fn failed(words: &str, exit: Exit) -> Exit {
     exit
 }
 
-/// The chart's values with those of the command line.
+/// Returns the chart's values, overridden by those of the command line.
 fn values(flags: &ManifestFlags) -> Result<Values, String> {
     for (option, name) in [("--name", &flags.name), ("--prefix", &flags.prefix)] {
         if !is_label(name) {
@@ -78,7 +78,7 @@ fn values(flags: &ManifestFlags) -> Result<Values, String> {
     Ok(values)
 }
 
-/// The content of a file of `throng fleet up`.
+/// Reads a key or certificate file that `throng fleet up` has written.
 fn key(folder: &Path, name: &str) -> Result<String, String> {
     let path = folder.join(name);
     let fits = |about: fs::Metadata| about.is_file() && about.len() <= LONGEST;
@@ -94,7 +94,7 @@ fn key(folder: &Path, name: &str) -> Result<String, String> {
     ))
 }
 
-/// Whether Kubernetes takes it as part of a name.
+/// True if Kubernetes accepts this text as part of a name.
 fn is_label(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..=40).contains(&name.len())

@@ -1,4 +1,4 @@
-//! Pages in a browser, served by [`web`]: the live page of a run, and the runs of a folder.
+//! Browser pages, served by [`web`]: the live page of a run, and the list of runs in a folder.
 mod control;
 mod live;
 pub(crate) mod runs;
@@ -9,7 +9,7 @@ use web::Right;
 
 use crate::console::Console;
 
-/// Prints the links of a server, and who reaches it.
+/// Prints the links to a web server, and which hosts can reach the server.
 fn print_links(name: &str, server: &web::Server, console: &mut Console) {
     let wide = name.len().max("read-only".len());
     console.asked_for(&format!("{name:wide$}  {}", server.link(Right::Change)));

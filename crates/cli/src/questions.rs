@@ -1,4 +1,4 @@
-//! Verbs that answer a question by several runs.
+//! Commands that run a plan several times to answer a question.
 //!
 //! | module | holds |
 //! |---|---|
@@ -24,7 +24,8 @@ use place::Reach;
 use record::ReadError;
 use report::Page;
 
-/// The sentence about a path that has no record: of an answer's folder it says what reads it.
+/// Returns the error message for a path without a run's record. For an answer's folder, names the command that reads
+/// it.
 pub(crate) fn refusal(error: &ReadError) -> String {
     let ReadError::NoRun(path) = error else { return error.to_string() };
     let answers = [
@@ -40,7 +41,7 @@ pub(crate) fn refusal(error: &ReadError) -> String {
     )
 }
 
-/// The page of an answer's folder; `None` of a folder that is none.
+/// Builds the report page of an answer's folder. Returns `None` if the folder holds no answer.
 pub(crate) fn page(folder: &Path, reach: Reach<'_>) -> Option<Result<Page, String>> {
     if folder.join(compare::FILE).is_file() {
         return Some(compare::again(folder, reach).map(|page| Page::Comparison(Box::new(page))));

@@ -1,4 +1,4 @@
-//! The machines of a run, as its summary has them: lines of text, and lists in JSON.
+//! The machines of a run in its summary: lines of text, and lists in JSON.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use stats::grouped::things;
 
 use super::figures::Tables;
 
-/// The machines whose agents run the users, and what each has measured; none where the users are on this one.
+/// The machines whose agents run the users, and the figures of each agent. Empty if the users run on this machine.
 #[derive(Debug, Default)]
 pub(crate) struct Machines {
     about: Vec<About>,
@@ -25,12 +25,12 @@ impl Machines {
         self.about.is_empty()
     }
 
-    /// Takes what each agent has measured, in their order, when the run is over.
+    /// Stores the figures of the agents, in the order of the agents, after the run.
     pub(crate) fn measured(&mut self, figures: &[Figures]) {
         self.tables = Tables::new(&self.about, figures);
     }
 
-    /// A line of the summary's text.
+    /// Returns the line about the machines for the text summary.
     pub(crate) fn text(&self) -> String {
         let processes: u32 = self.about.iter().map(|about| about.shares).sum();
         let bound = self.about.iter().map(|about| about.clock_bound_ms).fold(0.0, f64::max);
@@ -48,12 +48,12 @@ impl Machines {
         )
     }
 
-    /// The figures by agent and by zone, for so many columns of a terminal.
+    /// Returns the tables of figures by agent and by zone, for a terminal of `width` columns.
     pub(crate) fn tables(&self, width: Option<usize>) -> String {
         self.tables.text(width)
     }
 
-    /// The summary's JSON with the machines of the run, if it has some.
+    /// Adds the machines of the run to the summary's JSON, if there are any.
     pub(crate) fn add_to_json(&self, json: String) -> String {
         if self.is_empty() {
             return json;

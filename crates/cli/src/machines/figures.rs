@@ -1,7 +1,7 @@
-//! The figures of a run by agent and by zone: tables of the summary's text, and parts of its JSON.
+//! The figures of a run by agent and by zone: tables for the text summary, and values for its JSON.
 //!
-//! Those of a zone are the merged ones of its agents. Rates are by the whole run's time from its first sample to its
-//! last one, so that those of all agents add up to the run's.
+//! The figures of a zone are merged from those of its agents. All rates use the time of the whole run, from its first
+//! sample to its last, so that the rates of all agents add up to the run's rate.
 
 use fleet::Figures;
 use fleet::remote::About;
@@ -10,12 +10,12 @@ use stats::grouped::count;
 use stats::summary::Spread;
 use stats::tally::Tally;
 
-/// Agents in the summary's text at most; the JSON has all.
+/// Largest number of agents in the text summary. The JSON has all agents.
 const MOST: usize = 20;
-/// Characters of a name in the text.
+/// Width of a name in the text summary in characters.
 const NAME: usize = 28;
 
-/// The figures of one agent or zone.
+/// Figures of one agent or of one zone: a row of the table.
 #[derive(Debug)]
 pub(super) struct Row {
     name: String,
@@ -26,7 +26,7 @@ pub(super) struct Row {
     response: Spread,
 }
 
-/// By agent, and by zone where there are several.
+/// The rows by agent, and by zone if there are several zones.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) agents: Vec<Row>,
@@ -40,7 +40,7 @@ impl Row {
         Self { name: name.into(), zone: zone.into(), agents, of, per_s, response }
     }
 
-    /// Adds the figures to what else is said in JSON of the agent or zone.
+    /// Adds the figures to the JSON object of an agent or a zone.
     pub(super) fn add_to(&self, value: &mut Value) {
         value["users"] = self.of.users.into();
         value["samples"] = self.of.tally.count.into();
@@ -49,7 +49,7 @@ impl Row {
         value["response"] = json!(self.response);
     }
 
-    /// Name, then the figures, in the order of `HEADS`.
+    /// Returns the cells of the row: the name and the second column, then the figures in the order of `HEADS`.
     fn cells(&self, second: String) -> Vec<String> {
         let Row { of, response, .. } = self;
         let mut name = if self.name.is_empty() { "(no zone)".into() } else { self.name.clone() };
@@ -91,7 +91,7 @@ impl Tables {
         Self { agents: agents.collect(), zones: zones.into_iter().map(zone).collect() }
     }
 
-    /// The tables for so many columns of a terminal; empty for a single agent.
+    /// Returns the tables for a terminal of `width` columns. Returns an empty text for a single agent.
     pub(super) fn text(&self, width: Option<usize>) -> String {
         if self.agents.len() < 2 {
             return String::new();
@@ -119,7 +119,7 @@ impl Tables {
         out + "Times are response times, from the intended start\n"
     }
 
-    /// The zones for the summary's JSON; none where all agents are in one.
+    /// Returns the zones for the summary's JSON. Returns none if all agents are in one zone.
     pub(super) fn zones(&self) -> Vec<Value> {
         let zone = |row: &Row| {
             let mut value = json!({ "name": row.name, "agents": row.agents });
@@ -130,13 +130,13 @@ impl Tables {
     }
 }
 
-/// Heads of the columns behind the first two. Times are ms.
+/// Headings of the columns after the first two. Times are in milliseconds.
 const HEADS: [&str; 8] =
     ["users", "samples", "errors", "/s", "mean ms", "p50 ms", "p95 ms", "p99 ms"];
-/// Columns that are left out first where a terminal is too narrow.
+/// Indexes of the columns that are dropped first on a narrow terminal.
 const SPARE: [usize; 4] = [6, 7, 2, 5];
 
-/// A table whose first column is text; those that are empty are left out.
+/// Formats a table whose first column is text. Empty columns are left out.
 fn table(
     first: &str,
     second: &str,
@@ -166,7 +166,7 @@ fn table(
     out
 }
 
-/// Three significant digits.
+/// Formats a number with three significant digits.
 fn digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => count(v.round() as u64),
@@ -181,7 +181,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The figures of an agent with so many samples of so many ms, in ten seconds.
+    /// Returns figures of an agent with `samples` samples of `ms` milliseconds each, within ten seconds.
     pub(in super::super) fn figures(samples: u64, ms: u64) -> Figures {
         let mut response = Hist::new();
         response.record(ms * 1000, samples);
@@ -225,7 +225,7 @@ pub(super) mod tests {
             let rate: f64 = rows.iter().map(|row| row.per_s).sum();
             assert!((rate - 100.0).abs() < 1e-9, "{rate}");
         }
-        // Of 400 samples in this zone a quarter takes 200 ms: an average of medians would be 65 ms.
+        // In this zone a quarter of 400 samples takes 200 ms. An average of medians would wrongly be 65 ms.
         let us = &tables.zones[1].response;
         assert!((us.p50 / 20.0 - 1.0).abs() < 0.002, "{us:?}");
         assert!((us.p95 / 200.0 - 1.0).abs() < 0.002, "{us:?}");

@@ -1,31 +1,31 @@
-//! The Helm chart, filled in as far as its templates go: values, `quote`, `b64enc`, conditions and loops on lines of their
-//! own. A test holds every template against that, so that Helm and Throng say the same.
+//! Renders the Helm chart. Supports only the constructs that its templates use: values, `quote`, `b64enc`, and conditions
+//! and loops on lines of their own. A test renders every template and fails if one uses anything else.
 
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The chart's files.
+/// The files of the Helm chart.
 pub(super) struct Chart {
     values: &'static str,
     templates: [&'static str; 4],
 }
 
-/// The values of a chart.
+/// The values that fill in a chart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
-    /// By their path, with dots between its parts.
+    /// Single values by path, with dots between the parts of the path.
     pub(super) scalars: BTreeMap<String, String>,
-    /// Contents of `keyFiles`, by name.
+    /// Contents of the files in `keyFiles`, by name.
     pub(super) files: BTreeMap<String, String>,
 }
 
-/// The names that a template knows.
+/// The names that a template can refer to.
 struct Scope<'a> {
     release: &'a str,
     values: &'a Values,
-    /// The current file of a loop over `keyFiles`.
+    /// Name and content of the current file in a loop over `keyFiles`.
     file: Option<(&'a str, &'a str)>,
 }
 
@@ -47,7 +47,7 @@ impl Chart {
         }
     }
 
-    /// The values as the chart has them.
+    /// Parses the chart's default values.
     pub(super) fn values(&self) -> Values {
         let mut values = Values::default();
         let mut path: Vec<&str> = Vec::new();
@@ -70,7 +70,7 @@ impl Chart {
         values
     }
 
-    /// All objects, with `---` between them.
+    /// Renders all objects, with `---` between them.
     pub(super) fn render(&self, release: &str, values: &Values) -> Result<String, String> {
         let scope = Scope { release, values, file: None };
         let mut all = String::new();
@@ -132,7 +132,7 @@ impl Scope<'_> {
             let value = self.value(name)?;
             match function {
                 "" => out.push_str(value),
-                // Go's way of quoting; a value has no control characters but these.
+                // Quotes as Go does. A value contains no control characters other than those handled below.
                 "quote" => {
                     let text = value.replace('\\', "\\\\").replace('"', "\\\"");
                     *out += &format!("\"{}\"", text.replace('\n', "\\n").replace('\r', "\\r"));
@@ -161,12 +161,12 @@ impl Scope<'_> {
     }
 }
 
-/// The inside of a line that is a condition, a loop or an end.
+/// Returns the content of a template line that holds a condition, a loop or an `end`.
 fn control(line: &str) -> Option<&str> {
     line.trim().strip_prefix("{{- ")?.strip_suffix(" }}")
 }
 
-/// The line that ends the block which the first one begins.
+/// Returns the index of the line that ends the block which the first line starts.
 fn end(lines: &[&str]) -> Option<usize> {
     let mut depth = 0_u32;
     lines.iter().position(|line| {

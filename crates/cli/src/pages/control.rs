@@ -1,16 +1,16 @@
-//! Requests of the live page: the same as those of `throng ctl`.
+//! Control requests of the live page: the same requests as those of `throng ctl`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ctl::{self, Amount, Asker, Command};
 use crate::run::Load;
 
-/// The largest number that makes sense.
+/// Largest number of users, or rate, that a request may ask for.
 const MOST: f64 = 50_000_000.0;
-/// Longest text of a mark, characters.
+/// Longest text of a mark in characters.
 const LONGEST: usize = 200;
 
-/// A request, as `ui/src/live/protocol.ts` has it.
+/// A control request of the live page. `ui/src/live/protocol.ts` defines the format.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 enum Asked {
@@ -23,7 +23,7 @@ enum Asked {
     Mark { text: String },
 }
 
-/// The answer, in both languages.
+/// Answer to a control request, with its message in English and Chinese.
 #[derive(Debug, Serialize)]
 pub(super) struct Controlled {
     ok: bool,
@@ -46,14 +46,14 @@ impl Controlled {
     }
 }
 
-/// Requests that a run of that load can obey.
+/// Returns the names of the requests that a run with this load supports.
 pub(super) fn possible(load: &Load) -> Vec<&'static str> {
     let levels = [("users", load.users().is_some()), ("rate", load.has_rate())];
     let levels = levels.into_iter().filter(|level| level.1).map(|level| level.0);
     levels.chain(["pause", "go-on", "stop", "stop-now", "mark"]).collect()
 }
 
-/// Does what is asked for. `None`: it is no request.
+/// Carries out a control request of the live page. Returns `None` if the body is no valid request.
 pub(super) fn obey(body: &[u8], ask: &Asker) -> Option<Controlled> {
     let asked: Asked = serde_json::from_slice(body).ok()?;
     let number = |value: f64, whole: bool| {

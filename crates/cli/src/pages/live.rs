@@ -1,8 +1,8 @@
 //! The live page of a run (`--web`).
 //!
-//! The run's thread copies each second and hands it over; everything else happens on threads of low priority: the figures
-//! and the rules' words are made on one, pages and events are written by those of the server. If they fall far behind,
-//! seconds are left out of the page, never of the run.
+//! The run's thread only copies each second and queues the copy. Threads of low priority do the rest: one computes the
+//! figures and the texts of the verdict, and the server's threads write pages and events. If these threads fall far
+//! behind, seconds are missing on the page, but never in the run's record.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,55 +26,57 @@ use crate::request::Request;
 use crate::run::Load;
 use crate::verdict;
 
-/// Seconds that may wait for being made into events.
+/// Largest number of seconds that may be queued for conversion into events.
 const WAITING: usize = 60;
-/// The rules are asked again after this, or after so many times what they took.
+/// The verdict's rules run at most once in this time, and pause for `REST` times as long as their last evaluation took.
 const BETWEEN_VERDICTS: Duration = Duration::from_secs(5);
 const REST: u32 = 30;
-/// Time for open pages to fetch the report when the run is over.
+/// Time that open pages have to fetch the report after the run has ended.
 const LAST_TIME: Duration = Duration::from_secs(10);
-/// The priority of the thread that makes events: behind those of users.
+/// Nice value of the thread that builds events. It is lower in priority than the threads that run users.
 const NICE: i32 = 10;
-/// The policy of a report, whatever is in it: it is a page of its own, which knows no token and reaches no host.
+/// Content security policy of a report. It isolates the page whatever it contains: the report cannot read the token and
+/// cannot reach any host.
 pub(super) const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The live page of a run.
 pub(crate) struct LivePage {
     shared: Arc<Shared>,
     server: web::Server,
-    /// The thread that makes events, until the run is over.
+    /// Handle of the thread that builds events until the run ends.
     events: OnceLock<JoinHandle<()>>,
 }
 
-/// The state that the threads share.
+/// State that the live page's threads share.
 struct Shared {
     shell: Shell,
     feed: Arc<Feed>,
     course: Mutex<Course>,
-    /// How to reach the run, and what it obeys: known when it has started.
+    /// Connection to the run's control and the names of supported requests. Set when the run has started.
     run: OnceLock<(Asker, Vec<&'static str>)>,
-    /// The report's address and file, once the run is over.
+    /// Address and file of the report. Set when the run has ended.
     report: OnceLock<(String, PathBuf)>,
-    /// Times that it was fetched.
+    /// Number of times that pages have fetched the report.
     fetched: AtomicUsize,
 }
 
 struct OfShared(Arc<Shared>);
 
-/// Hands each second over.
+/// Sends a copy of each second to the thread that builds events.
 struct Copies {
     to: SyncSender<Box<Told>>,
 }
 
 impl Follower for Copies {
     fn second(&mut self, now: &Now<'_>) {
-        // One that finds no room is left out.
+        // If the queue is full, the page misses this second.
         let _ = self.to.try_send(Box::new(Told::from(now)));
     }
 }
 
 impl LivePage {
-    /// Listens, if it is asked for, and prints the links. `Err` is the exit code if that is not possible.
+    /// Starts the server of the live page if `--web` is set, and prints the links. Returns the exit code as `Err` if
+    /// the server cannot start.
     pub(crate) fn listen(request: &Request, console: &mut Console) -> Result<Option<Self>, Exit> {
         let Some(address) = &request.web else { return Ok(None) };
         let shared = Arc::new(Shared {
@@ -92,7 +94,8 @@ impl LivePage {
         Ok(Some(Self { shared, server, events: OnceLock::new() }))
     }
 
-    /// The run has started, with that folder and facts for its cost: the one to tell of its seconds.
+    /// Announces the start of the run with its folder and the facts for its cost. Returns the observer that receives
+    /// each second.
     pub(crate) fn begin(
         &self,
         (folder, cost): (Option<&Path>, Known),
@@ -106,15 +109,15 @@ impl LivePage {
         let (to, from) = sync_channel(WAITING);
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name("live page".into());
-        // Without the thread the page stays empty, and the run is as good.
+        // Without this thread the page stays empty; the run is not affected.
         if let Ok(thread) = thread.spawn(move || shared.follow(&from)) {
             let _ = self.events.set(thread);
         }
         Box::new(Copies { to })
     }
 
-    /// The run is over, and its seconds have been told. Pages that are open get the report, if there is one: the program
-    /// waits for them, at most [`LAST_TIME`], and not at all if there are none.
+    /// Ends the live page after the run's last second. Open pages receive the report if there is one: the program waits
+    /// for them for at most [`LAST_TIME`]. Without open pages it does not wait.
     pub(crate) fn end(&self, folder: Option<&Path>) {
         let Shared { feed, report, fetched, .. } = &*self.shared;
         let end = Instant::now() + LAST_TIME;
@@ -143,12 +146,12 @@ impl Shared {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes events of seconds until the run is over.
+    /// Builds events from the queued seconds until the run ends.
     fn follow(&self, from: &Receiver<Box<Told>>) {
         let _ = rustix::process::setpriority_process(None, NICE);
         let mut judge_at = Instant::now() + BETWEEN_VERDICTS;
         for told in from {
-            // The course and the events that pages have seen belong together.
+            // The lock is held until the events are published, so that a page never sees a state without its events.
             let mut course = self.course();
             for (event, data) in course.add(*told) {
                 self.feed.publish(event, &data.to_string());

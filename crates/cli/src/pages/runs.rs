@@ -4,11 +4,11 @@
 //! |---|---|
 //! | `about` | the facts of a run, sweep, search or comparison, as the list shows them |
 //! | `catalogue` | the list, and the thread that keeps it up to date |
-//! | `made` | reports and comparisons that are made when somebody asks for them |
-//! | `changes` | names and tags, and what is deleted |
+//! | `made` | reports and comparisons that are built on request |
+//! | `changes` | names and tags of entries, and the deletion of entries |
 //!
-//! A request names no path: it has the number of an entry that the list has shown, and reports have addresses of their
-//! own, which only the list tells.
+//! A request never contains a path. It contains the number of an entry in the list. Each report has a secret address,
+//! which only the list contains.
 mod about;
 mod catalogue;
 mod changes;
@@ -31,16 +31,16 @@ use crate::flags::WebFlags;
 use crate::interrupt::Interrupt;
 use crate::{terminal, verdict};
 
-/// The part of the state that requests and the list's thread share.
+/// State that requests and the list's thread share.
 struct Runs {
     shell: ::report::live::Shell,
     catalogue: Arc<Catalogue>,
     maker: Maker,
-    /// The folder's name, for the page.
+    /// Name of the folder with the runs, shown on the page.
     folder: String,
 }
 
-/// `throng web`: serves until Ctrl-C.
+/// Runs `throng web`: serves the list of runs until Ctrl-C.
 pub(crate) fn run(flags: &WebFlags) -> Exit {
     let shown = flags.folder.display();
     let root = match flags.folder.canonicalize() {
@@ -51,7 +51,7 @@ pub(crate) fn run(flags: &WebFlags) -> Exit {
             return refused(&format!("cannot open {shown}: {error}; {help}"));
         }
     };
-    // Before the start, so that a signal at any time ends it in order.
+    // The signal handler is installed before the server starts, so that a signal at any time causes an orderly end.
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     let language = verdict::language(flags.lang);
     let feed = Arc::new(Feed::new());
@@ -83,7 +83,7 @@ fn refused(message: &str) -> Exit {
     Exit::Usage
 }
 
-/// Requests, as `ui/src/runs/protocol.ts` has them.
+/// Requests of the page with the list of runs. `ui/src/runs/protocol.ts` defines the format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -105,7 +105,7 @@ struct Sides {
     b: u64,
 }
 
-/// The answer to a body that is a request; 400 to any other.
+/// Parses the body of a request and returns the answer of a handler. Answers 400 to a body that cannot be parsed.
 fn with<T: for<'a> Deserialize<'a>>(
     request: &web::Request,
     answer: impl FnOnce(T) -> Controlled,
@@ -123,13 +123,13 @@ impl Runs {
         Answer::json(self.catalogue.since(since.unwrap_or(0), &self.folder, read_only))
     }
 
-    /// A comparison of two entries. One that is kept is an entry of the list from then on.
+    /// Compares two entries of the list. If `keep` is true, the comparison becomes an entry of the list.
     fn compared(&self, sides: &Sides, keep: bool) -> Answer {
         let found = (self.catalogue.find(sides.a), self.catalogue.find(sides.b));
         let (Some(a), Some(b)) = found else { return Answer::status(404) };
         match self.maker.compare(&a, &b, keep) {
             Ok(address) => {
-                // One that is kept has the address of its entry.
+                // A saved comparison has the address of its entry in the list.
                 let address = address.or_else(|kept| self.catalogue.look_for(&kept).ok_or(()));
                 Answer::json(json!({ "ok": address.is_ok(), "address": address.ok() }).to_string())
             }

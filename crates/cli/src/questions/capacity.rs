@@ -1,6 +1,7 @@
-//! `throng capacity`: the largest load at which criteria hold.
+//! `throng capacity`: finds the largest load at which the criteria hold.
 //!
-//! The search itself is `answers::search`; here its probes are run, judged by the criteria, and told.
+//! The search algorithm is in `answers::search`. This module runs the probes, judges them by the criteria, and prints
+//! the result.
 
 mod answer;
 mod judge;
@@ -35,12 +36,12 @@ use answer::Capacity;
 use pace::Took;
 use probe::{Done, EndedBy};
 
-/// Time of a probe that counts, before it may end early.
+/// Shortest measured time of a probe that ends early.
 const LEAST: Duration = Duration::from_secs(20);
-/// Time by which a probe is lengthened at most, for percentiles that need many samples.
+/// Largest factor by which a probe is lengthened for percentiles that need many samples.
 const LONGEST: u32 = 5;
 
-/// The file of a search in its folder.
+/// Name of the file with the result of a search.
 pub(crate) const FILE: &str = "capacity.json";
 
 pub(crate) fn run(flags: CapacityFlags) -> Exit {
@@ -68,7 +69,7 @@ fn search(flags: CapacityFlags) -> Exit {
         most: if flags.rps { flags.at_most } else { flags.at_most.round() },
         whole: !flags.rps,
         width: flags.width,
-        // Where no error is allowed, one in any window fails the whole.
+        // With a limit of zero errors, an error in any window fails the whole probe.
         exceed: 0.5,
         seconds: flags.probe.as_secs_f64(),
         probes: flags.probes as usize,
@@ -103,7 +104,7 @@ fn search(flags: CapacityFlags) -> Exit {
     search.answered(exit, &flags.output)
 }
 
-/// The page of a search that was made before.
+/// Rebuilds the report page of a finished search from its folder.
 pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<CapacityPage, String> {
     let mut capacity: Capacity = place::read(folder, FILE)?;
     for done in &mut capacity.probes {
@@ -116,7 +117,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<CapacityPage, Str
     capacity.page(folder).ok_or_else(|| format!("there are no probes in {}", folder.display()))
 }
 
-/// The exit code of a search that went to its end.
+/// Returns the exit code of a search that has finished.
 fn code(answer: &Answer) -> Exit {
     match answer.limit {
         _ if answer.lower.is_some() => Exit::Ok,
@@ -143,8 +144,8 @@ fn criteria(texts: &[String]) -> Result<Vec<criterion::Criterion>, String> {
     parsed.collect()
 }
 
-/// Refuses criteria of labels that the plan does not have, before the first probe. What else is wrong with a plan its first
-/// run says.
+/// Refuses criteria for labels that the plan does not have, before the first probe. Other faults of the plan are
+/// reported by its first run.
 fn known_labels(
     plan: &Path,
     passed: &PassedFlags,
@@ -155,7 +156,7 @@ fn known_labels(
     project::apply(&mut request)?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let (properties, _) = Properties::load(&request.sources, now_ms)?;
-    // A pipe has nothing more for the runs.
+    // Reading a plan from a pipe would leave nothing for the runs.
     let is_readable = plan.is_file() && !passed.has_more_properties();
     let Some(bytes) = is_readable.then(|| std::fs::read(plan).ok()).flatten() else {
         return Ok(());
@@ -170,28 +171,29 @@ fn known_labels(
     }
 }
 
-/// A search that goes on.
+/// A search in progress.
 struct Search<'a> {
     plan: PathBuf,
     options: &'a [std::ffi::OsString],
     criteria: &'a [criterion::Criterion],
     settings: Settings,
     settle: Duration,
-    /// Length of a probe, without the settling; it grows up to the longest.
+    /// Duration of a probe without the settling time. It can grow up to `longest`.
     length: Duration,
     longest: Duration,
-    /// Half of the mean's interval, as a share, at which a probe that is clear ends.
+    /// A clear probe may end early when half of the mean's confidence interval, as a share of the mean, is at most
+    /// this.
     precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
-    /// Times of the probes that were made.
+    /// Durations of the finished probes.
     took: Vec<Took>,
-    /// The target meets the criteria at the lightest load, as far as is known.
+    /// False if the target no longer met the criteria at the lightest load after the last probe.
     has_recovered: bool,
 }
 
 impl Search<'_> {
-    /// Runs probes until there is an answer. Returns the exit code.
+    /// Runs probes until the search has an answer. Returns the exit code.
     fn go(&mut self, interrupt: &Interrupt) -> Exit {
         loop {
             let probes: Vec<search::Probe> =
@@ -223,7 +225,7 @@ impl Search<'_> {
         }
     }
 
-    /// Tells the answer of the probes that were made. Returns the exit code.
+    /// Prints and saves the answer that the finished probes allow. Returns the exit code.
     fn answered(self, exit: Exit, output: &OutputFlags) -> Exit {
         let Self { plan, folder, mut done, settings, criteria, has_recovered, .. } = self;
         let last = done.last().map(|done| done.probe.load);
@@ -243,10 +245,10 @@ impl Search<'_> {
         };
         capacity.at_least = capacity.searched(&capacity.on_page()).at_least();
         capacity.limited_by = capacity.limit();
-        // The answer is printed even if its file finds no room.
+        // The answer is printed even if the disk has no room for its file.
         let written = place::write(&folder, FILE, &capacity);
         let page = || capacity.page(&folder).map(|page| Page::Capacity(Box::new(page)));
-        // Where the answer finds no room, its page finds none.
+        // Without room for the answer's file, the report page is not written either.
         let (shown, whole) = output.report(written.is_ok().then_some(&*folder), page);
         let (json, text) = (place::json(&capacity), text::page(&capacity));
         let path = written.as_ref().ok().cloned();
@@ -262,7 +264,7 @@ impl Search<'_> {
         if self.settings.whole { Load::Users(load as u32) } else { Load::Rate(load) }
     }
 
-    /// Words about the probes that may follow.
+    /// Returns a text about the remaining probes and their duration.
     fn after(&self) -> String {
         let left = self.settings.probes.saturating_sub(self.done.len() + 1);
         child::after("probe", left, Some(self.remaining(left as u32)))
@@ -286,7 +288,7 @@ impl Search<'_> {
             after: self.after(),
         };
         let (settled, length) = (self.settle.as_secs_f64(), self.length.as_secs_f64());
-        // What is confirmed is confirmed in full.
+        // A confirming probe always runs for its full time.
         let may_end = purpose != Purpose::Confirm && self.length > LEAST;
         let mut is_clear = false;
         let made = child::run(&asked, interrupt, |record| {
@@ -337,12 +339,13 @@ impl Search<'_> {
         })
     }
 
-    /// Makes the next probes as long as percentiles need. A light probe has few samples, and those after it have many.
+    /// Makes the next probes as long as the percentiles need. The light probe does not count: it has few samples, and
+    /// later probes have many.
     fn lengthen(&mut self, probe: &search::Probe, figures: &sweep::Figures) {
         if probe.purpose == Purpose::Light || figures.effective_samples <= 0.0 {
             return;
         }
-        // While a queue grows, samples depend on each other as under no load that holds.
+        // The dependence between samples while a queue grows is not that under a load that holds, so it is ignored.
         let grows = probe.purpose == Purpose::Overload || !self.settings.whole && !probe.holds;
         let worth = if grows { 1.0 } else { judge::worth(figures) };
         let needed = judge::needed(self.criteria, figures.rate, worth);

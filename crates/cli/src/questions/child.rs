@@ -1,7 +1,7 @@
-//! One run of a plan under a given load, as a process of its own, watched while it goes on.
+//! One run of a plan at a given load, as a child process that is watched while it runs.
 //!
-//! The process is in a group of its own, so that Ctrl-C reaches it once, through us. What it prints is kept in its folder
-//! and shown if it fails.
+//! The child is in its own process group, so that Ctrl-C reaches it only once, sent by this process. Its output is kept
+//! in the run's folder and is shown if the run fails.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,29 +20,29 @@ use crate::interrupt::Interrupt;
 use crate::tty::Stream;
 use crate::view::{Screen, View};
 
-/// Time between two looks at the process.
+/// Interval for checking the child process.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time between two readings of its record.
+/// Interval for reading the child's record to decide about an early end.
 const READ: Duration = Duration::from_secs(2);
 
-/// Time between two readings of it for those who watch.
+/// Interval for reading the child's record to update the display.
 const SHOW: Duration = Duration::from_secs(1);
 
-/// Time beyond its own after which a run is ended, and how often it is asked to.
+/// Time past the planned duration after which the run is stopped, and the number of stop signals.
 const LATE: Duration = Duration::from_secs(5);
 const LATE_SIGNALS: u32 = 2;
 
-/// The load of a run.
+/// Load of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Load {
-    /// As the plan has it.
+    /// The load that the plan defines.
     Plan,
     Users(u32),
     Rate(f64),
 }
 
 impl Load {
-    /// In words, for the user.
+    /// Returns the load in words for the user.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Plan => "the plan's load".to_owned(),
@@ -52,22 +52,22 @@ impl Load {
     }
 }
 
-/// A run to be made.
+/// Request for a run.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) plan: &'a Path,
     pub(crate) options: &'a [OsString],
-    /// Folder in which the run's own is made.
+    /// Folder in which the run creates its own folder.
     pub(crate) folder: PathBuf,
     pub(crate) load: Load,
     pub(crate) ramp: Option<Duration>,
     pub(crate) duration: Option<Duration>,
-    /// Words about it, for those who watch, and about the runs that follow.
+    /// Name of the run for the display, and a text about the runs that follow.
     pub(crate) name: String,
     pub(crate) after: String,
 }
 
-/// A run that was made.
+/// A finished run.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) folder: PathBuf,
@@ -75,25 +75,25 @@ pub(crate) struct Made {
     pub(crate) seconds: f64,
 }
 
-/// A reason for which there is no run.
+/// Reason for a missing run.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// The user wants to end; what was measured until then, if it can be read.
+    /// The user pressed Ctrl-C.
     Interrupted,
-    /// The exit code of the run, and what it printed.
+    /// The run failed, with its exit code and its output.
     Run(Exit, String),
 }
 
-/// Time that the runs which follow take together.
+/// Total duration of the remaining runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remaining {
-    /// From and to, where something may still make a run longer.
+    /// Shortest and longest duration. `Usually` means that a run can still take longer.
     Usually(Duration, Duration),
     Between(Duration, Duration),
     AtMost(Duration),
 }
 
-/// Words about the runs that follow.
+/// Returns a text about the number of remaining runs and their duration.
 pub(crate) fn after(kind: &str, runs: usize, remaining: Option<Remaining>) -> String {
     let ending = if runs == 1 { "" } else { "s" };
     let clock = |time: Duration| {
@@ -114,7 +114,8 @@ pub(crate) fn after(kind: &str, runs: usize, remaining: Option<Remaining>) -> St
     format!("then up to {runs} {kind}{ending}, {time}")
 }
 
-/// Makes a run; `enough` is asked now and then whether it has shown enough.
+/// Starts a run and waits for its end. `enough` is called regularly with the record; the run is stopped when it returns
+/// true.
 pub(crate) fn run(
     asked: &Asked<'_>,
     interrupt: &Interrupt,
@@ -141,7 +142,8 @@ pub(crate) fn run(
             signal(&process);
         }
         if is_late(asked, start) && late < LATE_SIGNALS && last_late.elapsed() >= READ {
-            // A target that is overrun answers for minutes: first gracefully, then at once.
+            // An overloaded target can delay the end for minutes, so the first signal asks for a graceful stop and the
+            // second for an immediate one.
             (stopped, late, last_late) = (true, late + 1, Instant::now());
             signal(&process);
         }
@@ -176,11 +178,11 @@ pub(crate) fn run(
     made(asked, code, start)
 }
 
-/// The run as it is shown on a terminal, by its record.
+/// Display of a run on a terminal, read from the run's record.
 struct Shown {
     screen: Option<Screen>,
     view: View,
-    /// The last reading of the record, and how long it took.
+    /// Time of the last reading of the record, and the duration of that reading.
     read: Instant,
     took: Duration,
 }
@@ -201,7 +203,8 @@ impl Shown {
         }
     }
 
-    /// Reads the record again, about once a second: a long one less often, for it is read whole.
+    /// Rereads the record about once a second. A long record is read less often, because each reading starts at its
+    /// beginning.
     fn refresh(&mut self, folder: &Path) {
         let Some(screen) = &mut self.screen else { return };
         if self.read.elapsed() < SHOW.max(self.took * 100) {
@@ -222,13 +225,13 @@ impl Shown {
     }
 }
 
-/// Whether a run with that exit code has come to its end and has a record: it was ended by us, or a criterion of its own
-/// was missed or undecided, or rows were lost.
+/// True if a run with this exit code finished and has a record: it passed, this process stopped it, one of its own
+/// criteria was missed or undecided, or rows were lost.
 fn is_fine(code: i32, stopped: bool) -> bool {
     matches!(code, 0 | 4 | 6 | 9) || stopped && code == 130
 }
 
-/// The run that has ended, with its record.
+/// Returns the finished run with its record.
 fn made(asked: &Asked<'_>, code: i32, start: Instant) -> Result<Made, Failed> {
     let failed = |words: String| Failed::Run(Exit::Aborted, words);
     let folder =
@@ -240,10 +243,10 @@ fn made(asked: &Asked<'_>, code: i32, start: Instant) -> Result<Made, Failed> {
     Ok(Made { folder, record, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Room on a disk, below which it is called full, bytes.
+/// Free disk space in bytes below which the disk counts as full.
 const FULL: u64 = 1 << 20;
 
-/// The failure of a run whose record is missing or cut; most often the disk is full.
+/// Returns the failure of a run whose record is missing or truncated. The usual cause is a full disk.
 fn without_record(folder: &Path, message: &str) -> Failed {
     let room = rustix::fs::statvfs(folder).map(|disk| disk.f_bavail * disk.f_frsize);
     match room {
@@ -259,7 +262,7 @@ fn without_record(folder: &Path, message: &str) -> Failed {
     }
 }
 
-/// Whether a run goes on beyond its time.
+/// True if a run exceeds its planned duration by more than `LATE`.
 fn is_late(asked: &Asked<'_>, start: Instant) -> bool {
     asked.duration.is_some_and(|duration| start.elapsed() > duration + LATE)
 }
@@ -297,15 +300,15 @@ fn spawn(asked: &Asked<'_>, output: &Path) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Asks the process to end gracefully; asked again, at once.
+/// Sends SIGINT to the child: the first signal stops it gracefully, the second immediately.
 fn signal(process: &Child) {
     if let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
-        // It may have ended by itself.
+        // The child may have ended in the meantime, so errors are ignored.
         let _ = kill_process(pid, Signal::INT);
     }
 }
 
-/// The folder that the run has made in its parent.
+/// Returns the folder that the run has created in `parent`.
 fn own_folder(parent: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(parent).ok()?;
     entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())

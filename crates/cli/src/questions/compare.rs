@@ -1,4 +1,4 @@
-//! `throng compare`: two runs, two sweeps, two result files, or two plans that are run in turns.
+//! `throng compare`: compares two runs, two sweeps, two result files, or two plans that run alternately.
 
 mod change;
 mod sweeps;
@@ -29,46 +29,46 @@ use crate::report::columns::{RowSettings, columns_of, row_settings};
 use crate::terminal;
 use change::FailIf;
 
-/// Changes below this share do not count, where nothing else is asked for: the default of `--floor`.
+/// Default of `--floor`: changes below this share are ignored.
 const FLOOR: f64 = 0.02;
-/// The file of a comparison in its folder.
+/// Name of the file with a comparison.
 pub(crate) const FILE: &str = "compare.json";
 
-/// A comparison as its JSON has it.
+/// Comparison in the form of its JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
     a: String,
     b: String,
-    /// Reasons against comparing, or for care.
+    /// Reasons that forbid the comparison, or that call for caution.
     doubts: Vec<Doubt>,
-    /// Absent where the two cannot be compared.
+    /// Absent if the two sides cannot be compared.
     comparison: Option<Comparison>,
-    /// Other things that changed.
+    /// Other differences between the sides, such as settings or versions.
     changed: Vec<Changed>,
-    /// Changes of `--fail-if` that are there, or that are not.
+    /// Results for the changes of `--fail-if`, whether they were found or not.
     failed: Vec<change::Judged>,
-    /// The sides that were compared, and how.
+    /// The inputs of the comparison and its settings.
     sources: Sources,
 }
 
-/// The two sides of a comparison: enough to make it again.
+/// Inputs of a comparison, sufficient to repeat it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sources {
     /// Folders of runs, or result files.
     a: Vec<PathBuf>,
     b: Vec<PathBuf>,
-    /// Properties by which result files of either side were read.
+    /// Properties with which the result files of sides A and B were read.
     #[serde(default)]
     rows: (RowSettings, RowSettings),
-    /// The load, of a point of two sweeps.
+    /// The load, if two sweeps are compared.
     at: Option<String>,
-    /// Loads of the sweeps that are not compared, the same in each of their points.
+    /// Loads that only one of the two sweeps has. They are the same in each point's comparison.
     #[serde(default)]
     apart: sweeps::Apart,
     asked: Asked,
 }
 
-/// The settings that were asked for.
+/// The settings that the user chose for the comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Asked {
     floor: f64,
@@ -82,24 +82,24 @@ impl Asked {
     }
 
     fn settings(&self) -> Settings {
-        // They were read before.
+        // The texts were parsed successfully before.
         let times = FailIf::read(&self.fail_if).unwrap_or_default().times();
         Settings { floor: self.floor, times, ..Settings::default() }
     }
 }
 
-/// One side: its runs and where they are.
+/// One side of a comparison: its runs and their paths.
 #[derive(Debug, Default)]
 struct Side {
     name: String,
     records: Vec<Record>,
     paths: Vec<PathBuf>,
-    /// Properties by which a result file was read.
+    /// Properties with which the side's result file was read.
     rows: RowSettings,
 }
 
 impl Side {
-    /// A folder of a run, or a result file.
+    /// Reads one side from a run's folder or a result file.
     fn read(path: &Path, properties: Option<&PropertyFlags>) -> Result<Self, String> {
         let rows = properties.filter(|_| !path.is_dir());
         let rows = rows.map(|properties| row_settings(path, properties)).transpose()?;
@@ -115,18 +115,18 @@ impl Side {
     }
 }
 
-/// Two sides, before they are compared.
+/// The two sides of a comparison that is still to be computed.
 #[derive(Debug, Default)]
 struct Pair {
     a: Side,
     b: Side,
-    /// The load, of a point of two sweeps.
+    /// The load, if two sweeps are compared.
     at: Option<String>,
-    /// Loads that only one of the sweeps has.
+    /// Loads that only one of the two sweeps has.
     apart: sweeps::Apart,
 }
 
-/// Two sides, compared.
+/// A finished comparison with its two sides.
 struct Done {
     pair: Pair,
     compared: Compared,
@@ -180,20 +180,20 @@ fn compare(flags: CompareFlags) -> Exit {
     let done: Vec<Done> = pairs.into_iter().map(|pair| pair.compare(&asked)).collect();
     let folder = (!flags.output.no_report).then(|| place::create(&flags.output.runs, "compare", a));
     let folder = folder.and_then(|made| {
-        // The answer is printed all the same.
+        // If the report cannot be built, the answer is printed without it.
         made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
     });
     tell(&done, folder.as_deref(), &flags)
 }
 
-/// Words on a pipe that is both sides: it can be read once only.
+/// Returns an error message if both sides name the same pipe or standard input, which can be read only once.
 fn read_twice(a: &Path, b: &Path) -> Option<String> {
     let what = if a == Path::new(STANDARD_INPUT) { "standard input" } else { "one pipe" };
     let words = || format!("A and B are {what}, which can be read once only: give one as a file");
     (is_stream(a) && a == b).then(words)
 }
 
-/// The two sides, or of two sweeps those of each load that both have.
+/// Returns the two sides as one pair. For two sweeps, returns a pair for each load that both have.
 fn pairs(
     a: &Path,
     b: &Path,
@@ -213,7 +213,8 @@ fn pairs(
     Ok(vec![Pair { a: read(a)?, b: read(b)?, ..Pair::default() }])
 }
 
-/// Two folders compared as without any option, for a server: the JSON and the page. Each side has the name of its folder.
+/// Compares two folders with default options, for the web server. Returns the JSON and the page. Each side is named
+/// after its folder.
 pub(crate) fn of_folders(
     a: &Path,
     b: &Path,
@@ -231,7 +232,7 @@ pub(crate) fn of_folders(
     Ok((json, page))
 }
 
-/// Of two results an object, of two sweeps a list.
+/// Formats comparisons as JSON: one object for two results, a list for two sweeps.
 fn json(all: &[&Compared]) -> String {
     match all {
         [one] if one.sources.at.is_none() => place::json(one),
@@ -267,7 +268,7 @@ impl Pair {
             ([a], [b]) => comparing::compare(a, b, &settings),
             (a, b) => compare_runs(a, b, &settings),
         });
-        // They were read before.
+        // The texts were parsed successfully before.
         let fail_if = FailIf::read(&asked.fail_if).unwrap_or_default();
         if let Some(comparison) = &mut comparison {
             fail_if.name(comparison, &settings);
@@ -303,7 +304,7 @@ impl Pair {
 }
 
 impl Compared {
-    /// Changes of `--fail-if` as criteria: met where they are not there.
+    /// Returns the changes of `--fail-if` as criteria. A criterion is met if its change was not found.
     fn criteria(&self) -> Vec<Criterion> {
         let at = self.sources.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
         let one = |judged: &change::Judged| Criterion {
@@ -318,7 +319,7 @@ impl Compared {
     }
 }
 
-/// The page of comparisons: one, or one for each load of two sweeps.
+/// Builds the report page of one comparison, or of the comparisons at each load of two sweeps.
 fn page(done: &[Done]) -> Option<ComparisonPage> {
     let criteria: Vec<Vec<Criterion>> = done.iter().map(|one| one.compared.criteria()).collect();
     let settings: Vec<Settings> =
@@ -345,7 +346,7 @@ fn page(done: &[Done]) -> Option<ComparisonPage> {
     Some(page)
 }
 
-/// The page of a comparison that was made before, from what it was made of.
+/// Rebuilds the report page of a saved comparison from its inputs.
 pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, String> {
     #[derive(Deserialize)]
     struct Saved {
@@ -391,7 +392,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, S
     page(&done).ok_or_else(|| format!("there is no comparison in {}", folder.display()))
 }
 
-/// Prints what was compared, and leaves it in its folder; the exit code.
+/// Prints the comparison and writes its files. Returns the exit code.
 fn tell(done: &[Done], folder: Option<&Path>, flags: &CompareFlags) -> Exit {
     let all: Vec<&Compared> = done.iter().map(|one| &one.compared).collect();
     let json = json(&all);
@@ -421,13 +422,13 @@ fn exit(compared: &[&Compared]) -> Exit {
     }))
 }
 
-/// Words about the runs that follow.
+/// Returns a text about the remaining runs and their duration.
 fn after(each: Option<Duration>, runs: u32) -> String {
     let all = each.map(|each| Remaining::Between(each * runs, each * runs));
     child::after("run", runs as usize, all)
 }
 
-/// Runs two plans in turns, and compares the runs.
+/// Runs two plans alternately, and compares the runs.
 fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit {
     let folder = match place::create(&flags.output.runs, "compare", &plans.0) {
         Ok(folder) => folder,
@@ -476,7 +477,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
     if runs_b.records.is_empty() {
         return exit;
     }
-    // As many on each side: the last turn may be half.
+    // Both sides get the same number of runs, because the last turn may have run only plan A.
     runs_a.records.truncate(runs_b.records.len());
     runs_a.paths.truncate(runs_b.paths.len());
     let done = Pair { a: runs_a, b: runs_b, ..Pair::default() }.compare(asked);

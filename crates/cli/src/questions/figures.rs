@@ -1,4 +1,4 @@
-//! Numbers as sweep, capacity and compare print them.
+//! Formatting of numbers for sweep, capacity and compare.
 
 use answers::verdict::Words;
 use report::model::words;
@@ -6,19 +6,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use report::captions::numbers::{load, number, percent};
 
-/// The English words alone, as JSON has them.
+/// Serializes only the English text, as the JSON files contain it.
 #[expect(clippy::ref_option, reason = "serde calls it with the field")]
 pub(crate) fn english<S: Serializer>(words: &Option<Words>, to: S) -> Result<S::Ok, S::Error> {
     words.as_ref().map(|words| &words.en).serialize(to)
 }
 
-/// English words of JSON. The Chinese ones are the same until they are made anew.
+/// Reads an English text from JSON. The Chinese text is a copy until the text is rebuilt.
 pub(crate) fn from_english<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Words>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     Ok(text.map(|text| words(text.clone(), text)))
 }
 
-/// A table: columns are as wide as their widest cell, the first to the left, the others to the right.
+/// Formats a table. Each column is as wide as its widest cell. The first column is left-aligned, the others
+/// right-aligned.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

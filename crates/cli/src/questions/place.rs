@@ -1,4 +1,4 @@
-//! The folder of an answer: its JSON, and the folders of the runs that it rests on.
+//! The folder of an answer: its JSON file, and the folders of its runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::flags::OutputFlags;
 use crate::report::file;
 use crate::{files, terminal, verdict};
 
-/// Makes the folder `VERB-PLAN-TIME` under `runs`.
+/// Creates the folder `VERB-PLAN-TIME` in `runs`.
 pub(crate) fn create(runs: &Path, verb: &str, plan: &Path) -> Result<PathBuf, String> {
     let stem = plan.file_stem().map_or_else(|| "plan".into(), |stem| stem.to_string_lossy());
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
@@ -31,12 +31,12 @@ pub(crate) fn create(runs: &Path, verb: &str, plan: &Path) -> Result<PathBuf, St
     Err(format!("cannot make a folder in {}: all names are taken", runs.display()))
 }
 
-/// Writes the JSON of an answer: the file is there whole or not at all.
+/// Writes the JSON file of an answer atomically: the file is complete or missing.
 pub(crate) fn write(folder: &Path, name: &str, answer: &impl Serialize) -> Result<PathBuf, String> {
     write_text(folder, name, &json(answer))
 }
 
-/// The same of a text without its last line's end.
+/// Writes a text file atomically and adds the final line break.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     let part = folder.join(format!("{name}.part"));
@@ -49,7 +49,7 @@ pub(crate) fn json(answer: &impl Serialize) -> String {
     serde_json::to_string_pretty(answer).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Reads the file of an answer. The error is a sentence for the user.
+/// Reads the JSON file of an answer. The error is a sentence for the user.
 pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, String> {
     let file = folder.join(name);
     let wrong = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
@@ -57,18 +57,18 @@ pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, 
     serde_json::from_slice(&text).map_err(|error| wrong(&error))
 }
 
-/// The folders of runs that the file of an answer may name.
+/// Limits which run folders an answer's file may refer to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
-    /// Wherever they are: the user has named the answer.
+    /// Run folders anywhere, because the user has named the answer.
     Anywhere,
-    /// Below this folder alone, which is canonical: the file may be somebody else's.
+    /// Run folders below this canonical folder only, because the file may come from another user.
     Below(&'a Path),
 }
 
 impl Reach<'_> {
-    /// The run that an answer names: where the answer's folder was moved, it is still below it. The error is a sentence for
-    /// the user.
+    /// Returns the path of a run that an answer names. If the answer's folder was moved, the run is found below its new
+    /// path. The error is a sentence for the user.
     pub(crate) fn run(self, answer: &Path, run: &Path) -> Result<PathBuf, String> {
         let end: Vec<_> = run.components().rev().take(2).collect();
         let moved = end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part));
@@ -77,7 +77,7 @@ impl Reach<'_> {
         };
         let beside = run.file_name().map(|name| root.join(name));
         let places = [Some(run.to_owned()), Some(moved), beside];
-        // What is elsewhere is not even looked for.
+        // Paths outside the folder are dropped before any file is accessed.
         let inside = places.into_iter().flatten().filter(|path| path.starts_with(root));
         let mut found = inside.filter_map(|path| path.canonicalize().ok());
         let is_run = |path: &PathBuf| path.starts_with(root) && path != root && path != answer;
@@ -90,7 +90,7 @@ impl Reach<'_> {
     }
 }
 
-/// An answer as it is printed: JSON, or text and the files that it left.
+/// An answer in printable form: JSON, or text and the names of the written files.
 pub(crate) struct Answer<'a> {
     pub(crate) json: &'a str,
     pub(crate) text: &'a str,
@@ -116,8 +116,9 @@ impl OutputFlags {
         verdict::language(self.lang)
     }
 
-    /// Writes the page of an answer into its folder, unless it is not wanted, and its summary where it is. An answer is not
-    /// lost for its page. Returns the page's file; `false`: the summary is lost.
+    /// Writes the report page of an answer into its folder, unless `--no-report` is set, and the Markdown summary if
+    /// requested. A failed page does not discard the answer. Returns the page's file, and false if the summary was not
+    /// written.
     pub(crate) fn report(
         &self,
         folder: Option<&Path>,

@@ -1,4 +1,4 @@
-//! Records from folders of runs and from result files.
+//! Reads records from run folders and result files.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use record::Record;
 use report::model::words;
 use stats::jtl::Columns;
 
-/// The record of a run's folder, also of one that goes on.
+/// Returns the record of a run's folder. The run may still be in progress.
 pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
     Record::read(folder).map_err(|error| error.to_string())
 }
 
-/// The record of a run's folder, of the file in it, or of a result file.
+/// Reads a record from a run's folder, from a record file, or from a result file.
 pub(crate) fn read(path: &Path, columns: &Columns) -> Result<Record, String> {
     Record::open(path, columns).map_err(|error| super::refusal(&error))
 }
 
-/// From the first run's start to the last one's end, epoch ms. `known`: the record of one of them, for those that cannot
-/// be read.
+/// Returns the time from the first run's start to the last run's end in epoch milliseconds. `known` is the record of
+/// one of these runs, used if another record cannot be read.
 pub(crate) fn span<'f>(
     mut folders: impl DoubleEndedIterator<Item = &'f Path>,
     known: &Record,
@@ -30,8 +30,8 @@ pub(crate) fn span<'f>(
     (first.frame.start_ms, last.frame.start_ms + last.frame.length_ms)
 }
 
-/// The first finding of a verdict on the generator, as a clause without its full stop: what was measured says little about
-/// the target.
+/// Returns a verdict's first finding about the generator, without its full stop. With a finding of this kind the
+/// figures say little about the target.
 pub(crate) fn doubt(verdict: &Verdict) -> Option<Words> {
     let mut findings = verdict.findings.iter();
     let finding = findings.find(|finding| finding.about == About::Generator)?;

@@ -1,4 +1,4 @@
-//! `throng sweep`: throughput and response times over a row of loads, and the model that describes them, or none.
+//! `throng sweep`: measures throughput and response times at a series of loads, and fits a model if one describes them.
 
 mod point;
 mod text;
@@ -24,19 +24,19 @@ use crate::flags::{OutputFlags, SweepFlags};
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// The file of a sweep in its folder.
+/// Name of the file with a sweep.
 pub(crate) const FILE: &str = "sweep.json";
 
-/// A sweep as its file has it.
+/// Sweep in the form of its JSON file.
 #[derive(Debug, Serialize)]
 struct Sweep {
     plan: PathBuf,
-    /// `users` or `rps`.
+    /// The varied quantity: `users` or `rps`.
     axis: &'static str,
     precision: f64,
     points: Vec<Point>,
     model: Choice,
-    /// The loads that were asked for and not run.
+    /// Requested loads that were not run.
     not_run: Vec<f64>,
 }
 
@@ -107,7 +107,7 @@ fn sweep(flags: SweepFlags) -> Exit {
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
 }
 
-/// Words about the points that follow: a target that is overrun makes them longer than asked.
+/// Returns a text about the remaining points. If a target is overloaded, points take longer than requested.
 fn after(flags: &SweepFlags, made: &[Point], points: usize) -> String {
     let least = (flags.ramp + flags.at_least).min(flags.at_most);
     let longest = made.iter().map(|point| point.run_seconds).fold(0.0, f64::max);
@@ -116,7 +116,7 @@ fn after(flags: &SweepFlags, made: &[Point], points: usize) -> String {
     child::after("point", points, Some(Remaining::Between(least * all, most * all)))
 }
 
-/// The loads of the points, the lightest first, each once.
+/// Returns the loads of the points in ascending order, without duplicates.
 fn loads(flags: &SweepFlags) -> Vec<Load> {
     let mut loads: Vec<Load> = if flags.rps.is_empty() {
         flags.users.iter().copied().map(Load::Users).collect()
@@ -128,7 +128,8 @@ fn loads(flags: &SweepFlags) -> Vec<Load> {
     loads
 }
 
-/// Prints the answer, even if its file finds no room; whether all that was to be written is there.
+/// Prints the sweep and writes its files. The sweep is printed even if the disk has no room. Returns true if all files
+/// were written.
 fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
     let path = save(sweep, folder);
     let is_kept = path.is_some();
@@ -136,7 +137,7 @@ fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
         let record = results::of_run(&sweep.points.last()?.folder).ok()?;
         Some(Page::Sweep(Box::new(sweep.page(folder, &record))))
     };
-    // Where the answer finds no room, its page finds none.
+    // Without room for the sweep's file, the report page is not written either.
     let (shown, whole) = output.report(is_kept.then_some(folder), page);
     let (json, text) = (place::json(sweep), text::page(sweep));
     Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
@@ -144,7 +145,7 @@ fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
 }
 
 impl Sweep {
-    /// Chooses the model of what there is.
+    /// Fits the model to the points that count.
     fn choose(&mut self) {
         let counted = self.points.iter().filter(|point| point.excluded.is_none());
         let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
@@ -155,7 +156,7 @@ impl Sweep {
         if self.axis == "users" { Axis::Users } else { Axis::Rate }
     }
 
-    /// `record`: that of a run of it.
+    /// Builds the report page of the sweep. `record` is the record of one of its runs.
     fn page(&self, folder: &Path, record: &Record) -> SweepPage {
         let unit = self.axis().unit();
         SweepPage::new(Swept {
@@ -171,7 +172,7 @@ impl Sweep {
     }
 }
 
-/// The page of a sweep that was made before, from its runs.
+/// Rebuilds the report page of a saved sweep from its runs.
 pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<SweepPage, String> {
     #[derive(Deserialize)]
     struct Saved {
@@ -209,7 +210,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<SweepPage, String
     Ok(sweep.page(folder, &last))
 }
 
-/// Writes the file.
+/// Writes the sweep's JSON file.
 fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
     sweep.choose();
     match place::write(folder, FILE, sweep) {
@@ -221,7 +222,7 @@ fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Says why a run is missing; the exit code of that.
+/// Prints the reason for a missing run. Returns the matching exit code.
 pub(crate) fn stopped(name: &str, failed: Failed) -> Exit {
     match failed {
         Failed::Interrupted => {

@@ -1,7 +1,7 @@
 //! The facts of a run, sweep, search or comparison, as the list shows them.
 //!
-//! They come from the small files of its folder: the summary of a run that has ended, the data in the page of an answer, the
-//! last second of a run that goes on. Only a run that was killed is read from its record, if that is not large.
+//! The facts come from small files in the folder: the summary of a finished run, the data in the report of an answer,
+//! or the last second of a running test. Only for a killed run the record is read, if it is not large.
 
 mod answer;
 
@@ -21,17 +21,17 @@ use stats::grouped::things;
 use crate::questions::{capacity, compare, sweep};
 use crate::{ctl, files};
 
-/// Bytes of a summary or of an answer, and of a record from which figures are made for the list, at most.
+/// Largest summary or answer file in bytes, and largest record from which the list computes figures.
 const SUMMARY: u64 = 8 << 20;
 const RECORD: u64 = 8 << 20;
-/// Bytes at the end of the file of seconds in which the last one is found.
+/// Number of bytes at the end of `seconds.jsonl` that are searched for the last second.
 const LAST: u64 = 64 << 10;
-/// Folders of runs in that of an answer.
+/// Largest number of run folders that are read in an answer's folder.
 const MOST_RUNS: usize = 500;
-/// Characters of a text from a file, and tags, at most.
+/// Longest text from a file in characters, and largest number of tags.
 const LONGEST: usize = 400;
 pub(super) const MOST_TAGS: usize = 20;
-/// The file with the name and the tags that a user gave.
+/// Name of the file with the name and the tags that a user gave to an entry.
 pub(super) const NOTE: &str = "note.json";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -50,11 +50,11 @@ pub(super) enum State {
     #[default]
     Ended,
     Running,
-    /// It has no end: it was killed.
+    /// The run has no recorded end: its process was killed.
     Unfinished,
 }
 
-/// A name and tags, by which users find it again.
+/// Name and tags that a user gave to an entry to find it later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Note {
@@ -62,14 +62,14 @@ pub(super) struct Note {
     pub(super) tags: Vec<String>,
 }
 
-/// Criteria that are met, of so many.
+/// Number of criteria that were met, out of the number of all criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Criteria {
     met: usize,
     of: usize,
 }
 
-/// The figures of an entry. Of a sweep or a search the samples are those of all its runs.
+/// Figures of an entry in the list. For a sweep or a search, the samples are those of all its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Figures {
     samples: Option<u64>,
@@ -78,32 +78,32 @@ struct Figures {
     error_share: Option<f64>,
 }
 
-/// The facts of an entry.
+/// Facts of an entry in the list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Facts {
     pub(super) kind: Kind,
     pub(super) state: State,
     pub(super) note: Note,
-    /// Its begin, epoch ms.
+    /// Start of the run or answer in epoch milliseconds.
     pub(super) at_ms: i64,
     length_ms: Option<i64>,
     plan: String,
-    /// The first sentence of its verdict, or of its answer; of a run that goes on, its last second.
+    /// First sentence of the verdict or of the answer. For a running test: its last second in words.
     words: Option<Words>,
-    /// The generator or its machine was the bottleneck: the figures are doubtful.
+    /// True if the generator or its machine was the bottleneck, so that the figures are doubtful.
     doubtful: bool,
     #[serde(flatten)]
     figures: Figures,
-    /// The part of an answer that its figures are of.
+    /// The load to which the figures of a sweep or search belong.
     of: Option<Words>,
-    /// Of a comparison the same figures of A.
+    /// Figures of side A of a comparison.
     a: Option<Figures>,
     criteria: Option<Criteria>,
-    /// Its end as the summary names it.
+    /// Reason for the run's end, as the summary names it.
     end: Option<String>,
 }
 
-/// The facts of a folder; `None`: it is none of a run's or an answer's.
+/// Returns the facts of a folder, or `None` if the folder belongs to no run and no answer.
 pub(super) fn of(folder: &Path) -> Option<Facts> {
     let inside = inside(folder)?;
     let kind = kind(folder, &inside)?;
@@ -116,7 +116,7 @@ pub(super) fn of(folder: &Path) -> Option<Facts> {
     Some(facts)
 }
 
-/// The names in a folder, of files and of folders; links are none of both.
+/// Names of the files and folders in a folder. Symbolic links are left out.
 struct Inside {
     files: Vec<String>,
     folders: Vec<String>,
@@ -137,7 +137,7 @@ fn inside(folder: &Path) -> Option<Inside> {
     Some(inside)
 }
 
-/// What a folder is of, by the files and folders in it.
+/// Returns the kind of a folder (run, sweep, search or comparison), judged by the names in it.
 pub(super) fn kind_of(folder: &Path) -> Option<Kind> {
     kind(folder, &inside(folder)?)
 }
@@ -156,7 +156,7 @@ fn kind(folder: &Path, inside: &Inside) -> Option<Kind> {
     if has("seconds.jsonl") && (has("properties.txt") || has(record::FILE)) {
         return Some(Kind::Run);
     }
-    // An answer that is not there yet has the folders of its first runs.
+    // An answer that is not finished has no file yet; the names of its first run folders show its kind.
     let first = inside.folders.iter().find(|name| size_of_output(folder, name).is_some())?;
     let (word, _) = first.split_once('-')?;
     match word {
@@ -171,7 +171,7 @@ fn size_of_output(folder: &Path, name: &str) -> Option<u64> {
     files::size(&folder.join(name).join("output.txt"))
 }
 
-/// Whether a test runs there, or in one of the folders of an answer.
+/// True if a test is running in this folder, or in one of the run folders of an answer.
 pub(super) fn is_running(folder: &Path, kind: Kind) -> bool {
     if kind == Kind::Run {
         return ctl::is_running(folder);
@@ -179,7 +179,7 @@ pub(super) fn is_running(folder: &Path, kind: Kind) -> bool {
     runs(folder).iter().any(|run| ctl::is_running(run))
 }
 
-/// The folders of an answer's runs.
+/// Returns the folders of the runs that belong to an answer.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| {
         let names = inside(folder).map(|inside| inside.folders).unwrap_or_default();
@@ -195,7 +195,7 @@ fn note(folder: &Path) -> Note {
     Note { name: clipped(&name), tags }
 }
 
-/// A text of a file, which may be one of others, at a length that a list can show.
+/// Shortens a text from a file to the length that the list shows. The file may come from another user.
 fn clipped(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
@@ -204,7 +204,7 @@ fn json(path: &Path, most: u64) -> Option<Value> {
     serde_json::from_slice(&files::read(path, most)?).ok()
 }
 
-/// The time in a folder's name, or else that of its last change.
+/// Returns the start time from the folder's name, or else the time of the folder's last change. Epoch milliseconds.
 fn begun_ms(folder: &Path) -> i64 {
     let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let changed = || {
@@ -214,7 +214,7 @@ fn begun_ms(folder: &Path) -> i64 {
     in_name(name).or_else(changed).unwrap_or_default()
 }
 
-/// `YYYYmmdd-HHMMSS` in a name, in local time.
+/// Parses `YYYYmmdd-HHMMSS` in local time from a folder's name.
 fn in_name(name: &str) -> Option<i64> {
     let parts: Vec<&str> = name.split('-').collect();
     let digits =
@@ -225,7 +225,7 @@ fn in_name(name: &str) -> Option<i64> {
     Some(here.timestamp().as_millisecond())
 }
 
-/// The name of a file in a path that a result has in it.
+/// Returns the file name of a path that a result file contains.
 fn file_name(path: &str) -> String {
     clipped(path.rsplit(['/', '\\']).next().unwrap_or_default())
 }
@@ -281,11 +281,11 @@ impl Facts {
         }
     }
 
-    /// The last second of a run that goes on.
+    /// Reads the last second of a running test.
     fn of_last_second(&mut self, folder: &Path) {
         let tail = files::tail(&folder.join("seconds.jsonl"), LAST).unwrap_or_default();
         let tail = String::from_utf8_lossy(&tail);
-        // The last line may be half of one.
+        // The first and last lines of the excerpt may be cut; only whole lines are parsed.
         let whole = tail.rfind('\n').map_or("", |end| &tail[..end]);
         let last = whole.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
         let Some(last) = last else { return };
@@ -308,7 +308,7 @@ impl Facts {
         ));
     }
 
-    /// The record of a run that was killed.
+    /// Computes the figures of a killed run from its record.
     fn of_record(&mut self, folder: &Path) {
         let file = folder.join(record::FILE);
         let Some(bytes) = files::read(&file, RECORD) else { return };

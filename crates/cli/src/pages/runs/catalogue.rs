@@ -1,7 +1,7 @@
-//! The list of a folder's runs, and the thread that keeps it up to date.
+//! The list of a folder's runs, and the thread that keeps the list up to date.
 //!
-//! Each change has a number, so that a page asks for what is newer than what it has. The newest folders are read first and
-//! shown as they come: thousands of others are not waited for.
+//! Each change has a version number, so that a page can ask for all changes after the version that it has. The newest
+//! folders are read first and are shown immediately, before thousands of older ones are read.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -16,34 +16,35 @@ use web::Feed;
 
 use super::about::{self, Facts, Kind, State};
 
-/// Time between two looks into the folder, while a page is open and while none is; and as many times what a look took.
+/// Pause between two scans of the folder: short while a page is open, long otherwise. The pause is also a multiple of
+/// the time that the last scan took.
 const OFTEN: Duration = Duration::from_secs(2);
 const SELDOM: Duration = Duration::from_secs(20);
 const REST: u32 = 10;
-/// Changes are told to pages so often while folders are read.
+/// Interval at which pages are notified of changes while folders are being read.
 const TOLD: Duration = Duration::from_millis(300);
-/// Entries that are listed, and numbers of removed ones that are kept, at most.
+/// Largest number of entries in the list, and of removed entries whose numbers are kept.
 const MOST: usize = 50_000;
 const MOST_GONE: usize = 1000;
-/// A folder that changed so lately may still be in the making.
+/// Age in nanoseconds below which a changed folder may still be incomplete.
 const YOUNG_NS: i128 = 10_000_000_000;
-/// The priority of the thread that reads: behind that of a test that runs here.
+/// Nice value of the thread that reads folders. It is lower in priority than a test on the same machine.
 const NICE: i32 = 10;
 
-/// A folder as it was when it was read: its number in the file system, and its last change, ns.
+/// State of a folder when it was read: its inode, and the time of its last change in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
     changed: i128,
 }
 
-/// An entry of the list.
+/// An entry in the list of runs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Entry {
     pub(super) id: u64,
-    /// Name of its folder.
+    /// Name of the entry's folder.
     pub(super) folder: String,
-    /// Address of its report.
+    /// Address of the entry's report.
     pub(super) address: String,
     #[serde(flatten)]
     pub(super) facts: Facts,
@@ -53,7 +54,7 @@ pub(super) struct Entry {
     version: u64,
 }
 
-/// An entry that a request has named: its folder is the one that was listed.
+/// The entry that a request has named. The folder was checked to be the one in the list.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) id: u64,
@@ -63,7 +64,7 @@ pub(super) struct Found {
     pub(super) state: State,
 }
 
-/// The list as a page gets it.
+/// The list of runs as it is sent to a page.
 #[derive(Serialize)]
 struct Told<'a> {
     version: u64,
@@ -88,17 +89,18 @@ struct List {
     version: u64,
     next: u64,
     entries: BTreeMap<u64, Entry>,
-    /// Numbers of entries by their folders.
+    /// Numbers of the entries, by folder name.
     numbers: HashMap<String, u64>,
-    /// Entries that are gone, with the version of their end; those before that version are forgotten.
+    /// Removed entries, each with the version that removed it. Removals before the version `forgotten` are no longer
+    /// kept.
     gone: VecDeque<(u64, u64)>,
     forgotten: u64,
-    /// Folders that are none of runs, so that they are not read again.
+    /// Folders that contain no run, kept so that they are not read a second time.
     others: HashMap<String, Stamp>,
-    /// Folders that are still to be read.
+    /// Number of folders that are still to be read.
     left: usize,
     looked: bool,
-    /// Somebody asks for the list.
+    /// True if a page has requested the list since the last scan.
     asked: bool,
 }
 
@@ -111,7 +113,7 @@ impl Catalogue {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks into the folder until the program ends.
+    /// Scans the folder repeatedly until the program ends.
     pub(super) fn keep_up(&self) {
         let _ = rustix::process::setpriority_process(None, NICE);
         loop {
@@ -125,7 +127,8 @@ impl Catalogue {
         }
     }
 
-    /// The changes since that version as JSON; all, if it is too old. `folder` and `read_only` are for the page.
+    /// Returns the changes after a version as JSON, or the whole list if the version is too old. `folder` and
+    /// `read_only` are passed on to the page.
     pub(super) fn since(&self, version: u64, folder: &str, read_only: bool) -> Vec<u8> {
         let mut list = self.list();
         list.asked = version == 0 || list.asked;
@@ -146,12 +149,12 @@ impl Catalogue {
         serde_json::to_vec(&told).unwrap_or_default()
     }
 
-    /// The entry of that number, if its folder is still the one that was listed.
+    /// Returns the entry with this number, if its folder is still the one in the list.
     pub(super) fn find(&self, id: u64) -> Option<Found> {
         self.found(self.list().entries.get(&id)?)
     }
 
-    /// The entry whose report has that address.
+    /// Returns the entry whose report has this address.
     pub(super) fn at(&self, address: &str) -> Option<Found> {
         let list = self.list();
         self.found(list.entries.values().find(|entry| entry.address == address)?)
@@ -165,7 +168,7 @@ impl Catalogue {
         is_same.then_some(Found { id: *id, path, folder, kind, state })
     }
 
-    /// Reads a folder that was made or changed just now; the address of its report.
+    /// Reads a folder that was just created or changed. Returns the address of its report.
     pub(super) fn look_for(&self, folder: &str) -> Option<String> {
         self.read(folder, stamp(&self.root.join(folder))?);
         self.tell();
@@ -173,13 +176,13 @@ impl Catalogue {
         Some(list.entries.get(list.numbers.get(folder)?)?.address.clone())
     }
 
-    /// The entry's folder was removed.
+    /// Removes the entry of a deleted folder from the list.
     pub(super) fn remove(&self, id: u64) {
         self.list().remove(id);
         self.tell();
     }
 
-    /// Tells pages that there is something new.
+    /// Notifies open pages of a new version of the list.
     fn tell(&self) {
         let (version, left) = {
             let list = self.list();
@@ -188,7 +191,7 @@ impl Catalogue {
         self.feed.publish("changed", &json!({ "version": version, "left": left }).to_string());
     }
 
-    /// Compares the list with the folder, and reads what is new.
+    /// Scans the folder once: compares the list with it, and reads new and changed entries.
     fn look(&self) {
         let mut there: HashMap<String, Stamp> = HashMap::new();
         for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
@@ -222,7 +225,7 @@ impl Catalogue {
         }
     }
 
-    /// Removes entries that are gone. The folders that are to be read.
+    /// Removes entries whose folders are gone. Returns the folders that must be read.
     fn compare(&self, there: &HashMap<String, Stamp>) -> Vec<(String, Stamp)> {
         let mut list = self.list();
         let gone = list.entries.values().filter(|entry| {
@@ -235,20 +238,22 @@ impl Catalogue {
         let now_ns = jiff::Timestamp::now().as_nanosecond();
         let known = |name: &String| list.entries.get(list.numbers.get(name)?);
         let is_new = |(name, stamp): &(&String, &Stamp)| match known(name) {
-            // The files of a run that goes on grow, and nothing tells of the end of one that is killed.
+            // A running test is reread at each scan: its files grow without a change of the folder, and no event
+            // reports that its process was killed.
             Some(entry) => {
                 entry.stamp != **stamp
                     || entry.facts.state == State::Running
                     || entry.facts.state == State::Unfinished && entry.facts.kind != Kind::Run
             }
-            // One that is being made may become a run's without a change of its own.
+            // A folder in creation can become a run's folder without a change of its own time, so young folders are
+            // reread.
             None => list.others.get(*name) != Some(*stamp) || now_ns - stamp.changed < YOUNG_NS,
         };
         let new = there.iter().filter(is_new);
         new.map(|(name, stamp)| (name.clone(), *stamp)).collect()
     }
 
-    /// Reads a folder, and puts it into the list.
+    /// Reads a folder and adds its facts to the list.
     fn read(&self, folder: &str, stamp: Stamp) {
         let facts = about::of(&self.root.join(folder));
         self.list().put(folder, stamp, facts);
@@ -277,7 +282,7 @@ impl List {
                 }
             }
             None => {
-                // Without randomness there is no address that nobody guesses.
+                // Without random numbers no secret address can be created, so the entry is left out.
                 let Ok(secret) = web::random() else { return };
                 self.next += 1;
                 let (id, folder) = (self.next, folder.to_owned());
@@ -302,7 +307,7 @@ impl List {
     }
 }
 
-/// The stamp of a folder; `None` of anything else, and of a link to one.
+/// Returns the stamp of a folder, or `None` for anything else, also for a link to a folder.
 fn stamp(path: &Path) -> Option<Stamp> {
     let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
     let changed = i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec());
@@ -352,11 +357,12 @@ mod tests {
         assert_eq!((folders(&newer), &newer["whole"]), (vec!["b"], &json!(false)));
         let id = all["entries"][0]["id"].as_u64().expect("a number");
         assert_eq!(catalogue.find(id).map(|found| found.folder), Some("a".to_owned()));
-        // Removed, it might give its number in the file system to the one that comes.
+        // The old folder is moved away, not removed: otherwise the file system might reuse its inode for the new
+        // folder.
         let away = tempfile::tempdir_in(root.path().parent().expect("a folder")).expect("another");
         fs::rename(root.path().join("a"), away.path().join("a")).expect("it goes");
         assert!(catalogue.find(id).is_none(), "its folder has gone");
-        // Another folder of the same name is another entry.
+        // A new folder with the same name becomes a new entry.
         make(root.path(), "c");
         make(root.path(), "a");
         catalogue.look();

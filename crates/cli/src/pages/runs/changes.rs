@@ -1,7 +1,8 @@
-//! Names and tags of entries, and what is deleted.
+//! Names and tags of entries, and the deletion of entries.
 //!
-//! A name stands in a file of the run's folder; the folder keeps its own, by which comparisons and scripts know it. What is
-//! deleted has nothing in it but files that runs have: a folder with anything else is left alone, whole.
+//! A name is saved in a file of the run's folder. The folder itself is not renamed, because comparisons and scripts
+//! refer to it. A folder is deleted only if it contains nothing but files that runs write; with any other file in it,
+//! nothing is deleted.
 
 use std::fs;
 use std::io;
@@ -15,11 +16,12 @@ use super::made::{Maker, Refused};
 use crate::questions::{capacity, compare, sweep};
 use crate::{folder, report};
 
-/// Characters of a name and of a tag, at most.
+/// Longest name and longest tag in characters.
 const LONGEST_NAME: usize = 120;
 const LONGEST_TAG: usize = 40;
 
-/// Files of a run's folder. The last ones say what it is: they go last, so that half of a deletion can be repeated.
+/// Names of files in a run's folder, in order of deletion. The files that identify the folder as a run's come last, so
+/// that an interrupted deletion can be repeated.
 const OF_RUN: [&str; 13] = [
     "plan.jmx",
     "throng.log",
@@ -35,11 +37,11 @@ const OF_RUN: [&str; 13] = [
     "properties.txt",
     folder::SECONDS,
 ];
-/// Files of an answer's folder, and of those that it has for its runs.
+/// Names of files in an answer's folder, and in the folders that hold its runs.
 const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
 const OF_TURN: [&str; 1] = ["output.txt"];
 
-/// Gives an entry a name and tags; an empty name takes it away.
+/// Sets the name and tags of an entry. An empty name removes the name.
 pub(super) fn name(catalogue: &Catalogue, id: u64, name: &str, tags: &[String]) -> Controlled {
     let Some(found) = catalogue.find(id) else { return gone() };
     let note = match noted(name, tags) {
@@ -71,7 +73,7 @@ fn gone() -> Controlled {
     Controlled::refused("this run is not there any more", "该运行已不存在")
 }
 
-/// The name and the tags without what a reader cannot see.
+/// Trims and checks a name and tags: their lengths, their number, and that they contain no invisible characters.
 fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
     let bounded = |text: &str, most: usize| {
         let text = text.trim();
@@ -110,9 +112,9 @@ fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
     Ok(Note { name, tags: all })
 }
 
-/// Deletes entries, one after the other. The first that cannot be deleted is the last that is tried.
+/// Deletes entries one after the other. Stops at the first entry that cannot be deleted.
 pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Controlled {
-    // No report is made of a run meanwhile.
+    // Holding the turn prevents a report of one of these runs from being built at the same time.
     let _turn = match maker.turn() {
         Ok(turn) => turn,
         Err(Refused::Busy) => return Controlled::refused("try again in a moment", "请稍后再试"),
@@ -139,7 +141,7 @@ pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Contr
 
 /// Deletes the folder of an entry. The error is a sentence for the user.
 fn remove(found: &Found) -> Result<(), String> {
-    // The folder is looked at anew: what the list knows may be old.
+    // The folder is read afresh, because the list may be out of date.
     let kind = about::kind_of(&found.path).ok_or("it is no folder of a run")?;
     if about::is_running(&found.path, kind) {
         return Err("a test runs there: stop it first".into());
@@ -161,12 +163,12 @@ fn remove(found: &Found) -> Result<(), String> {
     Ok(())
 }
 
-/// Lists what is in the folder of a run, in the order in which it goes, the folder itself last.
+/// Lists the paths in a run's folder in order of deletion, with the folder itself last.
 fn of_run(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
     list(folder, &OF_RUN, doomed, |_, path| Err(foreign(&path)))
 }
 
-/// The same of an answer: its own files, and the folders of its runs.
+/// Lists the paths in an answer's folder in order of deletion: its own files, and the folders of its runs.
 fn of_answer(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
     list(folder, &OF_ANSWER, doomed, |doomed, turn| {
         list(&turn, &OF_TURN, doomed, |doomed, run| match about::kind_of(&run) {
@@ -176,7 +178,7 @@ fn of_answer(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
     })
 }
 
-/// Lists a folder whose files have these names; folders in it are for `below`.
+/// Lists a folder whose files must have one of the given names. Subfolders are passed to `below`.
 fn list(
     folder: &Path,
     files: &[&str],
@@ -205,7 +207,8 @@ fn list(
     Ok(())
 }
 
-/// The place of a file among those; one that was not finished is as good as whole.
+/// Returns the position of a file name in the list of names. An unfinished file (`.name.part`) counts as its finished
+/// file.
 fn place(name: &str, files: &[&str]) -> Option<usize> {
     let whole = name.strip_suffix(".part").unwrap_or(name);
     let whole = if whole == name { name } else { whole.strip_prefix('.').unwrap_or(whole) };

@@ -1,7 +1,7 @@
-//! Reports and comparisons that are made when somebody asks for them.
+//! Reports and comparisons that are built on request.
 //!
-//! One is made at a time, for a long run takes memory and time; a few requests wait for their turn, and further ones are
-//! asked to come again. A report that is made is written into its run's folder, if that can be written to.
+//! One page is built at a time, because a long run takes much memory and time. A few requests wait; further ones are
+//! refused and asked to retry. A finished report is saved in its run's folder, if that folder is writable.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,20 @@ use crate::questions::compare;
 use crate::questions::place::{self, Reach};
 use crate::{files, report};
 
-/// Requests that wait for their turn, at most.
+/// Largest number of waiting requests.
 const WAITING: usize = 8;
-/// Bytes of a report that is served, at most.
+/// Largest report that is served, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// Comparisons that are not kept as files, and their bytes, at most.
+/// Largest number of comparisons that are held in memory only, and their total size in bytes.
 const KEPT: usize = 16;
 const KEPT_BYTES: usize = 64 << 20;
 
-/// The reason for which there is no page.
+/// Reason for refusing a request for a page.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// Too many ask at once.
+    /// Too many requests are waiting.
     Busy,
-    /// A sentence for the user.
+    /// The page cannot be built, with a sentence for the user.
     Words(String),
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Maker {
     language: Language,
     work: Mutex<()>,
     waiting: AtomicUsize,
-    /// Comparisons for a look, the oldest first: their addresses and pages.
+    /// Comparisons that are held in memory only, with address and page, oldest first.
     pages: Mutex<VecDeque<(String, Arc<[u8]>)>>,
 }
 
-/// The turn of a request; no other works meanwhile.
+/// Exclusive permission to build a page or delete entries.
 pub(super) struct Turn<'a> {
     maker: &'a Maker,
     _work: MutexGuard<'a, ()>,
@@ -71,7 +71,7 @@ impl Maker {
         }
     }
 
-    /// Waits until nobody else works.
+    /// Waits until no other request is building a page, and returns the turn.
     pub(super) fn turn(&self) -> Result<Turn<'_>, Refused> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -81,7 +81,8 @@ impl Maker {
         Ok(Turn { maker: self, _work: work })
     }
 
-    /// The report of an entry, made if there is none; of a run that goes on as of now.
+    /// Returns the report of an entry and builds it if there is none. The report of a running test shows its current
+    /// state.
     pub(super) fn report(&self, entry: &Found) -> Result<Arc<[u8]>, Refused> {
         let file = entry.path.join(report::file::FILE);
         let is_over = entry.state != State::Running;
@@ -90,20 +91,21 @@ impl Maker {
             return Ok(html.into());
         }
         let _turn = self.turn()?;
-        // Somebody else may have asked for it before.
+        // Another request may have built the report while this one waited.
         if let Some(html) = there() {
             return Ok(html.into());
         }
         files::plain(&entry.path)?;
         let html = report::below(&self.root, &entry.path, self.language)?;
         if is_over {
-            // Where nothing can be written, the page is as good.
+            // If the folder is not writable, the report is served without being saved.
             let _ = report::file::write(&file, &html);
         }
         Ok(html.into_bytes().into())
     }
 
-    /// Compares two entries. `Ok(Ok(address))`: of a page for a look; `Ok(Err(folder))`: of one that is kept.
+    /// Compares two entries. Returns `Ok(Ok(address))` for a page in memory, and `Ok(Err(folder))` for a saved
+    /// comparison.
     pub(super) fn compare(
         &self,
         a: &Found,
@@ -138,7 +140,7 @@ impl Maker {
         Ok(Ok(address))
     }
 
-    /// Writes a comparison into a folder of its own, as `throng compare` does; the folder's name.
+    /// Saves a comparison in a new folder, as `throng compare` does. Returns the folder's name.
     fn keep(&self, a: &Path, json: &str, html: &str) -> Result<String, String> {
         let folder = place::create(&self.root, "compare", a)?;
         place::write_text(&folder, compare::FILE, json)?;
@@ -148,7 +150,7 @@ impl Maker {
         Ok(folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }
 
-    /// The comparison at that address.
+    /// Returns the comparison with this address.
     pub(super) fn comparison(&self, address: &str) -> Option<Arc<[u8]>> {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.iter().find(|page| page.0 == address).map(|page| Arc::clone(&page.1))

@@ -1,4 +1,4 @@
-//! The answer of a search as its file has it: the bounds, the probes, and the limit that they have found.
+//! The answer of a search in its file: the bounds, the probes, and the cause of the limit.
 
 use std::path::{Path, PathBuf};
 
@@ -13,36 +13,36 @@ use super::judge::Judged;
 use super::probe::Done;
 use crate::questions::{results, sweep};
 
-/// A search as its file has it.
+/// Search in the form of its JSON file.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Capacity {
     pub(super) plan: PathBuf,
-    /// `users` or `rps`: what was searched.
+    /// The searched quantity: `users` or `rps`.
     pub(super) axis: String,
     pub(super) criteria: Vec<String>,
     pub(super) answer: Answer,
-    /// The answer is a lower bound of what the target can take: nothing larger was tried, or the generator, or a machine
-    /// that both share, was at its limit.
+    /// True if the answer is only a lower bound of the target's capacity: no larger load was tried, or the generator or
+    /// a machine shared with the target was at its limit.
     pub(super) at_least: bool,
-    /// The reason for which the upper bound is one; absent where nothing failed.
+    /// Cause of the upper bound. Absent if no probe failed.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) limited_by: Option<LimitedBy>,
-    /// It was ended, or failed, before there was an answer: the bounds are those of the probes until then.
+    /// True if the search was stopped or failed before it had an answer. The bounds are those of the finished probes.
     pub(super) unfinished: bool,
-    /// The load of the last probe, if the criteria did not hold at the lightest load after it.
+    /// Load of the last probe, if the target no longer met the criteria at the lightest load after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) not_recovered_from: Option<f64>,
     pub(super) probes: Vec<Done>,
 }
 
-/// The limit of a search.
+/// Cause of the limit that a search has found.
 #[derive(Debug, Serialize)]
 pub(super) struct LimitedBy {
-    /// The load of the probe that decided.
+    /// Load of the deciding probe.
     load: f64,
-    /// The criteria that did not hold there.
+    /// Criteria that were missed in the deciding probe.
     criteria: Vec<Judged>,
-    /// The finding that names the limit, and the load of the probe that it is of: the one that decided, or the overload.
+    /// Finding that names the cause of the limit, and the load of its probe: the deciding probe or the overload probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ impl Capacity {
         if self.axis == "users" { Axis::Users } else { Axis::Rate }
     }
 
-    /// Its probes as a page has them.
+    /// Returns the probes as the report page shows them.
     pub(super) fn on_page(&self) -> Vec<page::Probe> {
         self.probes.iter().map(Done::on_page).collect()
     }
@@ -70,7 +70,7 @@ impl Capacity {
         }
     }
 
-    /// The probe that decided.
+    /// Returns the deciding probe.
     fn decided(&self) -> Option<&Done> {
         let probes = self.on_page();
         let searched = self.searched(&probes);
@@ -78,7 +78,7 @@ impl Capacity {
         self.probes.iter().find(|done| sweep::parent(&done.folder) == *run)
     }
 
-    /// `None` where the run that decided cannot be read.
+    /// Builds the report page. Returns `None` if the record of the deciding run cannot be read.
     pub(super) fn page(&self, folder: &Path) -> Option<CapacityPage> {
         let decided = self.speaking()?;
         let record = results::of_run(&decided.folder).ok()?;
@@ -102,7 +102,7 @@ impl Capacity {
         Some(CapacityPage::new(&name, &speaking, span_ms, criteria, &searched))
     }
 
-    /// The reason for which a larger load does not hold.
+    /// Returns the reason for which a larger load does not hold.
     pub(super) fn limit(&self) -> Option<LimitedBy> {
         self.answer.upper?;
         let decided = self.decided()?;
@@ -115,8 +115,8 @@ impl Capacity {
         })
     }
 
-    /// The run whose verdict stands behind the answer: the one that decided, or the overload where that one alone names
-    /// the limit.
+    /// Returns the probe whose verdict explains the answer: the deciding probe, or the overload probe if only that one
+    /// names a cause of the limit.
     pub(super) fn speaking(&self) -> Option<&Done> {
         let decided = self.decided()?;
         let is_overload = |done: &&Done| done.probe.purpose == Purpose::Overload;
@@ -127,7 +127,7 @@ impl Capacity {
     }
 }
 
-/// The finding of a run that names its limit.
+/// Returns the finding of a probe that names a cause of the limit.
 fn finding(done: &Done) -> Option<&Finding> {
     done.verdict.findings.iter().find(|finding| finding.about != About::Test)
 }

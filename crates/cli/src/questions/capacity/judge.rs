@@ -1,4 +1,4 @@
-//! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
+//! Judges the criteria of a search on one probe: over its whole time, in windows, and by margin.
 
 use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat, Times};
 use answers::evidence::Evidence;
@@ -10,26 +10,27 @@ use stats::Checks;
 
 use super::super::sweep::Figures;
 
-/// Seconds of a trial.
+/// Length of a trial window in seconds.
 const WINDOW: usize = 5;
-/// Seconds of windows that say how well a probe knows its margin, the first that have enough samples.
+/// Window lengths in seconds for estimating the error of a probe's margin. The first length with enough samples per
+/// window is used.
 pub(crate) const WINDOWS: &[usize] = &[WINDOW, 2 * WINDOW];
 
-/// A criterion on a probe.
+/// Result of a criterion on a probe.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Judged {
     pub(crate) criterion: String,
-    /// The value as the user reads it.
+    /// The value as it is shown to the user.
     pub(crate) shown: String,
     pub(crate) holds: bool,
-    /// Value by limit, the other way round where more is better; absent where the limit is 0.
+    /// Value divided by limit, or limit divided by value if larger values are better. Absent if the limit is 0.
     pub(crate) margin: Option<f64>,
 }
 
-/// Seconds of a record that count: those behind the settling, whole ones, for that many seconds.
+/// Returns the whole seconds of a record that count: those after the settling time, for `length` seconds.
 pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     let start = record.frame.start_ms + (settle * 1000.0) as i64;
-    // What the target answers behind its load is not the rate that it was given.
+    // Answers that arrive after the load's end do not belong to the rate of the load.
     let end = start + (length * 1000.0) as i64 + 500;
     let stop = record.marks.iter().find(|mark| matches!(mark.change, Change::Stop { .. }));
     let end = stop.map_or(end, |stop| end.min(stop.at_ms));
@@ -44,7 +45,7 @@ pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     &record.seconds[first..last]
 }
 
-/// The criteria on all that was measured.
+/// Judges the criteria on all measured seconds.
 pub(crate) fn whole(
     criteria: &[Criterion],
     record: &Record,
@@ -66,7 +67,7 @@ pub(crate) fn whole(
     (judged.iter().all(|judged| judged.holds), judged)
 }
 
-/// The largest of value by limit.
+/// Returns the largest margin (value divided by limit) of the criteria.
 pub(crate) fn margin(judged: &[Judged]) -> Option<f64> {
     judged.iter().filter_map(|judged| judged.margin).reduce(f64::max)
 }
@@ -83,8 +84,8 @@ fn by_limit(criterion: &Criterion, value: f64) -> Option<f64> {
     }
 }
 
-/// Windows as trials; the whole as one where windows have too few samples for the percentiles. A probe that ended early
-/// because it was `clear` counts for as many seconds as it was to last.
+/// Returns the windows of a probe as trials, or the whole probe as one trial if windows have too few samples for the
+/// percentiles. A probe that ended early because its result was clear counts with its planned seconds (`clear`).
 pub(crate) fn trials(
     criteria: &[Criterion],
     record: &Record,
@@ -102,7 +103,8 @@ pub(crate) fn trials(
     windows.iter().map(|window| Trial { seconds: each, good: good(window), full: true }).collect()
 }
 
-/// Windows of so many seconds; `None` where one has too few samples for the percentiles, and where there is none.
+/// Divides the seconds into windows of equal length. Returns `None` if there is no window, or if one has too few
+/// samples for the percentiles.
 fn windows<'r>(
     criteria: &[Criterion],
     record: &Record,
@@ -118,7 +120,8 @@ fn windows<'r>(
     (!windows.is_empty() && windows.iter().all(enough)).then_some(windows)
 }
 
-/// The error of the margin's logarithm by windows of the first of these lengths, seconds, that has enough samples.
+/// Returns the standard error of the margin's logarithm. It is computed from windows of the first of `lengths`
+/// that has enough samples.
 pub(crate) fn noise(
     criteria: &[Criterion],
     record: &Record,
@@ -131,11 +134,12 @@ pub(crate) fn noise(
     search::noise(&margins?)
 }
 
-/// Margins so many times their error away from the limit are clear: chance of that many is below one in a thousand.
+/// Distance from the limit, in standard errors of the margin, at which a result is clear. Chance exceeds it in fewer
+/// than one of a thousand cases.
 const CLEAR: f64 = 4.0;
 
-/// Whether a probe that goes on has shown what it can: on which side of the limit it is, beyond chance, with the mean
-/// known to that precision, and its percentiles with enough samples.
+/// True if a running probe has shown its result: it is clearly on one side of the limit, its mean has the wanted
+/// precision, and its percentiles have enough samples.
 pub(crate) fn is_clear(
     criteria: &[Criterion],
     record: &Record,
@@ -154,7 +158,7 @@ pub(crate) fn is_clear(
     if fails_for_certain(&judged) {
         return true;
     }
-    // Without a degree, as of errors of which none is allowed, only the whole time shows that it holds.
+    // A criterion without a margin, such as zero errors, holds only if it held for the whole time.
     if holds && judged.iter().any(|judged| judged.margin.is_none()) {
         return false;
     }
@@ -165,12 +169,12 @@ pub(crate) fn is_clear(
     all_same && by_margin.is_some_and(|(margin, noise)| margin.ln().abs() > CLEAR * noise)
 }
 
-/// Whether a criterion without a margin does not hold.
+/// True if a criterion without a margin was missed.
 pub(crate) fn fails_for_certain(judged: &[Judged]) -> bool {
     judged.iter().any(|judged| !judged.holds && judged.margin.is_none())
 }
 
-/// Samples of a window, below which a percentile says nothing.
+/// Smallest number of samples in a window for a meaningful percentile.
 fn least(criterion: &Criterion) -> f64 {
     match criterion.figure {
         Figure::Time(_, Stat::Percentile(percent)) => 1.0 / (1.0 - percent / 100.0).max(1e-6),
@@ -178,7 +182,8 @@ fn least(criterion: &Criterion) -> f64 {
     }
 }
 
-/// Seconds that a probe needs for its percentiles at that rate: ten independent samples beyond each.
+/// Returns the seconds that a probe needs for its percentiles at this rate: ten independent samples beyond each
+/// percentile.
 pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
     if rate <= 0.0 {
         return 0.0;
@@ -190,12 +195,12 @@ pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Samples that are worth an independent one: ten at most.
+/// Returns the number of samples that carry as much information as one independent sample, at most ten.
 pub(crate) fn worth(figures: &Figures) -> f64 {
     (figures.samples as f64 / figures.effective_samples.max(1e-9)).clamp(1.0, 10.0)
 }
 
-/// A merged part, with its time.
+/// A merged part of the record, with its duration.
 struct Merged {
     part: Part,
     checks: Checks,

@@ -1,8 +1,8 @@
-//! The time that the remaining probes of a search take.
+//! Estimates the duration of the remaining probes of a search.
 //!
-//! Three things make a probe longer than its own time: percentiles that need more samples, a target that works off the
-//! last probe, and answers that come late. The first is known from the first probe between the bounds, the second from
-//! the first probe behind one that failed.
+//! Three things make a probe longer than its planned time: percentiles that need more samples, a target that still
+//! works off the load of the last probe, and late answers. The first effect is known from the first probe between the
+//! bounds; the second from the first probe after a failed one.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use answers::search::Purpose;
 use super::{LEAST, Search, judge};
 use crate::questions::child::Remaining;
 
-/// Samples that are worth an independent one near the limit, as long as no probe there was made: as many as are assumed at
-/// most.
+/// Assumed number of samples per independent sample near the limit, until a probe has been made there. It is also the
+/// largest number that is assumed.
 const WORTH: f64 = 10.0;
 
-/// A probe that was made, as far as its time is concerned.
+/// Purpose, result and duration of a finished probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Took {
     pub(super) purpose: Purpose,
     pub(super) holds: bool,
-    /// With the wait for the target before it.
+    /// Duration of the probe, including the wait for the target before it.
     pub(super) time: Duration,
 }
 
 impl Search<'_> {
-    /// The time of that many further probes.
+    /// Estimates the duration of further probes.
     pub(super) fn remaining(&self, probes: u32) -> Remaining {
         let rate = self.done.iter().map(|done| done.probe.rate).fold(0.0, f64::max);
         let wanted = judge::needed(self.criteria, rate, WORTH).min(self.longest.as_secs_f64());
@@ -34,7 +34,8 @@ impl Search<'_> {
     }
 }
 
-/// `lengths`: of the next probe, and of one whose percentiles need as many samples as can be.
+/// Estimates the duration of further probes. `lengths` are the lengths of the next probe, and of a probe whose
+/// percentiles need the largest number of samples.
 fn remaining(
     took: &[Took],
     probes: u32,
@@ -67,7 +68,7 @@ mod tests {
     fn before_the_limit_is_near_the_range_allows_for_longer_probes() {
         let begins = remaining(&[], 9, s(3), (s(10), s(10)));
         assert_eq!(begins, Remaining::Usually(s(117), s(117)));
-        // A percentile needs 50 s near the limit, which no probe has shown yet.
+        // A percentile needs 50 s near the limit, and no probe has been made there yet.
         let seen = [took(Purpose::Light, true, 13), took(Purpose::Overload, false, 14)];
         assert_eq!(remaining(&seen, 7, s(3), (s(10), s(50))), Remaining::Usually(s(91), s(371)));
     }
@@ -81,7 +82,7 @@ mod tests {
             took(Purpose::Narrow, true, 20),
         ];
         assert_eq!(remaining(&seen, 3, s(3), (s(10), s(50))), Remaining::AtMost(s(135)));
-        // A probe that was lengthened since is longer than all that were made.
+        // A probe that was lengthened later is longer than all finished probes.
         assert_eq!(remaining(&seen, 3, s(3), (s(50), s(50))), Remaining::AtMost(s(159)));
     }
 }

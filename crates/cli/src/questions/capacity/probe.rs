@@ -1,4 +1,4 @@
-//! A probe of a search, with what it showed.
+//! A probe of a search with its results.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use super::judge::Judged;
 use crate::questions::figures::{english, from_english};
 use crate::questions::{results, sweep};
 
-/// The reason for which a probe ended.
+/// Reason for which a probe ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum EndedBy {
@@ -32,26 +32,26 @@ impl EndedBy {
     }
 }
 
-/// A probe with what it showed.
+/// A probe with its results.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Done {
     #[serde(flatten)]
     pub(super) probe: search::Probe,
     pub(super) seconds: f64,
-    /// The reason for its end: what it shows was clear, and its mean known to the precision; else its time was up.
+    /// Reason for the probe's end: its result was clear and its mean precise, or its time ran out.
     pub(super) ended_by: EndedBy,
     pub(super) samples: u64,
-    /// Percentiles of response times, ms. Files of before have no p95.
+    /// Percentiles of response times in milliseconds. Files of older versions have no p95.
     pub(super) p50: f64,
     #[serde(default)]
     pub(super) p95: Option<f64>,
     pub(super) p99: f64,
-    /// Share of samples that failed.
+    /// Share of failed samples.
     #[serde(default)]
     pub(super) errors: f64,
     pub(super) in_flight: f64,
     pub(super) judged: Vec<Judged>,
-    /// The first finding of its verdict on the generator.
+    /// First finding of the verdict about the generator.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -59,10 +59,10 @@ pub(super) struct Done {
         deserialize_with = "from_english"
     )]
     pub(super) generator_finding: Option<Words>,
-    /// The machine that the target shares with the generator, if it was full.
+    /// Set if the target and the generator share a machine that was fully loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shared: Option<Shared>,
-    /// Of a search that is read again it is made anew from the run.
+    /// Verdict on the probe's run. When a saved search is read, the verdict is recomputed from the run.
     #[serde(skip_deserializing)]
     pub(super) verdict: Verdict,
     pub(super) folder: PathBuf,
@@ -113,7 +113,7 @@ impl Done {
     }
 }
 
-/// Adds to the verdicts on probes that failed what the light one says of their limit.
+/// Adds to the verdicts on failed probes what a comparison with the light probe shows about the limit.
 pub(super) fn add_light(probes: &mut [Done]) {
     let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && !done.probe.generator;
     let Some(light) = probes.iter().find(is_light) else { return };

@@ -1,10 +1,11 @@
-//! The time between two probes, in which the target works off what the last one has left.
+//! The pause between two probes, in which the target works off the requests of the last probe.
 //!
-//! A target that got more than it can do goes on for as long as its queue is, though nobody waits for the answers any
-//! more; near the limit such a rest lasts through the whole next probe. So it is left alone for a while, by the response
-//! times that were seen, and then looked at: with the lightest load, for a moment each time, until its answers take no
-//! longer than in the light probe. A target at which the criteria do not hold even so is waited for as long as the failed
-//! requests of the last probe may be worked on; if that is in vain, no further probe can say anything.
+//! An overloaded target keeps working on its queue although no client waits for the answers any more. Near the limit,
+//! this work can last through the whole next probe. So the search first waits for a time that depends on the measured
+//! response times. Then it checks the target with the lightest load, for a moment each time, until the answers are as
+//! fast as in the light probe. If the criteria do not hold even at the lightest load, the search waits for as long as
+//! the target may still work on the failed requests of the last probe. If the criteria still do not hold, further
+//! probes cannot show anything.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -20,45 +21,46 @@ use crate::interrupt::Interrupt;
 use crate::questions::child::{self, Asked};
 use crate::terminal;
 
-/// Time of a look, beyond that of an answer.
+/// Duration of a check, in addition to the time of an answer.
 const LOOK: Duration = Duration::from_secs(2);
-/// Looks at a target that meets the criteria end after the time of so many probes: it may have become slower for good.
+/// Number of probe durations after which checking ends, if the target meets the criteria: it may have become slower for
+/// good.
 const PATIENCE: u32 = 3;
-/// Looks at one that does not end after that time at the latest.
+/// Longest time for checking a target that does not meet the criteria.
 const LONGEST: Duration = Duration::from_secs(300);
-/// A mean up to so many times the p95 of the light probe is one of requests that do not wait.
+/// A mean up to this multiple of the light probe's p95 counts as that of requests that do not queue.
 const AS_LIGHT: f64 = 2.0;
 
-/// The answers of the target to the lightest load.
+/// Behaviour of the target at the lightest load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// They come as quickly as in the light probe.
+    /// Answers are as fast as in the light probe.
     AsLight,
-    /// They are slower, and the criteria hold.
+    /// Answers are slower, and the criteria hold.
     Slower,
     /// The criteria do not hold.
     Failing,
-    /// The look could not be made.
+    /// The check could not be run.
     Nothing,
 }
 
 impl Search<'_> {
-    /// Waits until the target has worked off the last probe, as far as can be seen. Returns false where the criteria did
-    /// not hold at the lightest load any more.
+    /// Waits until the target seems to have worked off the last probe. Returns false if the criteria no longer held at
+    /// the lightest load.
     pub(super) fn rest(&self, interrupt: &Interrupt) -> bool {
         let Some(last) = self.done.last() else { return true };
         let most = self.settle + self.length;
         wait(ms(last.p99 * 2.0).min(most), interrupt);
         let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && done.probe.holds;
         let light = self.done.iter().find(is_light).and_then(|done| done.p95);
-        // What held has left no queue that matters.
+        // A probe at which the criteria held leaves no queue that matters.
         let Some(alone) = light.filter(|_| !last.probe.holds) else { return true };
         let begin = Instant::now();
         let soon = most * PATIENCE;
-        // One after the other, as a target does that works on one at a time; with those before and behind the measured
+        // Assumes that the target works on one request at a time. Includes the requests before and after the measured
         // part.
         let all = 2.0 * most.as_secs_f64() / last.seconds.max(1.0);
-        // Those that failed at once left nothing.
+        // Requests that failed immediately leave no queue.
         let has_queue = last.p99 > AS_LIGHT * alone;
         let failed = if has_queue { last.samples as f64 * last.errors * all } else { 0.0 };
         let left = ms(failed * alone);
@@ -84,7 +86,8 @@ impl Search<'_> {
         }
     }
 
-    /// Looks at the answers to the lightest load; `alone`: the p95 of the light probe, ms.
+    /// Runs the lightest load for a moment and judges the answers. `alone` is the p95 of the light probe in
+    /// milliseconds.
     fn look(&self, alone: f64, length: Duration, interrupt: &Interrupt) -> Seen {
         let asked = Asked {
             plan: &self.plan,
@@ -97,10 +100,10 @@ impl Search<'_> {
             after: self.after(),
         };
         let made = child::run(&asked, interrupt, |_| false);
-        // It is no part of the answer.
+        // The run of a check is not part of the answer.
         let _ = fs::remove_dir_all(&asked.folder);
         let Ok(made) = made else { return Seen::Nothing };
-        // A look is too short for rates and counts.
+        // A check is too short to judge rates and counts.
         let of_each = |one: &&Criterion| !matches!(one.figure, Figure::Rate | Figure::Count);
         let criteria: Vec<Criterion> = self.criteria.iter().filter(of_each).cloned().collect();
         let (holds, _) = judge::whole(&criteria, &made.record, &made.record.seconds);
@@ -112,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// Mean time of the samples of a run, ms; `None` of none.
+/// Returns the mean response time of a run's samples in milliseconds, or `None` without samples.
 fn mean(record: &Record) -> Option<f64> {
     let sum = |of: fn(&record::Second) -> u64| record.seconds.iter().map(of).sum::<u64>();
     let (count, elapsed) = (sum(|second| second.all.count), sum(|second| second.all.elapsed));

@@ -1,4 +1,4 @@
-//! The answer of a search as text: the sentence first, then its probes.
+//! Text output of a search: first the conclusion, then the probes.
 
 use answers::verdict::Language;
 use report::model::capacity::Searched;
@@ -9,7 +9,7 @@ use super::probe::{Done, EndedBy};
 use crate::questions::figures::{load, number, table};
 use crate::{tty, verdict};
 
-/// A probe in a line.
+/// Formats one probe as a line.
 pub(super) fn line(done: &Done) -> String {
     let judged: Vec<String> = done
         .judged
@@ -71,11 +71,12 @@ pub(super) fn page(capacity: &Capacity) -> String {
     out
 }
 
-/// The verdict on the run that decided, or on the overload, where that one alone names the limit.
+/// Formats the verdict on the deciding probe, or on the overload probe if only that one names a cause of the limit.
 fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
     let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
-    // The probes had the samples that the criteria need, and what was in flight when they ended limited nothing.
+    // Each probe had as many samples as the criteria need, and requests that were cut by its end limited nothing. So
+    // both findings are removed.
     let mut found = done.verdict.clone();
     found.remove("too_few_samples");
     found.remove("cut_by_end");

@@ -1,15 +1,16 @@
-//! Changes that fail a comparison: `p95 > +5%`, `rate < -3%`, `error% > +0.1%`.
+//! Changes that make a comparison fail: `p95 > +5%`, `rate < -3%`, `error% > +0.1%`.
 //!
-//! A change is there if it is beyond chance and as large as that: the estimate is past the limit, and the interval does
-//! not contain 0. Of shares (`error%`, `checks%`) the limit is in points, and beyond chance is what the counts of the whole
-//! runs show ([`answers::compare::Failures`]): errors in a ramp or in an outage that lasts are a change, and one short
-//! event is none yet. A change is not there if the runs would have shown it: the interval leaves the limit out, or is at
-//! most as wide to each side as the limit is large. Everything else is undecided, and so are figures of all requests where
-//! a side lacks labels of the other: a change of its errors alone is there.
+//! A change is found if it is statistically significant and passes the limit: the estimate is past the limit, and the
+//! confidence interval does not contain 0. For shares (`error%`, `checks%`) the limit is in percentage points, and the
+//! counts of the whole runs decide about significance ([`answers::compare::Failures`]): errors in a ramp or in a
+//! lasting outage are a change, and a single short event is not. A change is ruled out if the runs would have shown it:
+//! the interval excludes the limit, or extends at most as far to each side as the limit is large. All other changes are
+//! undecided. Figures of all requests are also undecided if a side lacks labels of the other side; only a change in
+//! errors is still found then.
 //!
-//! Rows that could not be read leave undecided what they could change.
+//! Rows that could not be read make undecided all changes that they could turn.
 //!
-//! Where the limit lies within the interval, the reason for the outcome is said beside it.
+//! If the limit lies within the interval, the result also states why it was decided.
 
 mod unread;
 
@@ -23,31 +24,31 @@ use report::model::words;
 use serde::Serialize;
 use stats::grouped::things;
 
-/// The changes that were named.
+/// The changes that `--fail-if` names.
 #[derive(Debug, Default)]
 pub(super) struct FailIf(Vec<Criterion>);
 
-/// A change that was asked about.
+/// Result for a change that `--fail-if` names.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Judged {
     pub(super) change: String,
-    /// Empty of all requests.
+    /// Label of the requests; empty for all requests.
     pub(super) label: String,
     pub(super) found: Option<f64>,
-    /// The figure is a share, and its change is in points.
+    /// True if the figure is a share, so that its change is in percentage points.
     #[serde(skip)]
     is_points: bool,
-    /// It is there beyond chance.
+    /// True if the change was found and is statistically significant.
     pub(super) is_there: bool,
-    /// The runs cannot decide it.
+    /// True if the runs cannot decide about the change.
     pub(super) unknown: bool,
-    /// Why they cannot; beside other results what is to be known of them.
+    /// Reason for an undecided change, or a remark on a decided one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<Words>,
 }
 
 impl Judged {
-    /// The change that was found, as people read it.
+    /// Formats the measured change for the user.
     pub(super) fn shown(&self) -> Option<String> {
         let change = |found| if self.is_points { points(found).en } else { signed(found) };
         self.found.map(change)
@@ -55,7 +56,7 @@ impl Judged {
 }
 
 impl FailIf {
-    /// Reads them. The error is a sentence for the user.
+    /// Parses the texts of `--fail-if`. The error is a sentence for the user.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         let read = texts.iter().map(|text| {
             let criterion = Criterion::parse_any(text)
@@ -70,7 +71,7 @@ impl FailIf {
                     "{text:?}: compared are rate, error%, checks%, mean, p50, p90, p95, p99 and p99.9"
                 ));
             }
-            // A side that is not worse would fail.
+            // A limit like 'p95 < +5%' would fail a side B that is as good as A.
             let is_cost = !matches!(criterion.figure, Figure::Rate | Figure::CheckShare);
             if let Limit::Relative(limit) = criterion.limit
                 && matches!(criterion.op, Op::Less | Op::AtMost)
@@ -99,7 +100,7 @@ impl FailIf {
         Ok(read)
     }
 
-    /// The times that are asked about.
+    /// Returns the kind of time that the criteria name: service or response time.
     pub(super) fn times(&self) -> Times {
         let mut figures = self.0.iter().map(|criterion| criterion.figure);
         let asked = figures.find_map(|figure| match figure {
@@ -109,7 +110,7 @@ impl FailIf {
         asked.unwrap_or_default()
     }
 
-    /// A label that is named and that none of these records has.
+    /// Returns the first label that a criterion names and none of these records has.
     pub(super) fn unknown_label<'r>(
         &self,
         records: impl Iterator<Item = &'r Record> + Clone,
@@ -119,7 +120,7 @@ impl FailIf {
         self.0.iter().filter_map(|one| one.label.as_deref()).find(|name| !is_there(name))
     }
 
-    /// Judges the figures that are named by themselves.
+    /// Evaluates each figure that a criterion names on its own.
     pub(super) fn name(&self, comparison: &mut Comparison, settings: &Settings) {
         for criterion in &self.0 {
             if let (Some(metric), Limit::Relative(percent)) = (metric(criterion), criterion.limit) {
@@ -144,12 +145,12 @@ impl FailIf {
         let counts = row.and_then(|row| counts(criterion, row));
         let is_there = difference.is_some_and(|difference| is_there(criterion, difference, counts));
         let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
-        // A change of other work is none, neither for the worse; errors that are known are errors of any work.
+        // A change is not found if the sides did different work. Only a change in errors counts for any work.
         let doubt = match row {
             _ if is_there && is_share(name.unwrap_or_default()) => None,
             _ if missing.is_some() => missing,
             None => Some(no_row(&label, comparison)),
-            // Without errors, neither are times: a side that fails at once is fast.
+            // If errors are unknown, times are too: a side that fails immediately looks fast.
             Some(_) if !comparison.errors_unknown.is_empty() => Some(unknown_errors(comparison)),
             Some(row) if name == Some(CHECKS) => unchecked(row),
             Some(row) => {
@@ -179,8 +180,9 @@ impl FailIf {
         }
     }
 
-    /// The reason where a side failed so much more than the other one that their times and rates are those of other
-    /// answers. Where a criterion is about errors, it fails if they are those of B.
+    /// Returns the reason for not comparing times and rates if one side failed so much more than the other that its
+    /// times are those of other answers. If side B failed more and a criterion covers errors, that criterion decides
+    /// instead.
     fn failed_more(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
         if is_share(metric(criterion).unwrap_or_default()) {
             return None;
@@ -207,8 +209,8 @@ impl FailIf {
         ))
     }
 
-    /// The reason where a label failed mostly on one side alone, and nobody asks for errors: its samples are in the figures
-    /// of all requests.
+    /// Returns the reason for not comparing figures of all requests if one label failed mostly on one side, and no
+    /// criterion covers errors.
     fn failed_label(&self, criterion: &Criterion, comparison: &Comparison) -> Option<Words> {
         let asks = |one: &Criterion| is_of_errors(one) && one.label.is_none();
         if criterion.label.is_some() || self.0.iter().any(asks) {
@@ -229,12 +231,12 @@ impl FailIf {
     }
 }
 
-/// The sides with their samples and failures.
+/// Returns the sides with their numbers of samples and failures.
 fn sides(row: &Row) -> [(&'static str, u64, u64); 2] {
     [("A", row.recorded.0, row.failed.0), ("B", row.recorded.1, row.failed.1)]
 }
 
-/// The criterion as one of the times that were compared.
+/// Returns the criterion with the kind of time that was compared.
 fn of_times(criterion: &Criterion, times: Times) -> Criterion {
     let figure = match criterion.figure {
         Figure::Time(_, stat) => Figure::Time(times, stat),
@@ -243,7 +245,8 @@ fn of_times(criterion: &Criterion, times: Times) -> Criterion {
     Criterion { figure, ..criterion.clone() }
 }
 
-/// The row of a label; of all requests without a label, or where a single label has no row of its own.
+/// Returns the row of a label. Returns the row of all requests if the label is empty, or if the only label has no row
+/// of its own.
 fn row<'c>(label: &str, comparison: &'c Comparison) -> Option<&'c Row> {
     if label.is_empty() {
         return Some(&comparison.all);
@@ -268,7 +271,7 @@ fn unknown_errors(comparison: &Comparison) -> Words {
     )
 }
 
-/// The counts that decide about the criterion's figure.
+/// Returns the failure counts that decide about the criterion's figure.
 fn counts<'r>(criterion: &Criterion, row: &'r Row) -> Option<&'r Failures> {
     match metric(criterion) {
         Some(ERRORS) => row.failures.as_ref(),
@@ -286,10 +289,11 @@ fn is_there(criterion: &Criterion, difference: &Difference, counts: Option<&Fail
     is_beyond && criterion.op.holds(difference.change, percent / 100.0)
 }
 
-/// Failures of one side alone, as a share of its samples, from which on its times and rate are those of other answers.
+/// Difference of the failure shares of two sides, from which on their times and rates belong to different kinds of
+/// answers.
 const FAILED_MORE: f64 = 0.05;
 
-/// The reason where a side failed so much that its times and rate say nothing.
+/// Returns the reason for not judging times and rates if more than half of a side's samples failed.
 fn failed(criterion: &Criterion, row: &Row) -> Option<Words> {
     let is_share = is_share(metric(criterion).unwrap_or_default());
     let lacks = |(_, all, errors): &(&str, u64, u64)| 2 * errors > *all && *all > 0;
@@ -298,7 +302,7 @@ fn failed(criterion: &Criterion, row: &Row) -> Option<Words> {
     Some(words(format!("{side}: {en}"), format!("{side}：{zh}")))
 }
 
-/// The reason where a side checked no answers.
+/// Returns the reason for not judging checks if a side checked no answers.
 fn unchecked(row: &Row) -> Option<Words> {
     let checked = [("A", row.checked.0), ("B", row.checked.1)];
     let none: Vec<&str> =
@@ -311,10 +315,10 @@ fn unchecked(row: &Row) -> Option<Words> {
     })
 }
 
-/// Ramp and warm-up of one side may have a share of its samples that is this much larger than that of the other side.
+/// Largest difference between the sides' shares of samples in ramp and warm-up.
 const UNEVEN: f64 = 0.15;
 
-/// The reason for which a change that was not found may be there all the same.
+/// Returns the reason for which a change that was not found may exist all the same.
 fn open(
     criterion: &Criterion,
     row: &Row,
@@ -325,12 +329,12 @@ fn open(
     let limit = percent / 100.0;
     if let Some(counts) = counts(criterion, row) {
         let is_past = criterion.op.holds(difference.change, limit);
-        // Half of all equal sides are past a limit of 0.
+        // With a limit of 0, half of all comparisons of equal sides are past the limit.
         let is_small = limit == 0.0 && counts.is_within_chance(LEAST_SHARE);
         if is_past && !is_small {
             return Some(counts.undecided());
         }
-        // What is below the limit in these runs is, as far as their samples show it.
+        // A change below the limit in these runs is ruled out as far as the number of samples allows.
         let gains = difference.metric == CHECKS;
         let (low, high) = counts.by_counts;
         let ends = if gains { (0.0 - high, 0.0 - low) } else { (low, high) };
@@ -350,7 +354,7 @@ fn open(
         ));
     };
     let least = match limit {
-        // Half of all equal sides are past a limit of 0.
+        // With a limit of 0, half of all comparisons of equal sides are past the limit.
         0.0 if criterion.op.holds(difference.change, limit) => LEAST_CHANGE,
         0.0 => return None,
         limit => limit.abs(),
@@ -359,11 +363,12 @@ fn open(
     Some(coarse(criterion, difference, comparison).unwrap_or(open))
 }
 
-/// Width to each side that decides about a limit of 0: of times and rates, and of shares.
+/// Largest half-width of an interval that decides about a limit of 0: for times and rates, and for shares.
 const LEAST_CHANGE: f64 = 0.02;
 const LEAST_SHARE: f64 = 0.01;
 
-/// The reason where an interval neither excludes the limit nor is narrow: at most `least` to each side.
+/// Returns the reason for an undecided change if the interval contains the limit and extends more than `least` to a
+/// side.
 fn wide(criterion: &Criterion, (low, high): (f64, f64), least: f64) -> Option<Words> {
     let Limit::Relative(percent) = criterion.limit else { return None };
     let limit = percent / 100.0;
@@ -380,7 +385,7 @@ fn wide(criterion: &Criterion, (low, high): (f64, f64), least: f64) -> Option<Wo
     ))
 }
 
-/// A change of the criterion's figure as people read it.
+/// Formats a change of the criterion's figure for the user.
 fn shown(criterion: &Criterion, change: f64) -> Words {
     if is_share(metric(criterion).unwrap_or_default()) {
         return points(change);
@@ -388,8 +393,8 @@ fn shown(criterion: &Criterion, change: f64) -> Words {
     words(signed(change), signed(change))
 }
 
-/// Words beside what is decided: what happened in a side that fails, and why it is decided although the limit lies within
-/// the interval.
+/// Returns a remark on a decided change: the failures of a side, and why the change is decided although the limit lies
+/// within the interval.
 fn within(
     criterion: &Criterion,
     difference: &Difference,
@@ -429,7 +434,7 @@ fn within(
     }
 }
 
-/// The reason where a percentile cannot show the limit, as a side has whole milliseconds.
+/// Returns the reason for which a percentile cannot resolve the limit: a side's times are in whole milliseconds.
 fn coarse(criterion: &Criterion, difference: &Difference, of: &Comparison) -> Option<Words> {
     let (Figure::Time(_, Stat::Percentile(_)), Limit::Relative(percent)) =
         (criterion.figure, criterion.limit)
@@ -455,20 +460,20 @@ fn coarse(criterion: &Criterion, difference: &Difference, of: &Comparison) -> Op
     ))
 }
 
-/// The side of which more is left out as ramp and warm-up, and how much more, as a share of its samples.
+/// Returns the side with the larger share of samples in ramp and warm-up, and the difference of the shares.
 fn uneven(row: &Row) -> (usize, f64) {
     let [left_a, left_b] = left_out(row);
     if left_b > left_a { (1, left_b - left_a) } else { (0, left_a - left_b) }
 }
 
-/// Shares of the samples of both sides that are left out.
+/// Returns for both sides the share of samples that are left out as ramp and warm-up.
 fn left_out(row: &Row) -> [f64; 2] {
     let [(_, all_a, _), (_, all_b, _)] = sides(row);
     let share = |part: u64, of: u64| 1.0 - part as f64 / of.max(1) as f64;
     [share(row.samples.0, all_a), share(row.samples.1, all_b)]
 }
 
-/// Words on a change in the samples that are left out as warm-up, and not in those that are compared.
+/// Returns a remark if the change shows only in the samples that are left out as warm-up, not in the compared samples.
 fn slow_at_first(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
     let Limit::Relative(percent) = criterion.limit else { return None };
     if is_of_errors(criterion) {
@@ -509,7 +514,7 @@ fn few(row: &Row) -> Words {
     words(en, format!("{least} 个样本对该数据太少"))
 }
 
-/// The name of the figure in a comparison.
+/// Returns the name of the criterion's figure in a comparison.
 fn metric(criterion: &Criterion) -> Option<&'static str> {
     match criterion.figure {
         Figure::Rate => Some("rate"),

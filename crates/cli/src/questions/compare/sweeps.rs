@@ -1,4 +1,4 @@
-//! Two sweeps: their points at the same loads are compared, each with its own intervals.
+//! Comparison of two sweeps: points at the same load are compared, each with its own confidence intervals.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::super::place::{self, Reach};
 use super::super::sweep::FILE;
 use super::{Pair, Side};
 
-/// A sweep's file, as far as a comparison reads it.
+/// The parts of a sweep's file that a comparison reads.
 #[derive(Debug, Deserialize)]
 struct Swept {
     axis: String,
@@ -32,7 +32,7 @@ pub(super) struct Apart {
     b: Vec<String>,
 }
 
-/// The points that both have.
+/// Returns the pairs of points at loads that both sweeps have.
 pub(super) fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, String> {
     let (of_a, of_b): (Swept, Swept) = (place::read(a, FILE)?, place::read(b, FILE)?);
     if of_a.axis != of_b.axis {
@@ -64,27 +64,27 @@ pub(super) fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, S
     Ok(pairs)
 }
 
-/// A point's load: "1 user".
+/// Formats the load of a point: "1 user".
 fn load(point: &Point, of: &Swept) -> String {
     let unit = if of.axis == "users" && point.load == 1.0 { "user" } else { &of.axis };
     format!("{} {unit}", point.load)
 }
 
-/// The loads of a sweep that the other has not.
+/// Returns the loads that only the first of two sweeps has.
 fn missing(of: &Swept, other: &Swept) -> Vec<String> {
     let is_missing = |point: &&Point| other.points.iter().all(|theirs| theirs.load != point.load);
     of.points.iter().filter(is_missing).map(|point| load(point, of)).collect()
 }
 
 impl Apart {
-    /// The names of the sides that have loads of their own, and those loads.
+    /// Returns the names of the sides with loads that the other side lacks, and these loads.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&'static str, String)> {
         let sides = [("A", &self.a), ("B", &self.b)];
         let with_some = sides.into_iter().filter(|(_, loads)| !loads.is_empty());
         with_some.map(|(name, loads)| (name, loads.join(", ")))
     }
 
-    /// A line for each side that has loads of its own.
+    /// Returns a line for each side that has loads which the other side lacks.
     pub(super) fn text(&self) -> String {
         let lines = self.lists().map(|(name, loads)| format!("only {name} has {loads}\n"));
         lines.collect::<Vec<_>>().concat()

@@ -1,4 +1,4 @@
-//! A comparison as text: the sentence first, then the figures, then what else changed.
+//! Text output of a comparison: first the conclusion, then the figures, then the other changes.
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, SERIES, is_share};
 use report::captions::{comparison, points, signed};
@@ -56,7 +56,7 @@ fn sentences(comparison: &Comparison) -> String {
     comparison::sentences(comparison).iter().map(|words| words.en.clone() + "\n").collect()
 }
 
-/// All figures of all requests; of labels the ones that differ, and the p95.
+/// Formats all figures of all requests. For labels, formats the figures that differ and the p95.
 fn figures(comparison: &Comparison) -> String {
     let name = |metric: &str| comparison::metric(metric, comparison.times).en;
     let heading = ["", "A", "B", "change", "95 % interval", ""].map(str::to_owned).to_vec();
@@ -124,12 +124,12 @@ fn row(name: String, difference: &Difference) -> Vec<String> {
     vec![name, value(difference.a), value(difference.b), change, interval, result.to_owned()]
 }
 
-/// A change of this figure, in points or percent.
+/// Formats a change of this figure in percentage points or percent.
 fn changed(of: &Difference, change: f64) -> String {
     if is_share(of.metric) { points(change).en } else { signed(change) }
 }
 
-/// Two sweeps: a row per load, and the sentences of those that differ.
+/// Formats the comparison of two sweeps: a row per load, and the conclusions for the loads that differ.
 pub(super) fn sweeps(points: &[&Compared]) -> String {
     let times = points.iter().find_map(|point| point.comparison.as_ref());
     let times = times.map(|comparison| comparison.times).unwrap_or_default();
@@ -138,7 +138,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
     heading.push("errors".to_owned());
     let mut rows = vec![heading];
     let mut notes = String::new();
-    // What is so at several points is said once.
+    // A remark that applies to several points is printed once.
     let mut care: Vec<&str> = Vec::new();
     for doubt in points.iter().flat_map(|point| &point.doubts).filter(|doubt| !doubt.refuses) {
         if !care.contains(&&*doubt.words) {
@@ -194,7 +194,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
     )
 }
 
-/// Changes of `--fail-if` that are at no load, beyond doubt.
+/// Returns the changes of `--fail-if` that are ruled out at every load.
 fn passed<'c>(points: &[&'c Compared]) -> Vec<&'c str> {
     let Some(first) = points.first() else { return Vec::new() };
     let passed = |at: usize| {

@@ -1,4 +1,5 @@
-//! One point of a sweep: the figures of a run at one load, with intervals, and whether they count.
+//! One point of a sweep: the figures of a run at one load with confidence intervals, and the decision whether it
+//! counts.
 
 use std::path::{Path, PathBuf};
 
@@ -21,35 +22,35 @@ use super::super::child::Made;
 use super::super::figures::{english, number};
 use super::super::results;
 
-/// Share of errors above which a point does not count.
+/// Share of errors above which a point is excluded from the model.
 const MOST_ERRORS: f64 = 0.01;
-/// Seconds of a part of a point, for the intervals of the model.
+/// Length of a window in seconds, for the confidence intervals of the model.
 const WINDOW: usize = 5;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Point {
     pub(crate) load: f64,
-    /// Seconds whose figures count, and of the whole run.
+    /// Number of seconds whose figures count, and duration of the whole run in seconds.
     pub(crate) seconds: f64,
     pub(crate) run_seconds: f64,
-    /// The mean is known as well as was asked for; else the time was up.
+    /// True if the mean reached the requested precision. False if the time ran out first.
     pub(crate) precise: bool,
-    /// Half of the interval of the mean as a share of it.
+    /// Half-width of the mean's confidence interval, as a share of the mean.
     pub(crate) precision: Option<f64>,
     pub(crate) figures: Figures,
-    /// The same with the warm-up.
+    /// Figures that include the warm-up.
     pub(crate) with_warm_up: Figures,
     pub(crate) warm_up: WarmUp,
-    /// Requests in flight, mean (Little's law), of parts of 5 s, with the rate.
+    /// Mean number of requests in flight (Little's law), and the same number with the rate for each window of 5 s.
     pub(crate) in_flight: f64,
     pub(crate) windows: Vec<(f64, f64)>,
-    /// The reason for which the point is not one of the model.
+    /// Reason for excluding the point from the model.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "english")]
     pub(crate) excluded: Option<Words>,
-    /// The machine that the target shares with the generator, if it was full.
+    /// Set if the target and the generator share a machine that was fully loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shared: Option<Shared>,
-    /// The verdict on the run.
+    /// Verdict on the point's run.
     pub(crate) verdict: Verdict,
     pub(crate) folder: PathBuf,
 }
@@ -59,43 +60,43 @@ pub(crate) struct Figures {
     pub(crate) samples: u64,
     pub(crate) effective_samples: f64,
     pub(crate) errors: f64,
-    /// Per second.
+    /// Requests per second, with the confidence interval.
     pub(crate) rate: f64,
     pub(crate) rate_interval: Option<(f64, f64)>,
-    /// Response times, ms.
+    /// Response times in milliseconds.
     pub(crate) mean: f64,
     pub(crate) mean_interval: Option<(f64, f64)>,
     pub(crate) p50: Quantile,
     pub(crate) p95: Quantile,
     pub(crate) p99: Quantile,
-    /// KiB per second.
+    /// Received and sent KiB per second.
     pub(crate) received: f64,
     pub(crate) sent: f64,
 }
 
-/// A percentile, ms; an end of its interval is missing where there are too few samples.
+/// A percentile in milliseconds. An end of the confidence interval is absent if there are too few samples.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Quantile {
     pub(crate) value: f64,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
-    /// There are so few samples that the value says little.
+    /// True if the value is unreliable because there are too few samples.
     pub(crate) few: bool,
 }
 
-/// The beginning that is not among the figures.
+/// The beginning of a run that the figures leave out.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct WarmUp {
-    /// Seconds in which users were started, and of the warm-up behind.
+    /// Seconds of the ramp in which users were started, and seconds of the warm-up after the ramp.
     pub(crate) ramp: usize,
     pub(crate) seconds: usize,
-    /// The run did not become steady.
+    /// True if the run did not reach a steady state.
     pub(crate) unsteady: bool,
-    /// The run was too short to look for one.
+    /// True if the run was too short to look for a warm-up.
     pub(crate) not_looked_for: bool,
 }
 
-/// Whether a run that goes on has shown its mean well enough.
+/// True if a running test has measured its mean to the wanted precision, after at least `least` seconds.
 pub(crate) fn is_known(record: &Record, least: f64, wanted: f64) -> bool {
     let steady = steady(record);
     let seconds = steady.seconds(record);
@@ -155,7 +156,7 @@ impl Point {
         }
     }
 
-    /// The point as a page has it.
+    /// Returns the point as the report page shows it.
     pub(crate) fn on_page(&self) -> page::Point {
         let Self { figures, warm_up, .. } = self;
         let us = |ms: f64| ms * 1000.0;
@@ -193,7 +194,7 @@ impl Point {
         }
     }
 
-    /// Words on the point that are no figures of it.
+    /// Returns notes about the point that are not figures.
     fn notes(&self) -> Vec<Words> {
         let mut notes = Vec::new();
         if let Some(shared) = &self.shared {
@@ -232,12 +233,12 @@ impl Point {
     }
 }
 
-/// Name of the folder in which a run's own stands: that of the point or the probe.
+/// Returns the name of the folder of the point or probe that contains a run's folder.
 pub(crate) fn parent(run: &Path) -> String {
     run.parent().map(name).unwrap_or_default()
 }
 
-/// Name of a folder.
+/// Returns the last component of a folder's path.
 pub(crate) fn name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -251,7 +252,8 @@ fn rate(seconds: &[Second]) -> f64 {
     count as f64 / length(seconds).max(1e-9)
 }
 
-/// Requests in flight by Little's law: the sum of their times by the time.
+/// Returns the mean number of requests in flight by Little's law: the sum of the response times divided by the measured
+/// time.
 pub(crate) fn in_flight(seconds: &[Second]) -> f64 {
     let elapsed: f64 = seconds.iter().map(|second| second.all.elapsed as f64 / 1e9).sum();
     elapsed / length(seconds).max(1e-9)

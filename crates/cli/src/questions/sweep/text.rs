@@ -1,4 +1,4 @@
-//! A sweep as text: first the sentence, then the table, then what was left out.
+//! Text output of a sweep: first the conclusion, then the table, then the excluded points.
 
 use answers::shared::Shared;
 use report::model::sweep as page;
@@ -7,13 +7,13 @@ use super::super::figures::{load, number, percent, table};
 use super::point::{Point, Quantile};
 use super::{Sweep, verdicts};
 
-/// One point in a line, as it is done.
+/// Formats one point as a line that is printed when the point is finished.
 pub(super) fn line(point: &Point) -> String {
     let figures = &point.figures;
     format!("{}/s, response mean {} ms, {}", number(figures.rate), number(figures.mean), end(point))
 }
 
-/// The reason for which a point ended.
+/// Returns the reason for which a point ended.
 fn end(point: &Point) -> String {
     match point.precision {
         Some(precision) if point.precise => {

@@ -1,4 +1,4 @@
-//! The verdicts on the points of a sweep: each finding once, with the points at which it stands.
+//! Verdicts on the points of a sweep, merged: each finding once, with the loads of its points.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,12 @@ use super::super::figures::load;
 use super::point::Point;
 use crate::{tty, verdict};
 
-/// Too few samples: a point ends when its mean is known, and brackets in the table say which percentiles are not.
+/// Finding that is not reported for a point: a point ends when its mean is precise, and brackets in the table mark
+/// percentiles with too few samples.
 const FEW: &str = "too_few_samples";
 
-/// Findings of all points in the order of their rules' importance at the heaviest, and the points without any.
+/// Formats the findings of all points, in order of importance at the heaviest point, and lists the points without
+/// findings.
 pub(super) fn text(points: &[Point], unit: &str) -> String {
     let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
     let mut ids: Vec<&str> = Vec::new();
@@ -25,7 +27,7 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
     for id in ids {
         let of = |point: &'_ Point| point.verdict.findings.iter().position(|f| f.id == id);
         let there: Vec<&Point> = points.iter().filter(|point| of(point).is_some()).collect();
-        // The words are those of the heaviest point: its figures show most.
+        // The text of the heaviest point is used, because its figures show most.
         let Some(finding) = there.last().and_then(|p| Some(&p.verdict.findings[of(p)?])) else {
             continue;
         };
@@ -40,10 +42,10 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
     if out.is_empty() { out } else { format!("Verdict on the points\n{out}") }
 }
 
-/// The verdicts of all points as one: each finding with the words of the heaviest point at which it stands.
+/// Merges the verdicts of all points into one. Each finding has the text of the heaviest point that shows it.
 pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     let mut all = Verdict::default();
-    // Names with the loads at which they stand.
+    // Names of rules, each with the points that show its finding.
     let mut there: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
     for point in points {
         for finding in findings(point) {
@@ -76,7 +78,7 @@ pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     Verdict { silent, unchecked, ..all }
 }
 
-/// The findings on a point that are told.
+/// Returns the reportable findings on a point.
 fn findings(point: &Point) -> impl Iterator<Item = &Finding> {
     let is_empty = point.figures.samples == 0;
     point.verdict.findings.iter().filter(move |finding| finding.id != FEW || is_empty)
@@ -95,7 +97,7 @@ fn told(finding: &Finding, there: &[&Point], unit: &str, width: usize) -> String
     verdict::told(finding, &at, Language::English, width)
 }
 
-/// Loads with their unit: "1, 2 and 4 users".
+/// Lists loads with their unit: "1, 2 and 4 users".
 fn at(points: &[&Point], unit: &str) -> String {
     let loads: Vec<String> = points.iter().map(|point| load(point.load)).collect();
     let unit = if loads == ["1"] && unit == "users" { "user" } else { unit };

@@ -1,8 +1,8 @@
 //! The facts of a sweep, a search for capacity or a comparison.
 //!
-//! Sentences come from its page, figures from its file, which is there from the first run on. One row has room for the
-//! figures of one load: of a sweep those of the point with the most requests per second, of a search those at its lower
-//! bound, of a comparison those of B, with A's beside them. The row says which.
+//! The texts come from the report page; the figures come from the JSON file, which exists from the first run on. A row
+//! of the list has room for the figures of one load. For a sweep this is the point with the most requests per second;
+//! for a search, the lower bound; for a comparison, side B with side A beside it. The row names the load.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use super::{clipped, file_name, is_running, json, said};
 use crate::questions::{capacity, compare, sweep};
 use crate::{files, report as html};
 
-/// Bytes of an answer's page, at most.
+/// Largest report page of an answer in bytes.
 const PAGE: u64 = 16 << 20;
 
 impl Facts {
-    /// A sweep, a search or a comparison: what its page says first, and its figures.
+    /// Reads the first sentence of the page and the figures of a sweep, a search or a comparison.
     pub(super) fn of_answer(&mut self, folder: &Path, inside: &Inside) {
         let file = match self.kind {
             Kind::Sweep => sweep::FILE,
@@ -64,7 +64,7 @@ impl Facts {
         self.criteria = all.and_then(|all| Criteria::new(all.iter().filter_map(met)));
     }
 
-    /// The points of a sweep.
+    /// Takes the figures from the points of a sweep.
     fn of_points(&mut self, sweep: &Value) {
         let points = list(&sweep["points"]);
         let seconds = points.iter().filter_map(|point| point["run_seconds"].as_f64()).sum::<f64>();
@@ -72,7 +72,7 @@ impl Facts {
         let samples = |point: &Value| point["figures"]["samples"].as_u64();
         self.figures.samples = sum(points.iter().filter_map(samples));
         let rate = |point: &Value| point["figures"]["rate"].as_f64().unwrap_or_default();
-        // A point that does not count is not the best one, unless none counts.
+        // An excluded point is chosen as the best only if all points are excluded.
         let (counted, others): (Vec<&Value>, Vec<&Value>) =
             points.iter().partition(|point| point["excluded"].is_null());
         let best =
@@ -85,7 +85,7 @@ impl Facts {
         self.of = at(sweep, &best);
     }
 
-    /// The probes of a search: the last one at the lower bound has its figures.
+    /// Takes the figures from the probes of a search: from the last probe at the lower bound.
     fn of_probes(&mut self, search: &Value) {
         let probes = list(&search["probes"]);
         let samples = |probe: &Value| probe["samples"].as_u64();
@@ -101,7 +101,8 @@ impl Facts {
         self.of = at(search, probe);
     }
 
-    /// The sides of a comparison; of two sweeps at the load at which B has the most requests per second.
+    /// Takes the figures of both sides of a comparison. Of two sweeps, takes the load at which B has the most requests
+    /// per second.
     fn of_sides(&mut self, comparison: &Value) {
         let one = std::slice::from_ref(comparison);
         let points = comparison.as_array().map_or(one, Vec::as_slice);
@@ -109,7 +110,7 @@ impl Facts {
         let best = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
         let Some(best) = best else { return };
         let (a, b) = (side(best, 0), side(best, 1));
-        // Where nothing is steady, nothing was compared.
+        // Without samples in a steady state, nothing was compared.
         if a.samples.min(b.samples).unwrap_or(0) == 0 {
             return;
         }
@@ -122,7 +123,7 @@ impl Facts {
     }
 }
 
-/// The figures of a side, 0 or 1.
+/// Returns the figures of one side of a comparison: 0 for A, 1 for B.
 fn side(point: &Value, side: usize) -> Figures {
     let all = &point["comparison"]["all"];
     let figure = |metric: &str| {
@@ -138,7 +139,7 @@ fn side(point: &Value, side: usize) -> Figures {
     }
 }
 
-/// The load of a point or a probe.
+/// Returns the load of a point or a probe in words.
 fn at(answer: &Value, point: &Value) -> Option<Words> {
     let axis = if answer["axis"] == "users" { Axis::Users } else { Axis::Rate };
     let at = axis.at(point["load"].as_f64()?);
@@ -153,7 +154,7 @@ fn list(of: &Value) -> &[Value] {
     of.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// `None` of nothing.
+/// Returns the sum of the values, or `None` if there are none.
 fn sum(of: impl Iterator<Item = u64>) -> Option<u64> {
     of.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)))
 }
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!((b, a, &*named), (Some(20.0), Some(10.0), "B"));
         assert_eq!((figures.samples, figures.p95_us), (Some(200), Some(4000.0)));
         assert_eq!(figures.error_share, Some(0.5));
-        // Of two sweeps the load with the most requests per second.
+        // For two sweeps, the load with the most requests per second is shown.
         let points = [(1.0, "1 user"), (9.0, "4 users"), (8.0, "8 users")];
         let points = points.map(|(rate, at)| point(json!(at), rate, 100)).to_vec();
         let (b, a, named, _) = of(Value::Array(points));

@@ -1,4 +1,4 @@
-//! Changes that rows which could not be read may have hidden, or made.
+//! Changes that unreadable rows may have hidden or caused.
 
 use answers::compare::{Comparison, Row};
 use answers::criterion::{Criterion, Figure, Limit, Stat};
@@ -8,13 +8,13 @@ use report::model::words;
 
 use super::{FailIf, Judged, is_of_errors, row};
 
-/// Share of lost rows from which on the errors cannot be said to have not grown at all.
+/// Share of lost rows from which on the data cannot show that errors did not grow.
 const FEW: f64 = 0.001;
-/// Lost rows may be this part of the samples beyond a percentile.
+/// Largest ratio of lost rows to the samples beyond a percentile.
 const OF_TAIL: f64 = 0.1;
 
 impl FailIf {
-    /// Leaves changes undecided that the samples of A and B which could not be read could turn round.
+    /// Makes changes undecided that the unreadable samples of A and B could turn.
     pub(crate) fn doubt_unread(
         &self,
         judged: &mut [Judged],
@@ -25,7 +25,7 @@ impl FailIf {
         for (criterion, judged) in self.0.iter().zip(judged) {
             let row = row(&judged.label, comparison);
             let few = lost.share() <= MOST_UNREAD && !lost.is_open;
-            // What is there beyond chance, few rows do not take away, nor do they say more than another reason.
+            // A few lost rows cannot undo a significant change, and another reason for an undecided change is kept.
             if few && (judged.unknown || judged.is_there) {
                 continue;
             }
@@ -38,7 +38,7 @@ impl FailIf {
     }
 }
 
-/// The side that lost more.
+/// Returns the side that lost more rows.
 fn larger(unread: &[Unread; 2]) -> Option<(&'static str, &Unread)> {
     let [a, b] = unread;
     let weight = |of: &Unread| if of.is_open { 1.0 } else { of.share() };
@@ -46,7 +46,7 @@ fn larger(unread: &[Unread; 2]) -> Option<(&'static str, &Unread)> {
     (weight(larger.1) > 0.0).then_some(larger)
 }
 
-/// Whether the answer may be another one with the samples that were lost.
+/// True if the lost samples could change the answer.
 fn could_turn(criterion: &Criterion, judged: &Judged, row: &Row, unread: &[Unread; 2]) -> bool {
     let Limit::Relative(percent) = criterion.limit else { return false };
     let limit = percent / 100.0;
