@@ -1,4 +1,4 @@
-//! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
+//! Throng's own command line. JMeter's command line is parsed by [`crate::jmeter_line`].
 
 mod check;
 pub(crate) mod criteria;
@@ -439,7 +439,7 @@ struct JmeterFlags {
 }
 
 impl JmeterFlags {
-    /// Gives the options to the request, as JMeter's own line does.
+    /// Adds these options to the request, as JMeter's own command line does.
     fn apply(self, request: &mut Request) -> Result<(), String> {
         let texts = [
             ('H', self.proxy_host),
@@ -597,7 +597,7 @@ pub(crate) struct HelpFlags {
     pub(crate) verb: Vec<String>,
 }
 
-/// Reads the arguments; help and mistakes come back as clap's error, which says what to print.
+/// Parses the command line. Help texts and usage errors are returned as clap's error, which contains the text to print.
 pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
     if args.get(1).is_some_and(|verb| verb == "run")
         && let Some(flags) = run_alone(&args[1..])
@@ -639,8 +639,8 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
     Ok(verb)
 }
 
-/// The options of `throng run`; none if they are wrong or ask for help, whose words need the other verbs. To make the
-/// commands of all verbs takes longer than to read a small plan.
+/// Parses the options of `throng run` without the other commands. Returns none if they are wrong or ask for help, which
+/// needs all commands. Building all commands takes longer than reading a small plan.
 fn run_alone(args: &[OsString]) -> Option<RunFlags> {
     let matches = run_command().try_get_matches_from(args).ok()?;
     let mut flags = RunFlags::from_arg_matches(&matches).ok()?;
@@ -652,15 +652,15 @@ fn run_command() -> clap::Command {
     RunFlags::augment_args(clap::Command::new("run"))
 }
 
-/// The whole command line: verbs, options and their texts.
+/// Returns the whole command line: commands, options and their texts.
 pub(crate) fn command() -> clap::Command {
     Line::command()
 }
 
-/// The help of a verb, or of the whole program. The error is a sentence for the user.
+/// Returns the help of a command or of the whole program. The error is a sentence for the user.
 pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> {
     let mut command = Line::command();
-    // Makes each verb's usage line name the program and the verbs before it.
+    // Building puts the program's name and the parent commands into each usage line.
     command.build();
     let mut at = &mut command;
     for name in verb {
@@ -669,19 +669,20 @@ pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> 
     Ok(at.render_help())
 }
 
-/// A mistake in the command line, as a sentence for the user, without secrets of URLs.
+/// Returns a usage error as a sentence for the user. Secrets in URLs are masked.
 pub(crate) fn mistake(error: &clap::Error) -> String {
     record::mask::urls(&suggest::sentence(error, &verbs())).into_owned()
 }
 
-/// The names of all verbs.
+/// Returns the names of all commands.
 fn verbs() -> Vec<String> {
     Line::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }
 
-/// A request of nothing but options of `throng run`, as they stand on JMeter's line. The error is a sentence for the user.
+/// Builds a request from options of `throng run` that were found on JMeter's command line. The error is a sentence for
+/// the user.
 pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
-    // The plan's name is JMeter's to give.
+    // The plan's name comes from JMeter's own option.
     let line =
         ["throng", "run", "-"].into_iter().map(OsString::from).chain(options.iter().cloned());
     match parse(&line.collect::<Vec<_>>()) {
@@ -691,30 +692,30 @@ pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
     }
 }
 
-/// Whether a long option of that name is one of `throng run`, and then whether it takes a value.
+/// Returns `None` if `throng run` has no long option of this name. Otherwise returns true if the option takes a value.
 pub(crate) fn run_option(name: &str) -> Option<bool> {
     let run = run_command();
     let named = |arg: &&clap::Arg| {
         let aliases = arg.get_visible_aliases().unwrap_or_default();
         arg.get_long() == Some(name) || aliases.contains(&name)
     };
-    // A value that is joined by `=` is no argument of its own.
+    // A value that must be joined by `=` is not an argument of its own.
     let takes = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     run.get_arguments().find(named).map(takes)
 }
 
-/// The texts as one property; none without any.
+/// Joins the texts to the value of one property. Returns `None` if there are no texts.
 fn joined(texts: &[String], by: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(by))
 }
 
-/// The place for the rows of agents.
+/// Parses the destination for the rows of agents.
 fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
     let token = std::env::var("THRONG_ROWS_TOKEN").ok().filter(|token| !token.is_empty());
     place.map(|place| RowsTo::read(place, token)).transpose()
 }
 
-/// The way to the machines of a run.
+/// Parses the machines of a run and how to reach them.
 fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<Way>, String> {
     let choice = choice.choice()?;
     match text {
@@ -725,7 +726,7 @@ fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<
 }
 
 impl RunFlags {
-    /// The run that is asked for. The error is a sentence for the user.
+    /// Builds the request for the run. The error is a sentence for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
         let relays = self.choice.relays()?;
         let count = relays.as_ref().map_or(0, Relays::count);
@@ -748,7 +749,7 @@ impl RunFlags {
             None => (String::new(), text.clone()),
         };
         let mut request = Request {
-            // clap has seen to it that there is one of the two.
+            // clap guarantees that one of the two is set.
             plan: self.plan.or(self.plan_option).unwrap_or_default(),
             jtl: self.rows,
             jtl_in_folder: self.jtl,

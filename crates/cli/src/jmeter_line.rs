@@ -1,9 +1,9 @@
 //! JMeter's own command line, so that scripts written for `jmeter -n -t …` run unchanged.
 //!
-//! The syntax is that of its Avalon option parser: short options bundle (`-nf`), an argument may be attached or
+//! The syntax is that of JMeter's option parser (Avalon): short options bundle (`-nf`), an argument may be attached or
 //! follow (`-tplan`, `-t plan`, `-t=plan`), options with two arguments take `-Jk=v`, `-J k=v`, `-J k v` and
-//! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is known; long options
-//! that only Throng has (`--json`, `--quiet`, `--workers 4`, …) come back as they were written.
+//! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is supported. Long
+//! options that only Throng has (`--json`, `--quiet`, `--workers 4`, …) are returned unchanged.
 
 pub(crate) mod remote;
 
@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::suggest;
 
-/// The arguments of an option.
+/// Number and kind of the arguments that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -20,7 +20,7 @@ enum Takes {
     Two,
 }
 
-/// One of JMeter's options.
+/// An option of JMeter's command line.
 #[derive(Debug)]
 pub(crate) struct Flag {
     pub(crate) short: char,
@@ -71,10 +71,11 @@ const FLAGS: &[Flag] = &[
     flag('o', "reportoutputfolder", Takes::One),
 ];
 
-/// The options `-g` cannot be combined with.
+/// Options that cannot be combined with `-g`.
 const NOT_WITH_REPORT: &[char] = &['n', 'r', 'R', 'l'];
 
-/// An option as given. Its arguments are empty where it takes none; they are bytes, for a file name need not be UTF-8.
+/// An option with its arguments, as given on the command line. Missing arguments are empty. Arguments are bytes,
+/// because a file name need not be UTF-8.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) flag: &'static Flag,
@@ -82,25 +83,26 @@ pub(crate) struct Given<'a> {
     pub(crate) second: &'a OsStr,
 }
 
-/// A command line as JMeter reads it.
+/// A command line, parsed as JMeter does.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
     pub(crate) given: Vec<Given<'a>>,
-    /// Options of `throng run` that JMeter does not have, with their arguments.
+    /// Options of `throng run` that JMeter lacks, with their arguments.
     pub(crate) own: Vec<OsString>,
 }
 
 impl Given<'_> {
-    /// `-t (--testfile)`, as messages name it.
+    /// Returns the option's name for messages: `-t (--testfile)`.
     pub(crate) fn shown(&self) -> String {
         format!("-{} (--{})", self.flag.short, self.flag.long)
     }
 }
 
-/// Whether a long option that JMeter does not have is one of `throng run`, and then whether it takes a value.
+/// Function that looks up a long option of `throng run`. It returns `None` if there is no such option, otherwise true
+/// if the option takes a value.
 pub(crate) type Own<'a> = &'a dyn Fn(&str) -> Option<bool>;
 
-/// Reads the arguments behind the program's name. The error is a sentence for the user.
+/// Parses the arguments after the program's name. The error is a sentence for the user.
 pub(crate) fn parse<'a>(args: &'a [OsString], own: Own<'_>) -> Result<Parsed<'a>, String> {
     let mut parsed = Parsed::default();
     let mut at = 0;
@@ -126,7 +128,7 @@ fn unknown_argument(text: &[u8]) -> String {
     format!("Unknown arg: {}", String::from_utf8_lossy(text))
 }
 
-/// The text before the first `=`, and the text behind it.
+/// Splits a text at its first `=`.
 fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == b'=') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -154,7 +156,7 @@ fn parse_long<'a>(
             given.push(Given { flag, first: OsStr::new(""), second: OsStr::new("") });
             Ok(at)
         }
-        // `--testfile=` with nothing behind it takes the next argument.
+        // `--testfile=` with an empty value takes the next argument.
         (Takes::One, attached) => {
             one(flag, attached.filter(|rest| !rest.is_empty()), &shown, args, at, given)
         }
@@ -162,7 +164,7 @@ fn parse_long<'a>(
     }
 }
 
-/// A long option of `throng run` that JMeter does not have.
+/// Parses a long option of `throng run` that JMeter lacks.
 fn parse_own(
     shown: &str,
     takes_next: bool,
@@ -208,7 +210,7 @@ fn parse_short<'a>(
     Ok(at)
 }
 
-/// An option with one argument, attached or next.
+/// Parses an option with one argument, which is attached or the next argument.
 fn one<'a>(
     flag: &'static Flag,
     attached: Option<&'a [u8]>,
@@ -226,7 +228,7 @@ fn one<'a>(
     Ok(at + 1)
 }
 
-/// An option with two arguments: `first=second`, or `first` and the next argument unless that is an option.
+/// Parses an option with two arguments: `first=second`, or `first` and the next argument unless that is an option.
 fn two<'a>(
     flag: &'static Flag,
     attached: Option<&'a [u8]>,
@@ -262,7 +264,7 @@ fn two<'a>(
     Ok(at)
 }
 
-/// Combinations that JMeter refuses.
+/// Refuses the combinations of options that JMeter refuses.
 fn check(given: &[Given<'_>]) -> Result<(), String> {
     let has = |short: char| given.iter().find(|given| given.flag.short == short);
     for (index, option) in given.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! JMeter properties and system properties, layered as JMeter layers them.
 //!
-//! First the file given by `-p`, or the values JMeter ships; then `user.properties` and `system.properties` where
-//! they lie in the working folder (or `bin` of the folder given by `-d`); then the flags in their order. A JMeter
-//! property that is not set falls back to the system property of that name. What a user set and nothing here
-//! honours is reported by [`Properties::unheeded`], never swallowed.
+//! First the file of `-p`, or the values that JMeter ships; then `user.properties` and `system.properties` from the
+//! working folder, or from `bin` in the folder of `-d`; then the flags in their order. A JMeter property that is not
+//! set falls back to the system property of that name. [`Properties::unheeded`] reports every property that a user set
+//! and that has no effect.
 
 mod heeded;
 mod hosts;
@@ -23,31 +23,32 @@ use crate::terminal;
 /// One flag that sets properties, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// `-q FILE`.
+    /// `-q FILE`: property file.
     File(PathBuf),
-    /// `-J name=value`; an empty value removes it.
+    /// `-J name=value`: JMeter property. An empty value removes the property.
     Jmeter(String, String),
-    /// `-S FILE`.
+    /// `-S FILE`: file of system properties.
     SystemFile(PathBuf),
-    /// `-D name=value`; an empty value removes it.
+    /// `-D name=value`: system property. An empty value removes the property.
     System(String, String),
 }
 
 /// Sources of properties.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
-    /// `-p FILE`: stands in for `jmeter.properties`.
+    /// `-p FILE`: replaces `jmeter.properties`.
     pub(crate) base: Option<PathBuf>,
-    /// `-d FOLDER` or `JMETER_HOME`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
+    /// `-d FOLDER` or `JMETER_HOME`: JMeter's folder. Its `bin` contains `jmeter.properties`, `user.properties` and
+    /// `system.properties`.
     pub(crate) home: Option<PathBuf>,
     pub(crate) settings: Vec<Setting>,
-    /// The number of settings at the beginning of the list that the project file has given.
+    /// Number of settings at the start of the list that come from the project file.
     pub(crate) of_project: usize,
-    /// `-G`, for remote hosts alone: properties, and files of them.
+    /// Properties and property files of `-G`, which apply to remote hosts only.
     pub(crate) global: Vec<Setting>,
 }
 
-/// The values a JMeter without any configuration has set, because its `jmeter.properties` does.
+/// Properties that JMeter sets by default, through the `jmeter.properties` that it ships.
 #[rustfmt::skip]
 const SHIPPED: &[(&str, &str)] = &[
     ("cookies", "cookies"),
@@ -59,12 +60,12 @@ const SHIPPED: &[(&str, &str)] = &[
     ("user.properties", "user.properties"),
 ];
 
-/// The origin of system properties among the options of Java.
-/// The file beside a plan with settings of its runs, properties among them.
+/// Name of the file beside a plan with settings for its runs, for example properties.
 pub(crate) const PROJECT_FILE: &str = "throng.toml";
+/// Source of system properties that were set by an option of Java.
 const OPTION_OF_JAVA: &str = "an option of Java";
 
-/// The version of JMeter whose behaviour is followed; the property `jmeter.version`.
+/// JMeter version whose behaviour Throng follows. Value of the property `jmeter.version`.
 pub(crate) const JMETER_VERSION: &str = "5.6.3";
 
 /// All properties of a run.
@@ -72,13 +73,13 @@ pub(crate) const JMETER_VERSION: &str = "5.6.3";
 pub(crate) struct Properties {
     jmeter: BTreeMap<String, String>,
     system: BTreeMap<String, String>,
-    /// Origin of each value: the last flag or file that set the key.
+    /// Source of each value: the last flag or file that set the property.
     origins: BTreeMap<String, String>,
 }
 
 impl Properties {
-    /// Reads everything, and gives warnings about files that nobody named. The error is about files that somebody did: one a line,
-    /// those that cannot be read and those that are malformed.
+    /// Loads all properties. Returns warnings about files that the user did not name. The error lists the files that
+    /// the user named and that cannot be read or parsed, one on each line.
     pub(crate) fn load(sources: &Sources, now_ms: i64) -> Result<(Self, Vec<String>), String> {
         let mut properties = Self { system: process(), ..Self::default() };
         properties.add_java_options(&sources.settings);
@@ -103,7 +104,7 @@ impl Properties {
             properties.add_file(&file, system, &mut warnings);
         }
         if let Some(home) = &sources.home {
-            // Nothing that a user set, but what workers of the run need to know.
+            // The user did not set this property; the workers of the run need it.
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
         for (number, setting) in sources.settings.iter().enumerate() {
@@ -120,7 +121,8 @@ impl Properties {
         Ok((properties, warnings))
     }
 
-    /// As [`load`](Self::load) for now, with warnings and the error told on standard error; `None` if there was one.
+    /// Calls [`load`](Self::load) with the current time, and prints warnings and the error on standard error. Returns
+    /// `None` after an error.
     pub(crate) fn load_or_tell(sources: &Sources) -> Option<Self> {
         match Self::load(sources, jiff::Timestamp::now().as_millisecond()) {
             Ok((properties, warnings)) => {
@@ -136,20 +138,21 @@ impl Properties {
         }
     }
 
-    /// There is no Java: what needs it is left out, here and in workers.
+    /// Marks Java as unavailable, so that this process and the workers leave out elements that need it.
     pub(crate) fn leave_java_out(&mut self) {
         self.jmeter.insert(plan::compile::WITHOUT_JAVA.into(), "true".into());
     }
 
-    /// Java has these classes of plug-ins, which are left out without them, here and in workers.
+    /// Sets the plug-in classes that are available in Java. Plug-ins without a class are left out, in this process and
+    /// in the workers.
     pub(crate) fn set_plugins(&mut self, classes: &str) {
         self.jmeter.insert(plan::compile::PLUGINS.into(), classes.into());
     }
 
-    /// System properties that were set, for the Java machines of the run.
+    /// Passes the system properties that the user set on to the Java machines of the run.
     fn hand_on_system(&mut self) {
         let set = self.origins.keys().filter_map(|key| Some((key, self.system.get(key)?)));
-        // Options stand one a line.
+        // Options are separated by line breaks, so values with line breaks are left out.
         let set = set.filter(|(key, value)| !key.contains('\n') && !value.contains('\n'));
         let options: Vec<_> = set.map(|(key, value)| format!("-D{key}={value}")).collect();
         if !options.is_empty() {
@@ -162,7 +165,7 @@ impl Properties {
         self.jmeter.insert(plan::function::UNLISTED.into(), names);
     }
 
-    /// Levels of the log (`-L`), for the loggers of the run's Java machines.
+    /// Passes the log levels of `-L` on to the loggers of the run's Java machines.
     pub(crate) fn hand_on_levels(&mut self, levels: &[(String, String)]) {
         if !levels.is_empty() {
             let lines = levels.iter();
@@ -176,35 +179,36 @@ impl Properties {
         }
     }
 
-    /// The first property that the engine or Java cannot use, in words: what a run would refuse to start with.
+    /// Returns an error message for the first property whose value the engine or Java cannot use. A run with this
+    /// property would not start.
     pub(crate) fn complaint(&self) -> Option<String> {
         let get = |key: &str| self.get(key).map(str::to_owned);
         engine::complaint(get).or_else(|| jvm::Settings::from_properties(get).err())
     }
 
-    /// The value, falling back to the system property of that name.
+    /// Returns a property's value. Falls back to the system property of the same name.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.jmeter.get(key).or_else(|| self.system.get(key)).map(String::as_str)
     }
 
-    /// A whole number, or the default where there is none.
+    /// Returns a property's value as an integer, or the default if it is missing or no integer.
     pub(crate) fn int(&self, key: &str, default: i64) -> i64 {
         self.get(key).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
     }
 
-    /// A boolean as JMeter reads them: `true` in any case.
+    /// Returns a property's value as a boolean, parsed as JMeter does: `true` in any case.
     pub(crate) fn flag(&self, key: &str, default: bool) -> bool {
         self.get(key).map_or(default, |text| text.trim().eq_ignore_ascii_case("true"))
     }
 
-    /// Both kinds in one map, JMeter's first.
+    /// Returns JMeter properties and system properties. A JMeter property hides the system property of the same name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let system = self.system.iter().filter(|(key, _)| !self.jmeter.contains_key(*key));
         self.jmeter.iter().chain(system).map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// The properties that the user set, as a property file that `-q` reads back; system properties stand in comments. Of secrets there
-    /// are only the names.
+    /// Formats the properties that the user set as a property file for `-q`. System properties are written as comments.
+    /// For secrets, only the names are written.
     pub(crate) fn file(&self) -> String {
         let mut out = String::from("# Properties of this run; read them back with -q.\n");
         for key in self.origins.keys() {
@@ -220,15 +224,15 @@ impl Properties {
         out
     }
 
-    /// Properties that were set and have no effect: key and origin. `texts` are those of the plan; a key that occurs in them
-    /// is the user's own.
+    /// Returns the name and source of each property that was set and has no effect. `texts` are the texts of the plan:
+    /// a name that occurs in them belongs to the user's own properties.
     pub(crate) fn unheeded<'a>(
         &self,
         texts: impl Iterator<Item = &'a str> + Clone,
     ) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
         let heeded = |key: &str, origin: &str| {
-            // Most options of Java are about Java.
+            // Most options of Java are meant for Java, so they are not reported.
             let of_java =
                 origin == OPTION_OF_JAVA && (key == "user.timezone" || why_not(key).is_none());
             of_java || self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()))
@@ -240,7 +244,7 @@ impl Properties {
             .collect()
     }
 
-    /// Names of that family that the user set.
+    /// Returns the names of properties that the user set and that start with `family`.
     pub(crate) fn set_in_family(&self, family: &str) -> Vec<&str> {
         self.origins.keys().map(String::as_str).filter(|name| name.starts_with(family)).collect()
     }
@@ -255,8 +259,9 @@ impl Properties {
         self.system.insert(key, value);
     }
 
-    /// Sets the system properties among the options of Java (`JVM_ARGS` and the others of JMeter's start script). Java has them
-    /// before JMeter reads its files. The time zone counts there alone: JMeter reads its other properties too late for it.
+    /// Sets the system properties that Java options define (`JVM_ARGS` and the other variables of JMeter's start
+    /// script). Java has them before JMeter reads its files. The time zone has an effect only here, because JMeter
+    /// reads its other properties too late for it.
     fn add_java_options(&mut self, settings: &[Setting]) {
         let options = settings.iter().rev().find_map(|setting| match setting {
             Setting::Jmeter(key, options) if key == jvm::OPTIONS => Some(options.as_str()),
@@ -301,13 +306,13 @@ impl Properties {
         }
     }
 
-    /// Takes the values of a run that goes on, in place of all others: those of the time of its start are among them.
+    /// Replaces all properties with those of a run that is resumed, including those set at its start.
     pub(crate) fn restore(&mut self, values: &[(String, String)]) {
         self.jmeter = values.iter().cloned().collect();
         self.system.retain(|key, _| self.jmeter.contains_key(key));
     }
 
-    /// The properties JMeter sets itself at its start.
+    /// Sets the properties that JMeter sets when it starts.
     fn stamp(&mut self, now_ms: i64) {
         let now = jiff::Timestamp::from_millisecond(now_ms)
             .unwrap_or_default()
@@ -323,8 +328,8 @@ impl Properties {
 }
 
 impl Sources {
-    /// JMeter's properties of the command line and of `throng.toml` with their last values, as a record keeps them:
-    /// `-Jname` and the value, if it is no secret.
+    /// Returns the JMeter properties of the command line and of `throng.toml` for the record: `-Jname` with the last
+    /// value. The value is left out if it is a secret.
     pub(crate) fn recorded(&self) -> Vec<(String, String)> {
         let mut last: BTreeMap<&str, &str> = BTreeMap::new();
         for setting in &self.settings {
@@ -342,7 +347,7 @@ impl Sources {
     }
 }
 
-/// A line of the run's property file.
+/// Formats a line of the run's property file.
 fn shown(before: &str, key: &str, value: &str) -> String {
     let line = property_file::line(key, value);
     if secret::is_secret(key, value) {
@@ -352,7 +357,7 @@ fn shown(before: &str, key: &str, value: &str) -> String {
     format!("{before}{line}")
 }
 
-/// The system properties a Java program would find here.
+/// Returns the system properties that a Java program would have in this process.
 fn process() -> BTreeMap<String, String> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let folder = std::env::current_dir().unwrap_or_default();
@@ -375,7 +380,7 @@ fn process() -> BTreeMap<String, String> {
     pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
-/// The file in the working folder, or else in `bin`.
+/// Returns the path of a file in the working folder, or else in `bin`.
 fn find(name: &str, bin: Option<&Path>) -> Option<PathBuf> {
     let here = PathBuf::from(name);
     if here.is_file() {

@@ -1,5 +1,5 @@
-//! The HTML report, the summary in Markdown and the tables: at the end of a run, and `throng report`, which makes them of any
-//! run or result file.
+//! The HTML report, the Markdown summary and the tables. They are built at the end of a run, or by `throng report` for
+//! any run or result file.
 
 mod agents;
 pub(crate) mod columns;
@@ -27,7 +27,7 @@ use columns::{PROPERTIES, ROWS};
 use file::FILE;
 use page::page;
 
-/// `throng report`.
+/// Runs `throng report`.
 pub(crate) fn run(flags: &ReportFlags) -> Exit {
     let promised = Promised {
         name: "throng report".to_owned(),
@@ -38,7 +38,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Exit {
     promised.around(flags.paths.iter().map(|path| ("a source", &**path)), || make(flags))
 }
 
-/// Makes the reports.
+/// Builds the requested reports.
 fn make(flags: &ReportFlags) -> Exit {
     let single = [
         ("-o names one file", flags.output.is_some()),
@@ -52,7 +52,7 @@ fn make(flags: &ReportFlags) -> Exit {
         ));
         return Exit::Usage;
     }
-    // Before a pipe is read: what came out of it would be lost.
+    // Checked before a pipe is read, because its data could not be read a second time.
     if let Some(path) = flags.paths.iter().find(|path| is_stream(path) && flags.output.is_none()) {
         terminal::error(&format!(
             "{} is a pipe, and its report has no place beside it: add -o FILE",
@@ -85,13 +85,13 @@ fn make(flags: &ReportFlags) -> Exit {
     Exit::Ok
 }
 
-/// The material of a page: a run or a result file, or an answer with its runs.
+/// Input of a report: a run or a result file, or an answer with its runs.
 enum Made {
     Run(Source),
     Answer(Page),
 }
 
-/// A record, and JMeter's figures where they were asked for.
+/// A record, with JMeter's figures if they were requested.
 struct Source {
     record: Record,
     figures: Option<Figures>,
@@ -118,7 +118,7 @@ impl Made {
         Ok(Self::Run(Source { record, figures: None }))
     }
 
-    /// Writes what was asked for. Returns the paths; the error is a sentence for the user.
+    /// Writes the requested files and returns their paths. The error is a sentence for the user.
     fn written(self, path: &Path, flags: &ReportFlags) -> Result<Vec<PathBuf>, String> {
         let language = verdict::language(flags.lang);
         let (page, source) = match self {
@@ -145,7 +145,7 @@ impl Made {
         }
         if let Some(folder) = &flags.tables {
             let tables = match source {
-                // Tables have more rows than a page.
+                // Tables contain all rows; a page contains only part of them.
                 Some(Source { record, .. }) => {
                     report::tables::run(&self::page(path, &record, None, RunPage::whole))
                 }
@@ -158,7 +158,7 @@ impl Made {
     }
 }
 
-/// The record of a run that left its rows, or of a result file, with JMeter's figures.
+/// Reads the record and JMeter's figures from a result file, or from a run with saved rows.
 fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let (rows, record, source) = match record::given(path) {
@@ -181,7 +181,7 @@ fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     let mut sources = flags.sources();
     let of_run = folder.join(PROPERTIES);
     if record.is_some() && of_run.is_file() {
-        // They say how the run wrote its rows.
+        // The properties of the run define the format of its rows.
         sources.settings.insert(0, Setting::File(of_run));
     }
     let (properties, warnings) =
@@ -199,7 +199,7 @@ fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     Ok(Source { record, figures: Some(read.figures) })
 }
 
-/// A file to be written that is the one that the report is made of, or another to be written: a sentence for the user.
+/// Returns an error message if a file to be written is the report's input or another file to be written.
 fn clash(path: &Path, flags: &ReportFlags) -> Option<String> {
     let html = flags.output.clone().unwrap_or_else(|| beside(path));
     let written = [
@@ -211,7 +211,7 @@ fn clash(path: &Path, flags: &ReportFlags) -> Option<String> {
     outputs::clash([("what it is made of", path)], written)
 }
 
-/// Writes each table twice into the folder, as CSV and as JSON. The error is a sentence for the user.
+/// Writes each table into the folder as CSV and as JSON. The error is a sentence for the user.
 fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
@@ -224,8 +224,8 @@ fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
     Ok(())
 }
 
-/// The report of a run's folder or an answer's, for a server: nothing is printed, and nothing beside that folder is read. The
-/// error is a sentence for the user.
+/// Builds the report of a run's or an answer's folder for the web server. Prints nothing and reads nothing outside
+/// `root`. The error is a sentence for the user.
 pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<String, String> {
     if let Some(answer) = questions::page(folder, Reach::Below(root)) {
         return answer.map(|page| page.html(language));
@@ -234,7 +234,7 @@ pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<St
     Ok(Page::Run(Box::new(page(folder, &record, None, RunPage::new))).html(language))
 }
 
-/// The report of a run's folder stands in it, that of a file beside it.
+/// Returns the path of the report: in a run's folder, or beside a result file.
 fn beside(path: &Path) -> PathBuf {
     if path.is_dir() {
         return path.join(FILE);

@@ -1,10 +1,10 @@
-//! Standard output and standard error: the only place that writes to them.
+//! Standard output and standard error. Only this module writes to them.
 //!
-//! Text of plans and servers is shown, never obeyed: control characters, which move the cursor or hide text, and those
-//! that turn the direction of writing stand as `\x1b` or `\u{202e}`. Of escape sequences only the program's own colours
-//! pass. A reader that has gone (`throng … | head`) is ignored; any other failure of standard
-//! output is reported, and the exit code is not 0. While a plan runs, a thread of its own ([`queue`]) writes to pipes
-//! and files.
+//! Text from plans and servers is displayed, never interpreted. Control characters, which could move the cursor or hide
+//! text, and characters that change the direction of writing are shown as `\x1b` or `\u{202e}`. The only escape
+//! sequences that pass are the program's own colours. If the reader of a pipe has gone (`throng … | head`), output is
+//! dropped silently. Any other failure of standard output is reported, and the exit code is not 0. While a plan runs, a
+//! separate thread ([`queue`]) writes to pipes and files.
 
 mod queue;
 
@@ -17,25 +17,25 @@ use crate::outputs;
 use crate::render::{self, PAINT};
 use crate::tty::{self, Stream};
 
-/// The first error of standard output.
+/// The first error in writing to standard output.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Prints on standard output.
+/// Prints a text on standard output.
 pub(crate) fn out(text: &str) {
     write(Stream::Out, text);
 }
 
-/// Prints on standard error.
+/// Prints a text on standard error.
 pub(crate) fn err(text: &str) {
     write(Stream::Err, text);
 }
 
-/// Prints a text of several lines, or a part of one.
+/// Prints a text, which may have several lines or be part of a line.
 pub(crate) fn write(to: Stream, text: &str) {
     send(to, visible(text).as_bytes());
 }
 
-/// Prints JSON on standard output; control characters are escaped as JSON does it.
+/// Prints JSON on standard output. Control characters are escaped as JSON requires.
 pub(crate) fn json(text: &str) {
     let mut shown = String::with_capacity(text.len() + 1);
     for char in text.chars() {
@@ -54,9 +54,9 @@ pub(crate) fn renew(to: Stream, text: &str) {
     send(to, format!("\r\x1b[2K{}", visible(text)).as_bytes());
 }
 
-/// Sends a frame of the view of a running test, whose text of others is escaped already. It is one write: the stream's
-/// own buffer, which cuts at lines, is left out. False: the terminal takes nothing now (Ctrl-S), and the run must not
-/// wait for it.
+/// Writes a frame of the view of a running test. Text from outside must already be escaped. The frame is one write,
+/// bypassing the stream's own buffer, which splits at line ends. Returns false if the terminal does not accept output
+/// now (Ctrl-S); the run must not wait for the terminal.
 pub(crate) fn frame(to: Stream, text: &str) -> bool {
     if !takes(to) {
         return false;
@@ -70,7 +70,7 @@ pub(crate) fn frame(to: Stream, text: &str) -> bool {
         match sent {
             Ok(sent) => rest = &rest[sent..],
             Err(rustix::io::Errno::INTR) => {}
-            // A terminal that somebody has set not to block.
+            // The terminal was set to non-blocking mode by another program.
             Err(rustix::io::Errno::AGAIN) => return true,
             Err(error) => {
                 note(to, Err(error.into()));
@@ -81,7 +81,7 @@ pub(crate) fn frame(to: Stream, text: &str) -> bool {
     true
 }
 
-/// Whether the terminal takes something at once.
+/// True if the terminal accepts output without blocking.
 fn takes(stream: Stream) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
     let (out, err) = (rustix::stdio::stdout(), rustix::stdio::stderr());
@@ -90,24 +90,24 @@ fn takes(stream: Stream) -> bool {
     poll(&mut polled, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })) != Ok(0)
 }
 
-/// An error of the program, on standard error.
+/// Prints an error message of the program on standard error.
 pub(crate) fn error(message: &str) {
     outputs::note_error(message);
     err(&render::error(message, tty::error_colour()));
 }
 
-/// A warning of the program, on standard error.
+/// Prints a warning of the program on standard error.
 pub(crate) fn warning(message: &str) {
     err(&render::warning(message, tty::error_colour()));
 }
 
-/// Notes that something else could not print, as clap its help.
+/// Records the result of output that another library printed, like clap's help.
 pub(crate) fn printed(result: io::Result<()>) {
     let result = result.and_then(|()| io::stdout().flush());
     note(Stream::Out, result);
 }
 
-/// The exit code, given the intended one: not 0 if output is lost.
+/// Returns the exit code of the program. It is not 0 if output was lost, whatever the intended code.
 pub(crate) fn closing(exit: Exit) -> Exit {
     queue::flush();
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
@@ -117,17 +117,17 @@ pub(crate) fn closing(exit: Exit) -> Exit {
     Exit::first([exit, Exit::Lost])
 }
 
-/// From here on no reader of standard output or standard error can hold the program up.
+/// From here on, a slow reader of standard output or standard error cannot block the program.
 pub(crate) fn wait_for_nobody() {
     queue::start();
 }
 
-/// Writes everything that waits, before another program takes the place of this one.
+/// Writes all queued output before another program replaces this process.
 pub(crate) fn flush() {
     queue::flush();
 }
 
-/// The user wants to end: what a reader does not take soon is lost.
+/// Shortens the wait for slow readers after the user's request to end. Output that they do not read soon is lost.
 pub(crate) fn hurry() {
     queue::hurry();
 }
@@ -159,7 +159,7 @@ fn note(to: Stream, result: io::Result<()>) {
     }
 }
 
-/// A text with nothing that a terminal would obey.
+/// Returns a text in which all characters that a terminal would interpret are escaped.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -179,7 +179,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text of others as a part of a line: line ends, tabs and the program's own colours are escaped, too.
+/// Returns a text from outside as part of one line: line ends, tabs and the program's own colours are escaped as well.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let is_odd = |char| is_hidden(char) || matches!(char, '\n' | '\t');
     if !text.chars().any(is_odd) {
@@ -198,7 +198,7 @@ fn show(char: char, escaped: bool, to: &mut String) {
     }
 }
 
-/// Control characters but line ends and tabs, marks of direction, and separators of lines.
+/// True for control characters except line ends and tabs, for marks of direction, and for line separators.
 fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,

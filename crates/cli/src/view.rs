@@ -1,8 +1,8 @@
-//! The view of a running test on a terminal: its state, fed once a second.
+//! The view of a running test on a terminal: its state, updated once a second.
 //!
-//! The state is fed with seconds of the record, the one source of all who follow a test ([`record::now`]), so that a
-//! sweep can show the run of another process by its record. `frame` makes lines of it, a pure function of state, size
-//! and abilities of the terminal; `screen` puts them on the terminal.
+//! The state is updated from seconds of the record, the one source for every display of a test ([`record::now`]). So a
+//! sweep can show the run of another process by reading its record. `frame` formats the state as lines, a pure function
+//! of the state and the terminal's size and abilities. `screen` writes the lines to the terminal.
 
 mod answers;
 mod chart;
@@ -27,25 +27,25 @@ use findings::Findings;
 pub(crate) use screen::Screen;
 pub(crate) use text::Look;
 
-/// Seconds that charts can show.
+/// Number of seconds that charts can show.
 const CHARTED: usize = 600;
-/// Seconds over which figures of labels, and those of the generator, are taken.
+/// Number of seconds over which figures of labels and of the generator are computed.
 const RECENT: usize = 10;
-/// A shorter piece of a second, as at the end of a run, gives no rate.
+/// Shortest part of a second, in milliseconds, from which a rate is computed. The last second of a run can be shorter.
 const LEAST_MS: u32 = 500;
 
-/// One second in the charts.
+/// Values of one second in the charts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
     users: f64,
-    /// Per second.
+    /// Samples per second.
     rate: f64,
     errors: f64,
-    /// Response time, ms; `None` without a sample.
+    /// 95th percentile of response times in milliseconds; `None` without samples.
     p95: Option<f64>,
 }
 
-/// A label in one second.
+/// Figures of a label in one second.
 #[derive(Clone, Debug)]
 struct Piece {
     label: u32,
@@ -54,12 +54,12 @@ struct Piece {
     response: Bins,
 }
 
-/// The generator and its machine in one second.
+/// State of the generator and its machine in one second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Own {
     ms: u32,
     cpu_s: f64,
-    /// Share of the machine that was used by all.
+    /// Used share of the machine's processor time, by all its processes.
     machine: f64,
     median_ms: f64,
     lag_p99_ms: f64,
@@ -68,11 +68,11 @@ struct Own {
     missed: u64,
     rows_waiting: u64,
     ports_left: Option<u64>,
-    /// Periods of the scheduler with a CPU quota, and those in which it stopped the generator.
+    /// Scheduler periods under a CPU quota, and periods in which the quota stopped the generator.
     quota: (u64, u64),
 }
 
-/// A cause of errors, with their number so far.
+/// A cause of errors with its number of errors so far.
 #[derive(Clone, Debug)]
 struct Errors {
     number: u32,
@@ -81,18 +81,18 @@ struct Errors {
     first_label: Arc<str>,
 }
 
-/// The state of a running test, as far as it is shown.
+/// The displayed state of a running test.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     title: String,
-    /// Words about the runs of which this is one: `point 2 of 8, 40 users`.
+    /// Text about the position of this run in a series: `point 2 of 8, 40 users`.
     heading: String,
-    /// Words about what follows this run.
+    /// Text about the runs that follow this one.
     after: String,
     state: State,
     elapsed_ms: i64,
     length_ms: Option<i64>,
-    /// The length that one of several runs is given.
+    /// Planned duration of the run in milliseconds, if it is one of a series.
     length_given: Option<i64>,
     users_asked: u64,
     rate_asked: Option<f64>,
@@ -103,21 +103,21 @@ pub(crate) struct View {
     workers: u32,
     samples: u64,
     errors: u64,
-    /// The latest last.
+    /// Values of the latest seconds, the newest last.
     moments: VecDeque<Moment>,
     recent: VecDeque<(u32, Vec<Piece>)>,
     own: VecDeque<Own>,
     labels: Vec<Label>,
-    /// Samples of each so far, by which they are put in order.
+    /// Number of samples of each label so far. Labels are sorted by it.
     counts: Vec<u64>,
     causes: Vec<Errors>,
     lamps: Vec<Lamp>,
     answers: Answers,
-    /// Sentences of the rules that already speak.
+    /// Texts of the verdict's findings so far.
     findings: Vec<String>,
-    /// It is too early to say that nothing stands out.
+    /// True if the run is too young to state that there are no findings.
     early: bool,
-    /// End of the last second that was added, epoch ms.
+    /// End of the last second that was added, in epoch milliseconds.
     at_ms: i64,
     rules: Option<Findings>,
 }
@@ -133,7 +133,8 @@ struct Row<'a> {
 }
 
 impl View {
-    /// This run is one of several: words about it, and about those that follow, and its length.
+    /// Marks this run as one of a series: sets the text about its position, the text about the following runs, and its
+    /// duration.
     pub(crate) fn set_heading(&mut self, heading: &str, after: &str, length: Option<Duration>) {
         (self.heading, self.after) = (heading.to_owned(), after.to_owned());
         self.length_given = length.map(|length| length.as_millis() as i64);
@@ -147,7 +148,8 @@ impl View {
         (self.state, self.elapsed_ms) = (now.state, now.elapsed_ms());
         self.lamps.clear();
         self.lamps.extend_from_slice(now.criteria);
-        // The first second starts the rules; without a thread for them there are none.
+        // The first second starts the thread that evaluates the verdict's rules. If the thread cannot start, the view
+        // has no findings.
         if self.rules.is_none() && self.moments.len() < 2 {
             self.rules = Findings::start();
         }
@@ -158,7 +160,7 @@ impl View {
         }
     }
 
-    /// Adds the seconds of a record that have come since the last time.
+    /// Adds the seconds of a record that are new since the last call.
     pub(crate) fn follow_record(&mut self, record: &Record) {
         self.set_frame(&record.frame);
         let seen = record.seconds.partition_point(|second| second.at_ms <= self.at_ms);
@@ -184,7 +186,7 @@ impl View {
         self.workers = second.generator.workers;
         self.samples += second.all.count;
         self.errors += second.all.errors;
-        // Few: a record folds labels.
+        // Copying is cheap: a record merges labels above a limit, so there are few.
         self.labels.clear();
         self.labels.extend_from_slice(labels);
         self.counts.resize(labels.len(), 0);
@@ -255,8 +257,8 @@ impl View {
         self.causes.sort_by(|a, b| b.count.cmp(&a.count).then(a.number.cmp(&b.number)));
     }
 
-    /// The labels with the most samples so far, of those that had some of late, with the one that has the most errors
-    /// among them; and the number of those that had some.
+    /// Returns the labels with the most samples so far, among those with recent samples. Includes the label with the
+    /// most recent errors. Also returns the number of labels with recent samples.
     fn rows(&self, most: usize) -> (Vec<Row<'_>>, usize) {
         let mut sums: Vec<(u64, u64)> = vec![(0, 0); self.labels.len()];
         let mut ms = 0;
@@ -272,7 +274,7 @@ impl View {
         let all = order.len();
         order.sort_by_key(|label| (Reverse(self.counts[*label]), *label));
         if all > most && most > 0 {
-            // The last place is for the label with the most errors.
+            // The last row is reserved for the label with the most errors.
             let worst = (0..all).max_by_key(|at| (sums[order[*at]].1, Reverse(*at)));
             if let Some(at) = worst.filter(|at| *at >= most && sums[order[*at]].1 > 0) {
                 order.swap(most - 1, at);
@@ -292,12 +294,13 @@ impl View {
         (order.into_iter().take(most).map(row).collect(), all)
     }
 
-    /// Whether the plan has transactions, which are not among the requests.
+    /// True if the plan has transactions, which are not counted as requests.
     fn has_transactions(&self) -> bool {
         self.labels.iter().any(|label| label.transaction)
     }
 
-    /// The state of the generator over the last seconds, and whether it is a reason to doubt the figures.
+    /// Returns texts about the generator's state over the last seconds. The boolean is true if the text is a reason to
+    /// doubt the figures.
     fn generator(&self) -> Vec<(bool, String)> {
         let Some(last) = self.own.back() else { return Vec::new() };
         let ms: f64 = self.own.iter().map(|own| f64::from(own.ms)).sum();
@@ -343,16 +346,17 @@ impl View {
     }
 }
 
-/// Signs at which the generator's own state is no longer good: shares of processors, of the machine's; ms.
+/// Thresholds above which the generator's state is shown as a problem: shares of its processors and of the machine's,
+/// and milliseconds.
 const FULL: f64 = 0.85;
 const MACHINE_FULL: f64 = 0.98;
 const LAG_MS: f64 = 10.0;
 const STALL_MS: u64 = 200;
 const ROWS_WAITING: u64 = 100_000;
-/// Stops by a CPU quota that are more than those of a start.
+/// Number of stops by a CPU quota above which they are shown. A few stops are normal at the start of a run.
 const QUOTA_STOPS: u64 = 5;
 
-/// Adds to a list of the last so many.
+/// Appends a value to a list and removes the oldest one if the list has more than `most`.
 fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {
     if to.len() >= most {
         to.pop_front();
@@ -360,7 +364,7 @@ fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {
     to.push_back(one);
 }
 
-/// A cause of errors in words.
+/// Describes a cause of errors in words.
 fn words(cause: &CauseName) -> String {
     let CauseName { outcome, code, message, .. } = cause;
     match (&**code, &**message) {

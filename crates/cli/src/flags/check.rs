@@ -1,4 +1,5 @@
-//! Options of `throng check`: the plans, the forms of the report, and everything of a run that changes what a plan means.
+//! Options of `throng check`: the plans, the output formats, and all options of a run that change the meaning of a
+//! plan.
 
 use std::path::PathBuf;
 

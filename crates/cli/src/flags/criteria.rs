@@ -1,4 +1,4 @@
-//! Options that say what a run must meet.
+//! Options for the criteria of a run.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Options of agents that wait, of `throng fleet`, and of runs that choose among waiting agents.
+//! Options of waiting agents, of `throng fleet`, and of runs that choose among waiting agents.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Options that give a load in place of the plan's.
+//! Options that replace the plan's load.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) struct LoadFlags {
 }
 
 impl LoadFlags {
-    /// The load that is given. The error is a sentence for the user.
+    /// Returns the load that the options define. The error is a sentence for the user.
     pub(crate) fn given(self) -> Result<Given, String> {
         let all = Ask {
             users: self.users,
@@ -65,7 +65,7 @@ fn twice(groups: &[(String, Option<Ask>)]) -> Option<&str> {
     found.map(|(_, (name, _))| name.as_str())
 }
 
-/// A rate per second.
+/// Parses a rate per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     match text.strip_suffix("/s").unwrap_or(text).trim().parse::<f64>() {
         Ok(rate) if rate.is_finite() && (0.0..=10_000_000.0).contains(&rate) => Ok(rate),
@@ -73,7 +73,7 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The load of one group: `GROUP=users:50,ramp:10s`, `GROUP=off`.
+/// Parses the load of one thread group: `GROUP=users:50,ramp:10s` or `GROUP=off`.
 fn scenario(text: &str) -> Result<(String, Option<Ask>), String> {
     let Some((group, values)) = text.rsplit_once('=') else {
         return Err("write it like 'Buyers=users:50,ramp:10s' or 'Buyers=off'".into());
@@ -92,7 +92,7 @@ fn scenario(text: &str) -> Result<(String, Option<Ask>), String> {
     Ok((group.to_string(), Some(ask)))
 }
 
-/// Names of what can be given for a group.
+/// Names of the values that can be set for a thread group.
 pub(crate) const KEYS: [&str; 8] =
     ["users", "rps", "max-users", "ramp", "hold", "steps", "duration", "iterations"];
 

@@ -46,7 +46,7 @@ pub(crate) struct PreflightFlags {
     pub(crate) json: bool,
 }
 
-/// A host to ask, or none: then those of throng.toml.
+/// A host to query, or `None` for the hosts of throng.toml.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked(pub(crate) Option<watch::Host>);
 

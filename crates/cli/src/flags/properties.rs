@@ -1,4 +1,4 @@
-//! Options that set properties, which several verbs have.
+//! Options that set properties, shared by several commands.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(crate) struct MachineFlags {
 }
 
 impl MachineFlags {
-    /// Adds them as properties, so that workers get them, too.
+    /// Adds these options as properties, so that workers receive them too.
     pub(crate) fn add_to(self, sources: &mut Sources) {
         let options = self.jvm_option.join(&jvm::SEPARATOR.to_string());
         let folder = self.java_home.map(|home| home.display().to_string());
@@ -80,7 +80,7 @@ pub(crate) struct PropertyFlags {
 }
 
 impl PropertyFlags {
-    /// The flags in the order of the command line, which decides who wins.
+    /// Stores the flags in the order of the command line. If two flags set the same property, the last one wins.
     pub(super) fn put_in_order(&mut self, matches: &ArgMatches) {
         let mut order: Vec<(usize, Setting)> = Vec::new();
         let at = |id: &str| matches.indices_of(id).into_iter().flatten().collect::<Vec<_>>();
@@ -128,12 +128,12 @@ impl PassedFlags {
         self.properties.put_in_order(matches);
     }
 
-    /// The properties among them.
+    /// Returns the options that set properties.
     pub(crate) fn properties(&self) -> &PropertyFlags {
         &self.properties
     }
 
-    /// Whether options behind `--` may set further properties.
+    /// True if options after `--` may set further properties.
     pub(crate) fn has_more_properties(&self) -> bool {
         let sets = |option: &OsString| {
             let option = option.as_encoded_bytes();
@@ -142,7 +142,7 @@ impl PassedFlags {
         self.rest.iter().any(sets)
     }
 
-    /// The options as they stand on the line of a run.
+    /// Returns the options as arguments for the command line of a run.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let PropertyFlags { base, home, order, .. } = &self.properties;
         let mut line: Vec<OsString> = Vec::new();

@@ -1,4 +1,4 @@
-//! Flags of the verbs that answer a question by several runs: sweep, capacity, compare.
+//! Options of the commands that run a plan several times: sweep, capacity, compare.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -134,19 +134,19 @@ pub(crate) struct OutputFlags {
 }
 
 impl OutputFlags {
-    /// The summary that a verb has to write.
+    /// Returns the summary that the command must write.
     pub(crate) fn promised(&self, verb: &str) -> Promised {
         Promised { name: verb.to_owned(), markdown: self.markdown.clone(), ..Promised::default() }
     }
 
-    /// The plan, if a summary would be written over it: a sentence for the user.
+    /// Returns an error message if a summary would overwrite the plan.
     pub(crate) fn clash(&self, plan: &Path) -> Option<String> {
         let markdown = self.markdown.iter().map(|file| ("--markdown", &**file));
         crate::outputs::clash([("the plan", plan)], markdown)
     }
 }
 
-/// A plan that is run more than once: a file, for standard input can be read only once.
+/// Parses the path of a plan that runs more than once. Standard input is refused, because it can be read only once.
 fn more_than_once(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if crate::load::is_standard_input(&path) {
@@ -158,7 +158,7 @@ fn more_than_once(text: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// A share: 2%, or 0.02.
+/// Parses a share: `2%` or `0.02`.
 fn share(text: &str) -> Result<f64, String> {
     let number = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),

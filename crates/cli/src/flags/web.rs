@@ -1,4 +1,4 @@
-//! Flags of `throng web`.
+//! Options of `throng web`.
 
 use std::path::PathBuf;
 

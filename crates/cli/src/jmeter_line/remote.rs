@@ -1,7 +1,8 @@
-//! JMeter's remote hosts: `-R host1,host2`, `-r` for those of the property `remote_hosts`, `-G` for their properties, `-X`.
+//! JMeter's remote hosts: `-R host1,host2`, `-r` for the hosts of the property `remote_hosts`, `-G` for their
+//! properties, and `-X`.
 //!
-//! Each host runs the whole plan, as JMeter's remote engines do. `-R` comes before `-r`, as there. `-X` has nothing to
-//! do: what a run has started on a host ends with it.
+//! Each host runs the whole plan, as JMeter's remote engines do. If both are given, `-R` overrides `-r`, as in JMeter.
+//! `-X` has no effect: everything that a run starts on a host ends with the run.
 
 use fleet::remote::Way;
 
@@ -9,7 +10,7 @@ use super::Given;
 use crate::properties::{Properties, Setting};
 use crate::request::Request;
 
-/// Takes the options about remote hosts. The error is a sentence for the user.
+/// Adds the options about remote hosts to the request. The error is a sentence for the user.
 pub(crate) fn apply(given: &[Given<'_>], request: &mut Request) -> Result<(), String> {
     let of = |short: char| given.iter().filter(move |option| option.flag.short == short);
     for option in of('G') {
@@ -31,7 +32,7 @@ pub(crate) fn apply(given: &[Given<'_>], request: &mut Request) -> Result<(), St
         option.first.to_string_lossy().into_owned()
     } else {
         let now_ms = jiff::Timestamp::now().as_millisecond();
-        // The run warns of what is wrong with files that nobody named.
+        // The run itself prints the warnings about files that the user did not name.
         let (properties, _) = Properties::load(&request.sources, now_ms)?;
         properties.get("remote_hosts").unwrap_or("127.0.0.1").to_owned()
     };

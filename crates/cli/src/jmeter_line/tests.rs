@@ -8,7 +8,7 @@ fn own(name: &str) -> Option<bool> {
         .map(|(_, takes)| *takes)
 }
 
-/// `flag first second` per option, as text.
+/// Returns each parsed option as the text `flag first second`.
 fn parsed(line: &[&str]) -> Result<Vec<String>, String> {
     let args: Vec<OsString> = line.iter().map(OsString::from).collect();
     let parsed = parse(&args, &own)?;

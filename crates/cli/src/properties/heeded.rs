@@ -1,9 +1,11 @@
-//! Properties that have an effect, so that the others can be reported.
+//! Lists of the properties that have an effect, so that all others can be reported.
 //!
-//! Three sorts are not worth a word to the user: those honoured, those that only concern JMeter's windows, reports
-//! and class loading, and those a plan reads itself. Everything else that is set is named once at the start.
+//! Three kinds of properties are not reported: those that Throng supports, those that only concern JMeter's windows,
+//! reports and class loading, and those that the plan itself reads. Every other property that is set is reported once
+//! at the start.
 
-/// Honoured by the command line and the plan; the engine and result files name their own.
+/// Properties that the command line and the plan support. The engine and the code of result files have lists of their
+/// own.
 #[rustfmt::skip]
 const HONOURED: &[&str] = &[
     "HTTPResponse.parsers",
@@ -57,7 +59,7 @@ const HONOURED: &[&str] = &[
     "throng.throughput_timer.rounded",
     "throng.log.short_names",
     "throng.overcommit",
-    // The plug-in for JMeter's window reads these two.
+    // JMeter's window plug-in reads these two properties.
     "throng.program",
     "throng.rows.load.mb",
     "throng.workers",
@@ -72,7 +74,7 @@ const HONOURED: &[&str] = &[
     "wmlParser.types",
 ];
 
-/// Properties of JMeter that have no effect here: name, JMeter's default, and why.
+/// JMeter properties that have no effect in Throng: name, JMeter's default, and the reason.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("asynch.batch.queue.size", "100", "hosts are reached by ssh, not by RMI"),
@@ -137,12 +139,12 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("xpath2query.parser.cache.size", "400", "queries are compiled once"),
 ];
 
-/// Not read, but set to what happens anyway.
+/// Properties that are not read, with the value that matches Throng's behaviour.
 #[rustfmt::skip]
 const AS_IT_IS: &[(&str, &str)] = &[
 ];
 
-/// Without meaning outside JMeter's windows, recorder, reports, remote engines and class loading.
+/// Prefixes of properties that matter only for JMeter's windows, recorder, reports, remote engines and class loading.
 #[rustfmt::skip]
 const WITHOUT_MEANING: &[&str] = &[
     "JMeter.", "START.", "TestPlan.", "apple.", "beanshell.server.", "classfinder.", "confirm.delete.skip",
@@ -162,7 +164,8 @@ const WITHOUT_MEANING: &[&str] = &[
     "view.results.", "viewResultsTree.", "zoom_scale",
 ];
 
-/// Those that JMeter's classes read in a Java machine, if the plan has any: name, JMeter's default, and why they have no effect otherwise.
+/// Properties that JMeter's classes read if the plan runs any of them in Java: name, JMeter's default, and the reason
+/// for having no effect otherwise.
 #[rustfmt::skip]
 const READ_IN_JAVA: &[(&str, &str, &str)] = &[
     ("beanshell.assertion.init", "", "only scripts read it"),
@@ -183,16 +186,17 @@ const READ_IN_JAVA: &[(&str, &str, &str)] = &[
     ("ldapsampler.max_sorted_results", "1000", "only LDAP elements read it"),
 ];
 
-/// The reason why a property has no effect.
+/// Reason for which a property has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WhyNot {
-    /// In words.
+    /// The reason in words.
     pub(crate) words: &'static str,
-    /// It has one in a plan with elements or scripts that run in Java.
+    /// True if the property has an effect in plans with elements or scripts that run in Java.
     pub(crate) but_in_java: bool,
 }
 
-/// Whether setting the key to the value does here what it does in JMeter without windows, be it nothing.
+/// True if setting the property to this value does the same in Throng as in JMeter without windows, even if that is
+/// nothing.
 pub(super) fn has_effect(key: &str, value: &str) -> bool {
     is_honoured(key)
         || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))
@@ -200,14 +204,14 @@ pub(super) fn has_effect(key: &str, value: &str) -> bool {
         || without_effect().any(|((name, default, _), _)| *name == key && *default == value)
 }
 
-/// Properties without effect, and whether classes in Java read them.
+/// Returns the properties without effect. The boolean is true if classes in Java read the property.
 fn without_effect()
 -> impl Iterator<Item = (&'static (&'static str, &'static str, &'static str), bool)> {
     let in_java = READ_IN_JAVA.iter().map(|row| (row, true));
     WITHOUT_EFFECT.iter().map(|row| (row, false)).chain(in_java)
 }
 
-/// The reason why setting the key has no effect, if it is known.
+/// Returns the reason for which a property has no effect, if it is known.
 pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
     let found = without_effect().find(|((name, ..), _)| *name == key);
     found.map(|((.., words), but_in_java)| WhyNot { words, but_in_java })
@@ -222,7 +226,7 @@ fn is_honoured(key: &str) -> bool {
     ];
     let honoured = std::iter::once(HONOURED).chain(of_crates);
     let gateway = key.strip_prefix(mgs::settings::PREFIX);
-    // A Throughput Shaping Timer has a property of its own name.
+    // Each Throughput Shaping Timer has a property that is named after the timer.
     honoured.into_iter().any(|keys| keys.contains(&key))
         || key.ends_with(".load_profile")
         || gateway.is_some_and(|key| mgs::settings::PROPERTIES.iter().any(|(name, _)| *name == key))

@@ -1,26 +1,27 @@
-//! The properties of hosts that each run the whole plan, as JMeter's remote engines have them.
+//! Properties of hosts that each run the whole plan (`-R`, `-r`), as JMeter's remote engines have them.
 //!
-//! An engine of JMeter's reads the files of its own installation and gets what `-G` says; the rest of the command line
-//! is the client's alone. A host of Throng has no such files, so it gets those that are read here without being named by
-//! `-q` or `-S`, then `-G`. What belongs to the run, and not to the plan, goes to the hosts as in any run.
+//! A remote engine of JMeter reads the files of its own installation and receives the properties of `-G`. The rest of
+//! the command line applies to the client only. A host of Throng has no such files. It receives the files that are read
+//! here by default, without `-q` or `-S`, and then `-G`. Properties of the run rather than of the plan are sent to the
+//! hosts as in any run.
 
 use lang::property_file;
 
 use super::{Properties, Setting, Sources, read, secret};
 
-/// The option of a property for hosts alone.
+/// Source of a property that was set for the hosts only.
 const ORIGIN: &str = "-G";
 
-/// Families of properties that belong to the run: Throng's own, and the columns of result rows.
+/// Prefixes of properties that belong to the run: Throng's own properties, and the columns of result rows.
 const OF_THE_RUN: [&str; 3] = ["throng.", "jmeter.save.saveservice.", "sample_variables"];
 
 impl Properties {
-    /// The properties of the hosts; these are those of the coordinator. The error is about files of `-G`.
+    /// Returns the properties of the hosts, from those of the coordinator. The error is about files of `-G`.
     pub(crate) fn of_hosts(&self, sources: &Sources, now_ms: i64) -> Result<Self, String> {
         let bare = Sources { settings: Vec::new(), ..sources.clone() };
-        // Warnings were told when the coordinator's were read.
+        // The warnings were already printed when the coordinator's properties were loaded.
         let (mut hosts, _) = Self::load(&bare, now_ms)?;
-        // System properties of this machine are not those of the hosts.
+        // System properties of this machine are not sent to the hosts.
         let of_system = [jvm::SYSTEM, plan::function::UNLISTED];
         let of_run = |key: &str| {
             OF_THE_RUN.iter().any(|family| key.starts_with(family)) && !of_system.contains(&key)
@@ -44,7 +45,7 @@ impl Properties {
         if refused.is_empty() { Ok(hosts) } else { Err(refused.join("\n")) }
     }
 
-    /// Names of those that were set here and are otherwise on the hosts, with where they were set.
+    /// Returns the properties that were set on this machine and have another value on the hosts, with their source.
     pub(crate) fn not_on<'a>(
         &'a self,
         hosts: &'a Self,
@@ -60,13 +61,15 @@ impl Properties {
 }
 
 impl Sources {
-    /// Lines of the run's property file about `-G`: comments, since `-q` reads the file back for this machine.
+    /// Returns the lines about `-G` for the run's property file. They are comments, because `-q` reads the file for
+    /// this machine.
     pub(crate) fn global_lines(&self) -> String {
         let line = |(name, value): &(String, String)| property_file::line(name, value);
         self.global_named().iter().flat_map(|named| ["# ".to_owned(), line(named)]).collect()
     }
 
-    /// The settings of `-G` as a record keeps them: `-Gname` and the value, if it is no secret; `-Gfile` and nothing.
+    /// Returns the settings of `-G` for the record: `-Gname` with the value, which is left out for secrets, or `-Gfile`
+    /// without a value.
     pub(super) fn global_named(&self) -> Vec<(String, String)> {
         let named = |setting: &Setting| match setting {
             Setting::Jmeter(name, value) if secret::is_secret(name, value) => {

@@ -1,15 +1,15 @@
-//! Properties whose values cannot be understood.
+//! Checks of properties whose values cannot be parsed.
 //!
-//! A property of Throng's own with such a value is refused before anything runs: the limit or switch that its user asked for
-//! would be missing. JMeter takes its default in place of a number of its own that it cannot read, and so does Throng, with a
+//! A property of Throng with such a value is an error before the run starts, because the limit or switch that its user
+//! wanted would be missing. If JMeter cannot parse a number, it uses its default. Throng does the same and prints a
 //! warning.
 
 use super::Properties;
 
-/// The values that a property may have.
+/// Type of a property's value.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// A whole number, from and to.
+    /// An integer in this range.
     Whole(i64, i64),
     /// A number of 0 or more, with decimals.
     Number,
@@ -19,7 +19,7 @@ enum Kind {
 
 const MOST: i64 = i64::MAX;
 
-/// Throng's own. Those that name addresses, series or marks are read by the engine, those of Java by `jvm`.
+/// Throng's own properties. The engine checks those that name addresses, series or marks; `jvm` checks those of Java.
 #[rustfmt::skip]
 const OWN: &[(&str, Kind)] = &[
     ("throng.connect.rate", Kind::Number),
@@ -49,7 +49,7 @@ const OWN: &[(&str, Kind)] = &[
     ("throng.workers", Kind::Whole(0, 1000)),
 ];
 
-/// Numbers among JMeter's properties.
+/// JMeter properties that are numbers.
 const OF_JMETER: &[&str] = &[
     "aggregate_rpt_pct1",
     "aggregate_rpt_pct2",
@@ -77,7 +77,7 @@ const OF_JMETER: &[&str] = &[
     "timer.factor",
 ];
 
-/// The reason why a property of Throng's own cannot have a value.
+/// Returns the reason for which a value is invalid for a property of Throng.
 pub(crate) fn wrong(name: &str, value: &str) -> Option<String> {
     let value = value.trim();
     let (_, kind) = OWN.iter().find(|(own, _)| *own == name).filter(|_| !value.is_empty())?;
@@ -101,7 +101,7 @@ pub(crate) fn wrong(name: &str, value: &str) -> Option<String> {
 }
 
 impl Properties {
-    /// The first property that cannot be understood, in words with its origin.
+    /// Returns an error message for the first property with an invalid value, with its source.
     pub(super) fn illegible(&self) -> Option<String> {
         self.origins.iter().find_map(|(name, origin)| {
             let words = wrong(name, self.get(name)?)?;
@@ -109,7 +109,7 @@ impl Properties {
         })
     }
 
-    /// Warnings of numbers for which JMeter's default counts.
+    /// Returns warnings for numbers that cannot be parsed, so that JMeter's default is used.
     pub(super) fn defaulted(&self) -> Vec<String> {
         let odd = OF_JMETER.iter().filter_map(|name| {
             let (value, origin) = (self.get(name)?.trim(), self.origins.get(*name)?);

@@ -1,9 +1,9 @@
-//! Secrets among properties, which files of a run must not contain.
+//! Detection of secret properties, which files of a run must not contain.
 //!
-//! A secret is known by its name, or by a part of its value that has such a name (`-Dname=value` among options,
-//! `password=` in a JDBC URL) or is the password of a URL (`http://user:password@host`).
+//! A property is secret by its own name, by a part of its value with a secret's name (`-Dname=value` among options,
+//! `password=` in a JDBC URL), or by a password in a URL (`http://user:password@host`).
 
-/// Whether the value is a secret.
+/// True if the property's value is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     let separator = |char: char| char.is_whitespace() || "&;?,\u{1f}".contains(char);
     is_name(name)
@@ -19,7 +19,7 @@ fn is_name(name: &str) -> bool {
     record::mask::is_secret_parameter(name.trim())
 }
 
-/// Whether there is a password before the host of a URL.
+/// True if a URL has a password before its host.
 fn has_user(text: &str) -> bool {
     let authority = text.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
     let user = authority.and_then(|authority| authority.rsplit_once('@'));

@@ -1,12 +1,12 @@
-//! The machines of a run and what each has measured, as the run's summary has them.
+//! Reads the machines of a run and their figures from the run's summary.
 
 use report::model::{Agent, Agents};
 use serde_json::Value;
 
-/// The machines and zones of a summary; none where the run was on one machine.
+/// Returns the machines and zones of a summary. They are empty if the run used one machine.
 pub(crate) fn agents(summary: &Value) -> Agents {
     let list = |key: &str| {
-        // Summaries of earlier versions name machines without figures.
+        // Summaries of earlier versions list machines without figures.
         let rows = summary[key].as_array().into_iter().flatten();
         rows.filter(|row| row["samples"].is_u64()).map(agent).collect()
     };

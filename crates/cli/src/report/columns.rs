@@ -1,4 +1,4 @@
-//! The columns of result files, as the properties of a run or of the command line have them.
+//! Columns of result files, as defined by the properties of a run or of the command line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,25 +8,26 @@ use stats::jtl::Columns;
 use crate::flags::PropertyFlags;
 use crate::properties::{Properties, Setting};
 
-/// Names in a run's folder: the rows of `--jtl`, and the properties.
+/// File names in a run's folder: the rows of `--jtl`, and the properties.
 pub(crate) const ROWS: &str = "results.jtl";
 pub(crate) const PROPERTIES: &str = "properties.txt";
 
-/// The columns of a result file without a heading and the format of its time stamps, as properties have them.
+/// Returns the columns of a result file without a heading, and the format of its time stamps, as the properties define
+/// them.
 pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
     columns_of(&row_settings(path, flags)?)
 }
 
-/// The columns as these properties have them.
+/// Returns the columns that these properties define.
 pub(crate) fn columns_of(settings: &RowSettings) -> Result<Columns, String> {
     Columns::from_properties(|key| settings.get(key).cloned()).map_err(|error| error.to_string())
 }
 
-/// Properties that say how rows were written.
+/// Properties that define the format of result rows.
 pub(crate) type RowSettings = BTreeMap<String, String>;
 
-/// The properties that say how the rows of a result file were written: those of the command line, and below them those of the
-/// run in whose folder the file is.
+/// Returns the properties that define the format of a result file. Those of the command line override those of the run
+/// in whose folder the file is.
 pub(crate) fn row_settings(path: &Path, flags: &PropertyFlags) -> Result<RowSettings, String> {
     let mut sources = flags.sources();
     let folder = path.parent().filter(|folder| folder.join(record::FILE).is_file());

@@ -11,7 +11,7 @@ use report::Page;
 /// Name of the report in a run's folder.
 pub(crate) const FILE: &str = "report.html";
 
-/// Writes a file that is there whole or not at all, and its owner's alone.
+/// Writes a file atomically: it is complete or missing. Only its owner can read it.
 pub(crate) fn write(to: &Path, text: &str) -> io::Result<()> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
@@ -25,18 +25,18 @@ pub(crate) fn write(to: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// A file that cannot be written, as a sentence for the user.
+/// Returns the error message for a file that cannot be written.
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-/// Writes a summary where the user wants it: the file may be one that another program has made, like that of a CI server.
-/// The error is a sentence for the user.
+/// Writes a Markdown summary to the file that the user named. The file may belong to another program, like a CI
+/// server's. The error is a sentence for the user.
 pub(crate) fn write_markdown(file: &Path, page: &Page, language: Language) -> Result<(), String> {
     fs::write(file, page.markdown(language)).map_err(|error| cannot_write(file, &error))
 }
 
-/// Writes a run's summary in k6's form, as above.
+/// Writes a run's summary in k6's format to the file that the user named.
 pub(crate) fn write_k6(file: &Path, page: &Page) -> Result<(), String> {
     let text = page.k6().ok_or_else(|| {
         format!("{} is not written: k6's form is that of one run", file.display())

@@ -1,4 +1,4 @@
-//! The page of a run's folder, or of a result file.
+//! Builds the report page of a run's folder or of a result file.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use stats::jtl::source::{STANDARD_INPUT, is_stream};
 use super::agents;
 use super::columns::PROPERTIES;
 
-/// The page of a run's folder, or of a result file, as `make` makes it. What the record does not have comes from the other files of the folder,
-/// as far as they are there.
+/// Builds the report page of a run's folder or of a result file with the function `make`. Values that the record lacks
+/// come from the other files in the folder, if they exist.
 pub(crate) fn page(
     path: &Path,
     record: &Record,
@@ -47,7 +47,7 @@ pub(crate) fn page(
     page
 }
 
-/// Sentences on results of the run that are missing.
+/// Returns the sentences about lost results of the run.
 fn lost(summary: &Value) -> Vec<Words> {
     let losses = summary["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let one = |loss: &str| Words {
@@ -57,8 +57,8 @@ fn lost(summary: &Value) -> Vec<Words> {
     losses.map(one).collect()
 }
 
-/// The criteria as the summary judges them: those that the run must meet, that which ended it, and those that should have
-/// ended it if they held and had nothing to judge.
+/// Returns the criteria with their results from the summary: those that the run must meet, the one that ended the run,
+/// and those that could have ended it but had no data to judge.
 fn criteria(summary: &Value) -> Vec<Criterion> {
     let criteria = &summary["criteria"];
     let list = |name: &str| criteria[name].as_array().into_iter().flatten();
@@ -80,13 +80,13 @@ fn criteria(summary: &Value) -> Vec<Criterion> {
     ended.into_iter().chain(list("judged").map(one)).chain(unguarded).collect()
 }
 
-/// A sentence in both languages.
+/// Parses a text in English and Chinese.
 fn said(words: &Value) -> Option<Words> {
     let of = |language: &str| words[language].as_str().map(str::to_owned);
     Some(Words { en: of("en")?, zh: of("zh")? })
 }
 
-/// Names and values of the folder's file, in which secrets are masked.
+/// Parses names and values from the run's property file, in which secrets are masked.
 fn properties(file: &str) -> Vec<(String, String)> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -95,7 +95,7 @@ fn properties(file: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The name of what a report is of.
+/// Returns the title of a report: the name of its run or result file.
 fn name(path: &Path) -> String {
     if path == Path::new(STANDARD_INPUT) {
         return "standard input".into();

@@ -1,7 +1,7 @@
-//! Output that waits for its reader, while a plan runs: a pipe that is full holds up no user of the run.
+//! Queue of output to pipes and files while a plan runs, so that a full pipe delays no user of the run.
 //!
-//! A thread writes it in its order. Terminals are written to at once, for the view of a running test is there. At the end
-//! the program waits for the reader as long as it takes, or [`HURRY`] once a signal asks it to end.
+//! A thread writes the output in order. Output to a terminal is not queued, because the view of a running test is shown
+//! there. At the end the program waits until the reader has taken all output, or for [`HURRY`] after a signal to end.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IsTerminal};
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use crate::tty::Stream;
 
-/// Bytes that wait at most; what comes then is lost.
+/// Largest number of queued bytes. Output beyond it is lost.
 const MOST: usize = 64 << 20;
-/// Longest wait for a reader once the user wants to end.
+/// Longest wait for a reader after the user has asked to end.
 const HURRY: Duration = Duration::from_secs(3);
 
 static QUEUE: OnceLock<Queue> = OnceLock::new();
@@ -26,7 +26,7 @@ struct Queue {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<(Stream, Vec<u8>)>,
-    /// Bytes that wait or are being written.
+    /// Number of bytes that are queued or being written.
     bytes: usize,
     hurry: bool,
 }
@@ -52,7 +52,7 @@ impl Queue {
     }
 }
 
-/// Starts the thread; without one, output is written at once.
+/// Starts the writing thread. Without a thread, output is written directly.
 pub(super) fn start() {
     if QUEUE.get().is_some() {
         return;
@@ -63,7 +63,7 @@ pub(super) fn start() {
     }
 }
 
-/// Takes output to be written. False: it is for a terminal, or there is no thread.
+/// Queues output. Returns false if the output is for a terminal, or if there is no thread.
 pub(super) fn take(to: Stream, bytes: &[u8]) -> bool {
     let is_terminal = match to {
         Stream::Out => io::stdout().is_terminal(),
@@ -81,7 +81,7 @@ pub(super) fn take(to: Stream, bytes: &[u8]) -> bool {
     true
 }
 
-/// Waits until all is written.
+/// Waits until all queued output is written.
 pub(super) fn flush() {
     let Some(queue) = QUEUE.get() else { return };
     let mut state = queue.state();
@@ -102,7 +102,7 @@ pub(super) fn flush() {
     }
 }
 
-/// The user wants to end.
+/// Shortens the wait for readers, because the user has asked to end.
 pub(super) fn hurry() {
     if let Some(queue) = QUEUE.get() {
         queue.state().hurry = true;

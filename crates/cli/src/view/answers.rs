@@ -1,4 +1,4 @@
-//! Figures of the answers of a running test: assertions that held, and the series of numbers in them.
+//! Figures about the answers of a running test: the share of assertions that passed, and the series of numbers.
 
 use record::{Frame, Label, Second};
 use stats::grouped::cut_percent;
@@ -6,7 +6,7 @@ use stats::{Checks, Number};
 
 use super::text::count;
 
-/// Assertions and series so far.
+/// Assertion results and series so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     checks: Checks,
@@ -16,12 +16,12 @@ pub(super) struct Answers {
 #[derive(Debug)]
 struct OfSeries {
     name: String,
-    /// Mean of the last second with a number.
+    /// Mean of the last second that had a number.
     now: Option<f64>,
     all: Number,
 }
 
-/// A line: whether it is bad news, its name and its words.
+/// A line of the display: true if it reports a problem, then its name and its text.
 pub(super) type Said = (bool, &'static str, String);
 
 impl Answers {
@@ -46,7 +46,7 @@ impl Answers {
         }
     }
 
-    /// The lines, of series at most so many as there is room for.
+    /// Returns the lines for assertions and for as many series as there is room for.
     pub(super) fn said(&self) -> Vec<Said> {
         let checks = self.checks.percent().map(|percent| {
             let (bad, of) = (self.checks.unexpected > 0, count(self.checks.checked));
@@ -68,7 +68,7 @@ impl Answers {
     }
 }
 
-/// A number with as many decimals as tell something.
+/// Formats a number with as many decimals as are useful for its size.
 fn short(value: f64) -> String {
     let decimals = match value.abs() {
         _ if value.fract() == 0.0 => 0,

@@ -1,12 +1,12 @@
-//! Bars of a series over time, in one line or several.
+//! Bar charts of a series over time, with a height of one or more lines.
 
-/// Eighths of a cell, from nothing to the whole.
+/// Characters for a cell that is filled by 0 to 8 eighths.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same where only ASCII is shown.
+/// ASCII characters for a cell that is filled by 0 to 8 eighths.
 const ASCII: [char; 9] = [' ', '_', '_', '.', '-', '-', '=', '=', '#'];
 
-/// A row of bars for each line, the upper first. A value above zero is never invisible, one above the top ends in `^`;
-/// `None` is a gap.
+/// Returns the lines of a bar chart, the top line first. A value above zero is always visible; a value above the top
+/// ends in `^`; `None` leaves a gap.
 pub(super) fn bars(values: &[Option<f64>], top: f64, height: usize, ascii: bool) -> Vec<String> {
     let cells = if ascii { ASCII } else { EIGHTHS };
     let whole = 8 * height;

@@ -1,7 +1,8 @@
-//! Rules of the verdict that already speak, for the view: asked on a thread of low priority.
+//! The verdict's findings for the view of a running test. They are computed on a thread of low priority.
 //!
-//! They see the last [`KEPT`] seconds, and are asked every [`BETWEEN`], or more rarely where an answer takes long: they
-//! never take more than a hundredth of a processor. A finding comes and goes as on the live page, not with every second.
+//! The rules see the last [`KEPT`] seconds. They run every [`BETWEEN`], or more rarely if they take long: they never
+//! take more than a hundredth of a processor. A finding appears and disappears as on the live page, not with every
+//! second.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,25 +11,25 @@ use std::time::{Duration, Instant};
 use record::Now;
 use report::live::{Course, Told};
 
-/// Seconds that the rules see: a second of a run with many labels takes half a megabyte.
+/// Number of seconds that the rules see. A second of a run with many labels takes half a megabyte.
 const KEPT: usize = 120;
 const BETWEEN: Duration = Duration::from_secs(5);
-/// The rules are asked again after so many times what they took.
+/// The rules pause for this many times the duration of their last evaluation.
 const REST: u32 = 100;
-/// Seconds that may wait for the thread; further ones are left out.
+/// Largest number of seconds in the thread's queue. If the queue is full, further seconds are left out.
 const WAITING: usize = 8;
-/// The priority of the thread: behind those of users.
+/// Nice value of the thread. It is lower in priority than the threads that run users.
 const NICE: i32 = 10;
 
-/// The sentences that stand, the most important first.
+/// Current findings, the most important first.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// It is too early to say that nothing stands out.
+    /// True if the run is too young to state that there are no findings.
     pub(super) early: bool,
     pub(super) findings: Vec<String>,
 }
 
-/// The rules' words, as of late.
+/// The latest findings, and the queue to the thread that computes them.
 #[derive(Debug)]
 pub(super) struct Findings {
     to: SyncSender<Box<Told>>,
@@ -36,7 +37,8 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Starts the thread, which ends with this value. Without it there are no findings, and the view is as good.
+    /// Starts the thread, which ends when this value is dropped. Returns `None` if the thread cannot start; the view
+    /// then has no findings.
     pub(super) fn start() -> Option<Self> {
         let (to, from) = sync_channel(WAITING);
         let said = Arc::new(Mutex::new(Words { early: true, findings: Vec::new() }));
@@ -50,7 +52,7 @@ impl Findings {
         let _ = self.to.try_send(Box::new(Told::from(now)));
     }
 
-    /// The sentences that stand now.
+    /// Returns the current findings.
     pub(super) fn said(&self) -> Words {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Lines of the view: a pure function of state, size and abilities of the terminal.
+//! Formats the view as lines: a pure function of the state and the terminal's size and abilities.
 
 use record::{Lamp, State};
 
@@ -6,28 +6,28 @@ use super::chart::bars;
 use super::text::{Line, Look, Style, clock, count, percent, rate, things, time, width};
 use super::{Moment, View};
 
-/// Lines below which there is one line only.
+/// Terminal height below which the view is a single line.
 const FEW: usize = 8;
-/// Columns of a chart's name and value, and of its largest value.
+/// Width of a chart's name and current value in columns, and width of its largest value.
 const NAME: usize = 8;
 const VALUE: usize = 12;
 const MOST: usize = 15;
-/// Columns below which charts are without their largest value.
+/// Terminal width below which charts do not show their largest value.
 const NARROW: usize = 60;
-/// Lines of a chart at most.
+/// Largest height of a chart in lines.
 const TALL: usize = 8;
 
-/// Columns and lines.
+/// Size of a terminal in columns and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: usize,
     pub(crate) lines: usize,
 }
 
-/// A line with its colours, and the columns that it takes.
+/// A line with its colour codes, and its width in columns.
 pub(crate) type Drawn = (String, usize);
 
-/// The lines for a terminal of that size. They leave its last line and its last column free.
+/// Returns the lines of the view for a terminal of this size. They leave the last line and the last column free.
 pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
     let limit = size.columns.saturating_sub(1).max(1);
     let frame = Frame { view, limit, look };
@@ -55,10 +55,10 @@ pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
     spaced
 }
 
-/// The lines of each section.
+/// Number of lines for each section of the view.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plan {
-    /// Of the charts of rate and p95.
+    /// Height of the charts of rate and p95.
     tall: usize,
     axis: bool,
     criteria: usize,
@@ -66,23 +66,23 @@ struct Plan {
     errors: usize,
     generator: usize,
     findings: usize,
-    /// With their heading.
+    /// Lines of the table of labels, including its heading.
     labels: usize,
     blanks: usize,
 }
 
-/// Lines that are left.
+/// Number of lines that are not yet assigned.
 struct Room(usize);
 
 impl Room {
-    /// So many lines, or as many as there are.
+    /// Takes up to `wanted` lines. Returns the number of lines taken.
     fn some(&mut self, wanted: usize) -> usize {
         let taken = wanted.min(self.0);
         self.0 -= taken;
         taken
     }
 
-    /// So many lines or none.
+    /// Takes `wanted` lines if that many are left, otherwise none. Returns true if the lines were taken.
     fn all(&mut self, wanted: usize) -> bool {
         let is_there = wanted <= self.0;
         self.0 -= if is_there { wanted } else { 0 };
@@ -91,9 +91,9 @@ impl Room {
 }
 
 impl Plan {
-    /// Divides the lines: what is wrong comes first, then a little of everything, then more of it.
+    /// Divides the lines among the sections: first the problems, then the minimum of each section, then more for each.
     fn of(view: &View, lines: usize) -> Self {
-        // Head, and charts of users, rate, p95 and errors.
+        // The head takes two lines; the charts of users, rate, p95 and errors take four.
         let mut room = Room(lines.saturating_sub(2 + 4));
         let (_, labels) = view.rows(0);
         let (causes, lamps) = (view.causes.len(), view.lamps.len());
@@ -105,7 +105,7 @@ impl Plan {
         plan.criteria += room.some(lamps.min(4) - plan.criteria);
         let with_heading = |rows: usize| if labels == 0 { 0 } else { 1 + labels.min(rows) };
         plan.labels = room.some(with_heading(3));
-        // A heading alone says nothing.
+        // A heading without rows is left out.
         plan.labels = if plan.labels < 2 { 0 } else { plan.labels };
         plan.findings = room.some(view.findings.len().min(1));
         let answers = view.answers.said().len();
@@ -118,7 +118,7 @@ impl Plan {
         plan.findings += room.some(view.findings.len().min(3) - plan.findings);
         plan.axis = room.all(1);
         plan.findings += room.some(usize::from(view.early && view.findings.is_empty()));
-        // Charts of several lines stand apart.
+        // Charts of several lines are separated by blank lines.
         if room.all(3 + 2 * 2) {
             plan.blanks += 3;
             plan.tall = 3;
@@ -135,29 +135,30 @@ impl Plan {
     }
 }
 
-/// The parts of a frame.
+/// State for building the sections of a frame.
 struct Frame<'a> {
     view: &'a View,
     limit: usize,
     look: Look,
 }
 
-/// A line, and whether it begins a section.
+/// A line, and true if it starts a section.
 type Part = (bool, Drawn);
 
-/// A series over time.
+/// A series over time with the settings of its chart.
 #[derive(Clone, Copy)]
 struct Chart<'a> {
     name: &'a str,
     value: &'a str,
     height: usize,
-    /// Whether it stands apart from what is above it.
+    /// True if a blank line separates the chart from the section above it.
     begins: bool,
-    /// A few values far above the others are beyond the scale, and shown as `^`.
+    /// True if a few values far above the others may exceed the scale. They are shown as `^`.
     clips: bool,
 }
 
-/// The value of a full bar: the largest, but where a few are so far above the rest that nothing of it would be seen.
+/// Returns the value of a full bar. This is the largest value, unless a few values are so far above the others that the
+/// others would be invisible.
 fn scale(values: &[Option<f64>], most: f64) -> f64 {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
@@ -170,7 +171,7 @@ impl Frame<'_> {
         Line::new(self.limit, self.look)
     }
 
-    /// The state in one line.
+    /// Formats the whole state as one line.
     fn one(&self) -> Drawn {
         let view = self.view;
         let mut line = self.line();
@@ -219,7 +220,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The test, and how far it is.
+    /// Formats the name and state of the test, and its progress.
     fn head(&self) -> Vec<Part> {
         let view = self.view;
         let mut first = self.line();
@@ -237,7 +238,7 @@ impl Frame<'_> {
         vec![(true, first.done()), (false, self.bar())]
     }
 
-    /// Elapsed of planned, a bar, and what remains.
+    /// Formats the progress: elapsed and planned time, a bar, and the remaining time.
     fn bar(&self) -> Drawn {
         let view = self.view;
         let mut line = self.line();
@@ -284,7 +285,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Users, rate, p95 and errors over time.
+    /// Adds the charts of users, rate, p95 and errors over time.
     fn charts(&self, plan: &Plan, out: &mut Vec<Part>) {
         let view = self.view;
         let last = view.moments.back().copied().unwrap_or_default();
@@ -326,7 +327,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Columns of a chart's bars.
+    /// Returns the width of a chart's bars in columns.
     fn columns(&self) -> usize {
         let most = if self.limit < NARROW { 0 } else { MOST };
         self.limit.saturating_sub(NAME + VALUE + 2 + most).max(1)
@@ -364,7 +365,7 @@ impl Frame<'_> {
                 line.to(NAME + VALUE + 2 + values.len() + 1);
                 let beyond = if top < most { "^ " } else { "" };
                 match at {
-                    // With a line of its own for what is beyond the scale.
+                    // Shows the top of the scale on the first line, because `^` marks the values above it.
                     0 if height > 1 && top < most => line.add(Style::Dim, &unit(top)),
                     0 => line.add(Style::Dim, &format!("{beyond}max {}", unit(most))),
                     1 if top < most => line.add(Style::Dim, &format!("^ max {}", unit(most))),
@@ -375,7 +376,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The criteria, those that fail first.
+    /// Adds the criteria, failed ones first.
     fn criteria(&self, most: usize, out: &mut Vec<Part>) {
         let lamps = &self.view.lamps;
         let mut order: Vec<&Lamp> = lamps.iter().collect();
@@ -414,7 +415,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Assertions that held, and series of numbers in answers.
+    /// Adds the share of assertions that passed, and the series of numbers from answers.
     fn answers(&self, most: usize, out: &mut Vec<Part>) {
         let said = self.view.answers.said();
         for (at, (is_bad, name, words)) in said.iter().take(most).enumerate() {
@@ -433,7 +434,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The most frequent causes of errors.
+    /// Adds the most frequent causes of errors.
     fn errors(&self, most: usize, out: &mut Vec<Part>) {
         let View { causes, samples, .. } = self.view;
         for (at, cause) in causes.iter().take(most).enumerate() {
@@ -455,7 +456,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The generator's own state, where there is room or something to say.
+    /// Adds the generator's state, if there is room for it or it shows a problem.
     fn generator(&self, most: usize, out: &mut Vec<Part>) {
         let state = self.view.generator();
         if most == 0 || state.is_empty() {
@@ -476,7 +477,7 @@ impl Frame<'_> {
         out.push((doubtful, line.done()));
     }
 
-    /// Rules of the verdict that already speak.
+    /// Adds the findings of the verdict so far.
     fn findings(&self, most: usize, out: &mut Vec<Part>) {
         let findings = &self.view.findings;
         if findings.is_empty() && self.view.early && most > 0 {
@@ -499,7 +500,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Labels with their figures over the last seconds.
+    /// Adds the table of labels with their figures over the last seconds.
     fn labels(&self, lines: usize, out: &mut Vec<Part>) {
         let Some(places) = lines.checked_sub(1) else { return };
         let (rows, all) = self.view.rows(places);

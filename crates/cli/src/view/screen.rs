@@ -1,10 +1,11 @@
-//! Puts frames on the terminal, below what was printed before.
+//! Draws frames on the terminal, below the lines that were printed before.
 //!
-//! A frame is one write: the cursor goes up to the frame before, each line is written over its old one, and what is left
-//! of that is deleted. There is no alternate screen, the cursor is not hidden, and between two writes it stands at the
-//! begin of the line below the frame: a program that ends anywhere, by a panic or a signal that cannot be caught, leaves
-//! nothing to tidy up. While a frame is written, lines are not wrapped, so that a terminal that takes a character for
-//! wider than it is spoils that line only; terminals that know synchronized output show the frame at once.
+//! A frame is written in one write: the cursor moves up to the start of the last frame, each line overwrites its old
+//! version, and the remaining old lines are deleted. There is no alternate screen and the cursor is not hidden. Between
+//! two frames the cursor is at the start of the line below the frame. So a program that ends anywhere, by a panic or a
+//! signal that cannot be caught, leaves nothing to clean up. Line wrapping is off while a frame is written, so that a
+//! terminal which draws a character wider than expected spoils only one line. Terminals that support synchronized
+//! output show the frame at once.
 
 use std::time::{Duration, Instant};
 
@@ -13,33 +14,33 @@ use super::{Look, View};
 use crate::terminal;
 use crate::tty::{self, Stream};
 
-/// Time between two frames; a change of the size and lines printed meanwhile are seen after a tenth of it.
+/// Interval between two frames. A changed terminal size, or lines printed in between, cause a redraw after `SOON`.
 const EACH: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(100);
-/// After such a time without a frame the program was stopped, and something else may stand on the terminal.
+/// Without a frame for this time, the process was suspended, and other output may be on the terminal.
 const AWAY: Duration = Duration::from_secs(5);
 
-/// Begin and end of synchronized output, with lines that are not wrapped.
+/// Escape sequences around a frame: synchronized output, and line wrapping off.
 const BEGIN: &str = "\x1b[?2026h\x1b[?7l\r";
 const END: &str = "\x1b[?7h\x1b[?2026l";
 
-/// The part of a terminal that frames are drawn on.
+/// The part of a terminal on which frames are drawn.
 #[derive(Debug)]
 pub(crate) struct Screen {
     stream: Stream,
     look: Look,
-    /// Columns of the lines that are there now.
+    /// Widths in columns of the lines that are on the terminal.
     shown: Vec<usize>,
-    /// The size for which they were made.
+    /// Terminal size for which these lines were formatted.
     size: Size,
     drawn: Instant,
     looked: Instant,
-    /// Something was printed since the last frame.
+    /// True if other output was printed since the last frame.
     hidden: bool,
 }
 
 impl Screen {
-    /// A screen on that stream, if it is a terminal whose lines can be written over.
+    /// Creates a screen if the stream is a terminal that supports overwriting lines.
     pub(crate) fn new(stream: Stream) -> Option<Self> {
         let now = Instant::now();
         tty::renews(stream).then(|| Self {
@@ -53,7 +54,7 @@ impl Screen {
         })
     }
 
-    /// Draws the view.
+    /// Draws a frame of the view.
     pub(crate) fn draw(&mut self, view: &View) {
         let size = size(self.stream);
         let lines = lines(view, size, self.look);
@@ -67,7 +68,7 @@ impl Screen {
         (self.size, self.hidden) = (size, false);
     }
 
-    /// Draws the view if it is time: a second has passed, the terminal has another size, or something was printed.
+    /// Draws a frame if a second has passed, the terminal's size has changed, or other output was printed.
     pub(crate) fn refresh(&mut self, view: &View) {
         if self.looked.elapsed() < SOON {
             return;
@@ -78,7 +79,7 @@ impl Screen {
         }
     }
 
-    /// Takes the view off the terminal, before something is printed.
+    /// Removes the view from the terminal before other output is printed.
     pub(crate) fn clear(&mut self) {
         if !self.shown.is_empty() {
             let up = self.rows(size(self.stream));
@@ -89,7 +90,8 @@ impl Screen {
         }
     }
 
-    /// Lines of the terminal that the frame takes now. Terminals wrap what is there when they become narrower.
+    /// Returns the height of the last frame at the terminal's current size. A terminal that became narrower wraps its
+    /// lines.
     fn rows(&self, now: Size) -> usize {
         let columns = now.columns.max(1);
         let rows: usize = self.shown.iter().map(|width| width.div_ceil(columns).max(1)).sum();
@@ -97,7 +99,7 @@ impl Screen {
     }
 }
 
-/// The bytes of a frame over one that takes so many lines.
+/// Returns the bytes of a frame that replaces a frame of `up` lines.
 fn frame(lines: &[Drawn], up: usize) -> String {
     let mut out = format!("{BEGIN}{}", go_up(up));
     for (line, _) in lines {

@@ -1,4 +1,4 @@
-//! Frames of the view, as they are on a terminal of some size.
+//! Tests of the view's frames at several terminal sizes.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn part(count: u64, errors: u64, ms: u64) -> Part {
     Part { count, errors, service, ..Part::default() }
 }
 
-/// A record of that many seconds whose labels have these samples, errors and ms in each.
+/// Returns a record of `seconds` seconds. Each label has the given samples, errors and milliseconds in every second.
 fn record(labels: &[(&str, u64, u64, u64)], seconds: i64) -> Record {
     let second = |n: i64| {
         let mut second =
@@ -65,7 +65,7 @@ fn lamp(criterion: &str, value: &str, holds: Option<bool>, ends: bool) -> Lamp {
     Lamp { criterion: criterion.into(), value: value.into(), holds, ends, lost: false }
 }
 
-/// A shop under load.
+/// Returns the view of a shop under load.
 fn shop() -> View {
     let mut view = View::default();
     view.follow_record(&record(
@@ -85,7 +85,7 @@ fn shop() -> View {
     view
 }
 
-/// The frame, checked against the limits of any.
+/// Formats a frame and checks the limits that apply to all frames.
 fn frame(view: &View, columns: usize, rows: usize, look: Look) -> String {
     let lines = lines(view, Size { columns, lines: rows }, look);
     assert!(lines.len() < rows, "a line is left for the cursor: {}", lines.len());
@@ -140,7 +140,7 @@ fn assertions_and_series_have_lines_of_their_own() {
     }
 }
 
-/// Compares with a frame that was looked at. `THRONG_GOLDEN=1` writes what is shown now.
+/// Compares a frame with a reviewed file. `THRONG_GOLDEN=1` overwrites the file with the current frame.
 fn is_golden(name: &str, shown: &str) {
     let path = format!("{}/src/view/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("THRONG_GOLDEN").is_some() {
@@ -294,7 +294,7 @@ fn a_run_says_what_remains_and_that_it_is_stopping() {
     let first = frame(&view, 80, 24, PLAIN);
     assert!(first.starts_with("point 2 of 5, 20 users  shop.jmx  "), "{first}");
 
-    // Before its first second.
+    // The view before its first second.
     let mut view = View::default();
     view.set_heading("point 1 of 5, 9 users", "", Some(std::time::Duration::from_secs(90)));
     assert!(second(&view).starts_with("00:00 of 01:30  ░"), "{}", second(&view));

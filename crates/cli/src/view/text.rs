@@ -1,10 +1,10 @@
-//! Text of a frame: lines of a known width, colours, numbers.
+//! Text for frames: lines of a known width, colours and numbers.
 
 use unicode_width::UnicodeWidthChar;
 
 use crate::terminal;
 
-/// The style of a piece of a line. A style is never the only sign of something.
+/// Style of a part of a line. A style never carries information that the text lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -30,22 +30,22 @@ impl Style {
     }
 }
 
-/// The abilities of the terminal.
+/// Abilities of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) colours: bool,
-    /// It shows ASCII only.
+    /// True if the terminal shows ASCII only.
     pub(crate) ascii: bool,
 }
 
-/// A line that is being written, never wider than its limit.
+/// A line under construction, never wider than its limit.
 #[derive(Debug)]
 pub(super) struct Line {
     text: String,
     width: usize,
     limit: usize,
     look: Look,
-    /// Columns that are left free before the next piece.
+    /// Columns left blank before the next part.
     gap: usize,
 }
 
@@ -54,12 +54,12 @@ impl Line {
         Self { text: String::new(), width: 0, limit, look, gap: 0 }
     }
 
-    /// Columns that are left.
+    /// Returns the number of free columns.
     pub(super) fn left(&self) -> usize {
         self.limit.saturating_sub(self.width + self.gap)
     }
 
-    /// Adds a text of the program's own or of others; what does not fit is left out, with an ellipsis in its place.
+    /// Adds a text, which may come from a plan or a server. A text that is too long is cut and ends in an ellipsis.
     pub(super) fn add(&mut self, style: Style, text: &str) -> &mut Self {
         let (text, width) = cut(text, self.left());
         if width == 0 {
@@ -77,13 +77,13 @@ impl Line {
         self
     }
 
-    /// Adds a text at the right end of a column so many columns wide.
+    /// Adds a right-aligned text in a field of `columns` columns.
     pub(super) fn right(&mut self, style: Style, text: &str, columns: usize) -> &mut Self {
         let (text, width) = cut(text, columns);
         self.gap(columns - width).add(style, &text)
     }
 
-    /// Adds what another line has made, so many columns wide.
+    /// Appends the content of another line, which is `columns` columns wide.
     pub(super) fn raw(&mut self, made: &str, columns: usize) -> &mut Self {
         if columns > 0 {
             self.text.extend(std::iter::repeat_n(' ', self.gap));
@@ -94,27 +94,28 @@ impl Line {
         self
     }
 
-    /// Leaves columns free before the next piece; there are none at the end of a line.
+    /// Leaves columns blank before the next part. At the end of a line they are not written.
     pub(super) fn gap(&mut self, columns: usize) -> &mut Self {
         self.gap += columns;
         self
     }
 
-    /// The next piece begins at that column, counted from 0.
+    /// Starts the next part at this column, counted from 0.
     pub(super) fn to(&mut self, column: usize) -> &mut Self {
         self.gap = column.saturating_sub(self.width);
         self
     }
 
-    /// The line, and its width.
+    /// Returns the line and its width.
     pub(super) fn done(self) -> (String, usize) {
         (self.text, self.width)
     }
 }
 
-/// A text in one line, as far as it fits, with nothing that a terminal obeys; and its width.
+/// Returns a text as one line, cut to a width and with terminal control characters replaced. Also returns its width.
 pub(super) fn cut(text: &str, columns: usize) -> (String, usize) {
-    // A character may take no column, and a text of others may be of any length.
+    // A character may have no width, so the number of characters is limited as well: a text from outside may be of any
+    // length.
     let most = columns * 4 + 16;
     let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
     let shown = terminal::one_line(&text[..end]);
@@ -134,7 +135,7 @@ pub(super) fn cut(text: &str, columns: usize) -> (String, usize) {
     if whole { (out, width) } else { ellipsis(out, fits, columns) }
 }
 
-/// The part of a text that leaves a column, and the sign that something is left out.
+/// Cuts a text to leave one column, and appends the ellipsis.
 fn ellipsis(mut out: String, (end, width): (usize, usize), columns: usize) -> (String, usize) {
     if columns == 0 {
         return (String::new(), 0);
@@ -144,7 +145,7 @@ fn ellipsis(mut out: String, (end, width): (usize, usize), columns: usize) -> (S
     (out, width + 1)
 }
 
-/// A text as a terminal without UTF-8 can show it, as wide as it was.
+/// Converts a text to ASCII of the same width, for a terminal without UTF-8.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -160,17 +161,17 @@ fn ascii(text: &str) -> String {
     out
 }
 
-/// Columns of a text.
+/// Returns the width of a text in columns.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(|char| char.width().unwrap_or(0)).sum()
 }
 
-/// So many things: `1 user`, `20 users`.
+/// Formats a number with its noun: `1 user`, `20 users`.
 pub(super) fn things(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number with its thousands apart, from 10 000 on.
+/// Formats a number; from 10,000 on, its thousands are separated.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     if number < 10_000 {
@@ -186,12 +187,12 @@ pub(super) fn count(number: u64) -> String {
     out
 }
 
-/// A number per second.
+/// Formats a rate per second.
 pub(super) fn rate(per_s: f64) -> String {
     if per_s > 0.0 && per_s < 9.95 { format!("{per_s:.1}") } else { count(per_s.round() as u64) }
 }
 
-/// A time in milliseconds, with its unit.
+/// Formats a time given in milliseconds, with its unit.
 pub(super) fn time(ms: f64) -> String {
     match ms {
         ..0.995 => format!("{ms:.2} ms"),
@@ -201,7 +202,7 @@ pub(super) fn time(ms: f64) -> String {
     }
 }
 
-/// A share as percent.
+/// Formats a share as a percentage.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     let share = part as f64 * 100.0 / whole.max(1) as f64;
     match share {
@@ -213,7 +214,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// A length of time: `01:15`, `1:00:05`.
+/// Formats a duration: `01:15`, `1:00:05`.
 pub(super) fn clock(ms: i64) -> String {
     let s = ms.max(0) / 1000;
     let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
