@@ -22,7 +22,7 @@ pub(crate) fn run(flags: AgentFlags) -> Exit {
             Err(error) => failed(&error.to_string(), Exit::Usage),
         };
     }
-    // A variable that is set to nothing is as one that is not set.
+    // An empty environment variable counts as not set.
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let Some(url) = &given(flags.nats) else {
         let words = "an agent waits at a NATS server: throng agent --nats nats://host:4222/pool; runs with --fleet ssh:… \

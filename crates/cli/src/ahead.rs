@@ -1,4 +1,4 @@
-//! Ports of watched hosts while a run goes on: a warning before they run out.
+//! Watches the free ports of watched hosts during a run, and warns before they run out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use answers::host_ports::{Ahead, DEFAULT_PORTS, Reading};
 use record::Series;
 
-/// The hosts of a run by name.
+/// Forecasts for the watched hosts, by host name.
 #[derive(Debug, Default)]
 pub(crate) struct PortsAhead(BTreeMap<Arc<str>, (Ahead, Option<f64>)>);
 
 impl PortsAhead {
-    /// Adds the figures of a second. Returns a sentence for each host whose ports run out, once.
+    /// Adds the figures of a second. Returns a warning once for each host whose ports will run out.
     pub(crate) fn add(&mut self, at_ms: i64, watched: &[(Series, f64)]) -> Vec<String> {
         let waiting = watched.iter().filter(|(series, _)| &*series.metric == "time_wait");
         let told = waiting.filter_map(|(series, waiting)| {

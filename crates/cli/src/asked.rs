@@ -1,4 +1,4 @@
-//! A request made of JMeter's command line.
+//! Builds a request from JMeter's command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::jmeter_line::{self, Given};
 use crate::properties::Setting;
 use crate::request::{Request, check_proxy_scheme};
 
-/// The task that JMeter's command line sets.
+/// The task that JMeter's command line requests.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Run(Box<Request>),
@@ -18,11 +18,11 @@ pub(crate) enum Asked {
     Version,
 }
 
-/// Reads JMeter's command line, without the program's name. The error is a sentence for the user.
+/// Parses JMeter's command line without the program's name. The error is a sentence for the user.
 pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     let parsed = jmeter_line::parse(args, &flags::run_option)?;
     let given = &parsed.given;
-    // Options that only Throng has mean what they mean behind `throng run`.
+    // Options that only Throng has mean the same as in `throng run`.
     let mut request = flags::run_options(&parsed.own)?;
     request.listen = true;
     let mut gui = true;
@@ -51,7 +51,7 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
             'S' => request.sources.settings.push(Setting::SystemFile(option.first.into())),
             'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
             proxy @ ('H' | 'P' | 'N' | 'u' | 'a') => request.set_proxy(proxy, &first),
-            // Those about remote hosts are taken together below.
+            // The options about remote hosts are handled together below.
             'G' | 'R' | 'r' | 'X' => {}
             'E' => check_proxy_scheme(&first)?,
             'i' => request.log_config = Some(option.first.into()),
@@ -84,8 +84,8 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     }
 }
 
-/// The name of a log file with the date where patterns stand between quotes: `run_'yyyyMMdd'.log`. `None`: something in it is
-/// no pattern.
+/// Returns the name of a log file with dates in place of the patterns in quotes: `run_'yyyyMMdd'.log`. Returns `None`
+/// if a quoted text is not a valid pattern.
 fn dated(name: &str, now_ms: i64) -> Option<String> {
     let mut out = String::new();
     let mut quoted = false;
@@ -100,7 +100,7 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
     quoted.then_some(out)
 }
 
-/// The reason why an option is refused, and its replacement.
+/// Returns the reason for refusing an option, and what replaces it.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
         's' => "hosts of -R and --fleet need no server: ssh reaches them",

@@ -1,4 +1,4 @@
-//! The load that was asked for beside the plan, in words: at the start of a run, and in `throng check`.
+//! Describes a load that replaces the plan's load, at the start of a run and in `throng check`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use plan::load::Given;
 use crate::load::Loaded;
 use crate::properties::Properties;
 
-/// Differences from the plan, a line for each thread group.
+/// Returns a line for each thread group whose load differs from the plan's.
 pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     let line = |Changed { group, before, after }: &Changed| {
         let of = if changed.len() > 1 { format!("{group}: ") } else { String::new() };
@@ -20,7 +20,7 @@ pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     changed.iter().map(line).collect()
 }
 
-/// The same for a plan that is not run.
+/// Returns the same lines for a plan that is only checked.
 pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,

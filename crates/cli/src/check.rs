@@ -1,9 +1,9 @@
-//! `throng check`: the elements of a plan that run natively, run in Java, are left out, or cannot run.
+//! `throng check`: lists the elements of a plan that run natively, run in Java, are left out, or cannot run.
 //!
-//! Everything is shown at once, each with line, path and consequence. Ends with 0 where `run` would run the plan and
-//! with 3 where it would not. Nothing of the plan is run: questions that only Java could answer are listed as unknown, unless
-//! `--run-java` allows it. `files` finds plans in folders and files that plans name and that are not there; `several` has
-//! the forms of more than one plan.
+//! Everything is reported at once, each with line, path and consequence. The exit code is 0 if `throng run` would run
+//! the plan, and 3 if not. No part of the plan is run. Questions that only Java could answer are listed as unknown,
+//! unless `--run-java` allows starting Java. `files` finds plans in folders, and missing files that plans name;
+//! `several` formats the results of more than one plan.
 
 mod files;
 mod several;
@@ -39,13 +39,13 @@ use crate::request::Request;
 use crate::terminal;
 use crate::tty;
 
-/// Levels in the order of the report: what stops a run first.
+/// Support levels in the order of the report: obstacles to a run come first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
 
 pub(crate) fn run(flags: CheckFlags) -> Exit {
     let name = "throng check".to_owned();
     let promised = Promised { name, junit: flags.junit.clone(), ..Promised::default() };
-    // The plans of a folder are known only once the folder is read.
+    // Lists the plans of a folder. If the folder cannot be read, uses the folder's own path.
     let of = |given: &PathBuf| {
         files::plans(std::slice::from_ref(given)).unwrap_or_else(|_| vec![given.clone()])
     };
@@ -53,7 +53,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     promised.around(plans.iter().map(|plan| ("a plan", &**plan)), || check_all(flags))
 }
 
-/// Checks the plans of all flags.
+/// Checks all plans that the flags name.
 fn check_all(mut flags: CheckFlags) -> Exit {
     let is_one = matches!(&flags.plans[..], [plan] if !plan.is_dir());
     let load = std::mem::take(&mut flags.load).given();
@@ -68,7 +68,7 @@ fn check_all(mut flags: CheckFlags) -> Exit {
         return fail(&message);
     }
     let check = |path: &PathBuf| match std::fs::metadata(path) {
-        // A pipe in a folder may wait for ever; one that was named is meant.
+        // A pipe found in a folder could block forever. A pipe that the user named is read.
         Ok(about) if !about.is_file() && !flags.plans.contains(path) => {
             Err(format!("cannot read {}: not a regular file", path.display()))
         }
@@ -111,15 +111,15 @@ fn fail(message: &str) -> Exit {
     Exit::Usage
 }
 
-/// A plan that was checked.
+/// A plan with the results of its check.
 pub(crate) struct Checked {
     pub(crate) loaded: Loaded,
-    /// Properties of the plan, without Java where there is none.
+    /// Properties of the plan. They mark Java as unavailable if there is none.
     pub(crate) properties: Properties,
     java: Option<OfJava>,
-    /// Sentences about properties without effect.
+    /// Messages about properties without effect.
     unheeded: Vec<String>,
-    /// The load in place of the plan's.
+    /// Lines about the load that replaces the plan's load.
     load: Vec<String>,
 }
 
@@ -130,14 +130,15 @@ impl Checked {
         flags.machine.clone().add_to(&mut sources);
         let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };
         project::apply(&mut request)?;
-        // Once: a pipe has nothing more.
+        // The plan is read only once, because a pipe cannot be read a second time.
         let (path, bytes) = load::read_quietly(&request.plan)?;
         let mut checked = Self::of_bytes(&request, (&path, bytes.clone()), flags.run_java)?;
         checked.look_at_samples(&request, &path, bytes);
         Ok(checked)
     }
 
-    /// Adds findings about samples that no run of the plan would have: those of a criterion, or any at all.
+    /// Adds findings about samples that no run of the plan would produce: samples that a criterion needs, or any
+    /// samples.
     fn look_at_samples(&mut self, request: &Request, path: &Path, bytes: Vec<u8>) {
         let Self { loaded, properties, .. } = self;
         let Some(plan) = &loaded.plan else { return };
@@ -147,7 +148,7 @@ impl Checked {
             unknown.into_iter().chain(series).map(|words| Diag::error("criterion", words));
         let all: HashMap<String, String> =
             properties.all().map(|(key, value)| (key.into(), value.into())).collect();
-        // A setUp group may make the file.
+        // If the plan has a setUp group, that group may create the file.
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let found = (!plan.has_groups_aside)
             .then(|| files::without_data(&loaded.name, bytes, &all, &folder))
@@ -155,13 +156,13 @@ impl Checked {
         loaded.diags.extend(unknown.chain(found));
     }
 
-    /// Checks the plan of a request, whose project file has been read. The error is a sentence for the user.
+    /// Checks the plan of a request, whose project file was already read. The error is a sentence for the user.
     pub(crate) fn of_request(request: &Request, run_java: bool) -> Result<Self, String> {
         let (path, bytes) = load::read_quietly(&request.plan)?;
         Self::of_bytes(request, (&path, bytes), run_java)
     }
 
-    /// Checks the plan of a request: its path and its text.
+    /// Checks the plan of a request, given the plan's path and text.
     fn of_bytes(
         request: &Request,
         (path, bytes): (&Path, Vec<u8>),
@@ -197,7 +198,7 @@ impl Checked {
         Ok(Self { loaded, properties, java, unheeded, load })
     }
 
-    /// Prints the report of the only plan.
+    /// Prints the report of a single plan.
     fn tell(&self, flags: &CheckFlags) {
         let Self { loaded, java, unheeded, load, .. } = self;
         if flags.json {
@@ -224,15 +225,15 @@ impl Checked {
         terminal::json(&serde_json::to_string_pretty(&self.data()).unwrap_or_default());
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub(crate) fn data(&self) -> Value {
         let Self { loaded, java, unheeded, load, .. } = self;
         let report = json(loaded, java.as_ref(), unheeded, load);
         serde_json::to_value(report).unwrap_or_default()
     }
 
-    /// Whether `throng run` would run the plan, with --skip-unsupported or without. Its findings are printed unless they go
-    /// into JSON, and where it would not run the reasons.
+    /// True if `throng run` would run the plan, with or without --skip-unsupported. Prints the findings unless the
+    /// output is JSON, and prints the reasons for which the plan would not run.
     pub(crate) fn admits(&self, as_json: bool, skip_unsupported: bool) -> bool {
         let loaded = &self.loaded;
         let runs = if skip_unsupported { loaded.is_valid() } else { runs(loaded) };
@@ -248,9 +249,9 @@ impl Checked {
     }
 }
 
-/// Sentences about properties that have no effect.
+/// Returns messages about properties that have no effect.
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
-    // Classes that run in Java read properties that nobody here knows, and all of JMeter's that are for them.
+    // Classes in Java may read properties that Throng does not know, and JMeter properties that only matter in Java.
     let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.java_backed.is_empty());
     let by_nobody = |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.but_in_java);
     let unheeded = properties.unheeded(loaded.sources());
@@ -264,7 +265,8 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     unheeded.map(line).collect()
 }
 
-/// Properties that were set for this machine alone and that the plan, or the engine, would read on the hosts of `-R`.
+/// Returns messages about properties that are set on this machine only, although the plan or the engine reads them on
+/// the hosts of `-R`.
 pub(crate) fn not_on_hosts(
     properties: &Properties,
     of_hosts: &Properties,
@@ -286,13 +288,14 @@ fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
 }
 
-/// The reason why there is no Java for a plan that could use one.
+/// Returns the reason for which no Java is available for a plan that could use it.
 fn no_java(loaded: &Loaded, properties: &Properties) -> Option<String> {
     let plan = loaded.plan.as_ref()?;
     java::needed(plan, |key| properties.get(key).map(str::to_owned)).err()
 }
 
-/// The plan without Java, if it runs all the same: nothing but functions that may be a plug-in's asked for it.
+/// Loads the plan without Java. Returns `None` if the plan then has elements that cannot run. Such a plan needs Java
+/// only for functions that may belong to a plug-in.
 fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Option<Loaded> {
     let mut none = properties.clone();
     none.leave_java_out();
@@ -306,17 +309,17 @@ fn load_without(path: &Path, bytes: Vec<u8>, properties: &mut Properties) -> Opt
 
 /// Findings about the part of a plan that runs in Java.
 struct OfJava {
-    /// The elements, the Java and the jars.
+    /// Names of the elements, and the Java and jars that run them.
     place: String,
-    /// Java has looked at it.
+    /// True if Java was started for the check.
     looked: bool,
 }
 
-/// The questions that only Java could answer, and how to have them answered.
+/// Text about the questions that only Java could answer, and the option that starts Java.
 const UNKNOWN: &str = "whether its classes can be loaded and its scripts compile is unknown: --run-java has Java look, which loads the plan's jars \
                        and compiles its scripts";
 
-/// Checks the elements that Java would run, if there are any, and adds their problems to the findings.
+/// Checks the elements that would run in Java, if there are any. Adds their problems to the findings.
 fn look_at_java(
     loaded: &mut Loaded,
     properties: &Properties,
@@ -343,14 +346,15 @@ fn look_at_java(
     known
 }
 
-/// Findings about a plan's classes before Java runs: those that are in none of the jars, and what is wrong with the class path.
+/// Returns findings about the plan's classes without starting Java: classes that no jar contains, and errors in the
+/// class path.
 fn look_for_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     let warnings = needed.class_path_warnings(plan);
     let warnings = warnings.into_iter().map(|text| Diag::warning("class-path", text));
     warnings.chain(missing_classes(plan, needed)).collect()
 }
 
-/// Classes that are in none of the jars.
+/// Returns findings about classes that no jar contains.
 pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     let missing = needed.missing_classes(plan);
     let elements = (0..).zip(&plan.java_backed.elements);
@@ -365,7 +369,7 @@ pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     elements.map(diag).collect()
 }
 
-/// The findings of a Java machine in the plan.
+/// Starts a Java machine and returns its findings about the plan.
 fn ask_java(
     plan: &Plan,
     needed: java::Needed,
@@ -388,7 +392,7 @@ fn ask_java(
     Ok(diags)
 }
 
-/// A finding of Java's, at its element.
+/// Converts a finding of Java to a finding at its element.
 fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
     let element = finding.element.and_then(|id| plan.java_backed.elements.get(id as usize));
     let text = finding.text.and_then(|id| plan.java_backed.texts.get(id as usize));
@@ -431,10 +435,11 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
     out
 }
 
-/// Elements of a class that are shown with the same consequence.
+/// Number of elements with the same class and consequence that are shown.
 const FEW_ELEMENTS: usize = 20;
 
-/// Elements, each with its place, path, class and what follows for the run; of many of a class the first.
+/// Formats elements, each with its position, path, class and consequence for the run. Of many elements of a class, only
+/// the first are listed.
 pub(crate) fn elements_lines<'a>(
     file: &str,
     elements: impl IntoIterator<Item = &'a Support>,
@@ -444,7 +449,7 @@ pub(crate) fn elements_lines<'a>(
     render::folded(elements, FEW_ELEMENTS, kind, |element| element_lines(file, element))
 }
 
-/// An element: place, path, class and what follows for the run.
+/// Formats an element with its position, path, class and consequence for the run.
 fn element_lines(file: &str, element: &Support) -> String {
     let file = element.file.as_deref().unwrap_or(file);
     let path = render::path(&element.path);
@@ -482,7 +487,7 @@ fn verdict(loaded: &Loaded) -> String {
     }
 }
 
-/// The number of warnings behind a plan that runs.
+/// Returns the text about the number of warnings of a plan that runs.
 fn with_warnings(loaded: &Loaded) -> String {
     match loaded.diags.iter().filter(|diag| diag.severity == Severity::Warning).count() {
         0 => String::new(),
@@ -490,7 +495,7 @@ fn with_warnings(loaded: &Loaded) -> String {
     }
 }
 
-/// The report as JSON.
+/// The report of a plan in the form of its JSON.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     file: &'a str,
@@ -501,14 +506,14 @@ struct JsonReport<'a> {
     unsupported: usize,
     elements: Vec<JsonElement<'a>>,
     findings: Vec<JsonDiag<'a>>,
-    /// The elements that run in Java, and which Java that is.
+    /// The elements that run in Java, and the Java installation.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<String>,
     /// Questions that only a run could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
     warnings: &'a [String],
-    /// The load that is given in place of the plan's.
+    /// Lines about the load that replaces the plan's load.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     load: &'a [String],
 }

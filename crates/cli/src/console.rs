@@ -1,7 +1,8 @@
-//! Output of a run while it goes on.
+//! Console output of a run in progress.
 //!
-//! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal the test is shown instead, below what
-//! is printed ([`crate::view`]). With `--json` standard output is kept for the summary, and everything here goes to standard error.
+//! A file or pipe receives JMeter's lines, which scripts search for. A terminal shows the view of the test below the
+//! printed lines instead ([`crate::view`]). With `--json`, standard output is reserved for the summary, and this module
+//! writes to standard error.
 
 use std::io::{self, IsTerminal};
 
@@ -20,31 +21,31 @@ use crate::terminal;
 use crate::tty::{Stream, error_colour, width};
 use crate::view::{Screen, View};
 
-/// Warnings of the engine that are shown.
+/// Number of engine warnings that are printed.
 const WARNINGS: u32 = 10;
 
 /// The console of a run: its streams, and the form of its output.
 pub(crate) struct Console {
     stderr: bool,
-    /// `--quiet`: only warnings and errors.
+    /// True with `--quiet`: prints only warnings and errors.
     quiet: bool,
-    /// The test is shown here, instead of JMeter's lines.
+    /// The part of the terminal with the view of the test, which replaces JMeter's lines.
     screen: Option<Screen>,
-    /// The state that is shown, from the first second on to the end of the test.
+    /// State of the view, from the first second to the end of the test.
     view: Option<View>,
-    /// That of the properties, and those of the plan.
+    /// The summariser of the properties, and those of the plan.
     summarisers: Vec<Summariser>,
-    /// `summariser.out`.
+    /// Property `summariser.out`: prints the summariser's lines.
     print: bool,
-    /// `summariser.log`.
+    /// Property `summariser.log`: logs the summariser's lines.
     log: bool,
     with_transactions: bool,
-    /// Warnings of the engine so far.
+    /// Number of engine warnings so far.
     warned: u32,
 }
 
 impl Console {
-    /// `json`: standard output belongs to the summary.
+    /// Creates the console. With `json`, standard output is reserved for the summary.
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
         let stream = if json { Stream::Err } else { Stream::Out };
         Self {
@@ -60,37 +61,37 @@ impl Console {
         }
     }
 
-    /// A line for everybody.
+    /// Prints a line, both on a terminal and into a file.
     pub(crate) fn line(&mut self, text: &str) {
         self.beside(|console| console.put(&format!("{text}\n")));
     }
 
-    /// A line that was asked for, also with `--quiet`.
+    /// Prints a line that the user requested, also with `--quiet`.
     pub(crate) fn asked_for(&mut self, text: &str) {
         self.clear();
         terminal::write(self.stream(), &format!("{text}\n"));
     }
 
-    /// A line of JMeter's that says nothing new to a person at a terminal.
+    /// Prints a line of JMeter's that is redundant for a user at a terminal. On a terminal it is left out.
     pub(crate) fn jmeter_line(&mut self, text: &str) {
         if self.screen.is_none() {
             self.put(&format!("{text}\n"));
         }
     }
 
-    /// A line for a person at a terminal.
+    /// Prints a line on a terminal only.
     pub(crate) fn live_line(&mut self, text: &str) {
         if self.screen.is_some() {
             self.line(text);
         }
     }
 
-    /// A warning, on standard error.
+    /// Prints a warning on standard error.
     pub(crate) fn warn(&mut self, message: &str) {
         self.report(&render::warning(message, error_colour()));
     }
 
-    /// A warning of which there may be very many: the first are shown, all are in the log.
+    /// Prints a warning that may occur very often: only the first ones are printed; all are in the log.
     pub(crate) fn warn_some(&mut self, message: &str) {
         self.warned += 1;
         match self.warned {
@@ -100,14 +101,15 @@ impl Console {
         }
     }
 
-    /// An error, on standard error; gives the exit code back.
+    /// Prints an error on standard error. Returns the given exit code.
     pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
         outputs::note_error(message);
         self.report(&render::error(message, error_colour()));
         exit
     }
 
-    /// Prints the criteria that are not met or undecided, if the run is quiet: a quiet run prints no summary that has them.
+    /// In a quiet run, prints the criteria that are missed or undecided, because a quiet run prints no summary with
+    /// them.
     pub(crate) fn missed(&mut self, judgement: &Judgement) {
         if self.quiet {
             let lines: Vec<String> = judgement.missed().collect();
@@ -117,19 +119,19 @@ impl Console {
         }
     }
 
-    /// Text for standard error, as it is.
+    /// Prints a text on standard error unchanged.
     pub(crate) fn report(&mut self, text: &str) {
         self.beside(|_| terminal::err(text));
     }
 
-    /// Prints something above what is shown of the test.
+    /// Prints a text above the view of the test.
     fn beside(&mut self, print: impl FnOnce(&mut Self)) {
         self.clear();
         print(self);
         self.refresh();
     }
 
-    /// Sets up JMeter's summarisers: that of the properties, and those that the plan names.
+    /// Creates JMeter's summarisers: the one of the properties, and those that the plan names.
     pub(crate) fn create_summarisers(&mut self, properties: &Properties, of_plan: &[String]) {
         self.print = properties.flag("summariser.out", true);
         self.log = properties.flag("summariser.log", true);
@@ -144,7 +146,7 @@ impl Console {
         self.summarisers = names.map(|name| Summariser::new(name, interval, 0)).collect();
     }
 
-    /// Starts the summarisers' clocks. `engines`: JMeter's list of hosts, where each runs the whole plan.
+    /// Starts the summarisers' clocks. `engines` is JMeter's list of hosts if each host runs the whole plan.
     pub(crate) fn start(&mut self, now_ms: i64, engines: Option<&str>) {
         for summariser in &mut self.summarisers {
             summariser.start(now_ms);
@@ -156,17 +158,17 @@ impl Console {
         self.jmeter_line(&format!("Starting {what} @ {}", stamp(now_ms)));
     }
 
-    /// Whether transactions count in the summariser's sums.
+    /// True if the summariser's sums include transactions.
     pub(crate) fn counts_transactions(&self) -> bool {
         self.with_transactions
     }
 
-    /// Whether the summariser's lines go to the log.
+    /// True if the summariser's lines are logged.
     pub(crate) fn logs_summary(&self) -> bool {
         self.log
     }
 
-    /// Shows the test as it is by now.
+    /// Updates and shows the view of the test.
     pub(crate) fn show(&mut self, now: &Now<'_>) {
         if let Some(screen) = &mut self.screen {
             let view = self.view.get_or_insert_default();
@@ -175,14 +177,14 @@ impl Console {
         }
     }
 
-    /// Shows it again, if the terminal has another size, or something was printed.
+    /// Redraws the view if the terminal's size has changed or other output was printed.
     pub(crate) fn refresh(&mut self) {
         if let (Some(screen), Some(view)) = (&mut self.screen, &self.view) {
             screen.refresh(view);
         }
     }
 
-    /// Prints the measurements of a second. Returns the summariser's lines, for the log.
+    /// Prints the measurements of a second. Returns the summariser's lines for the log.
     pub(crate) fn second(
         &mut self,
         second: &Second,
@@ -203,7 +205,7 @@ impl Console {
         lines
     }
 
-    /// The end of the test, whose last sample ended at `last_ms`. Returns the summariser's lines, for the log.
+    /// Ends the output of the test, whose last sample ended at `last_ms`. Returns the summariser's lines for the log.
     pub(crate) fn finish(&mut self, users: Users, (last_ms, now_ms): (i64, i64)) -> Vec<String> {
         self.clear();
         self.view = None;
@@ -226,14 +228,14 @@ impl Console {
         }
     }
 
-    /// Prints text as it is.
+    /// Prints a text unchanged, except in a quiet run.
     pub(crate) fn put(&mut self, text: &str) {
         if !self.quiet {
             terminal::write(self.stream(), text);
         }
     }
 
-    /// Columns that a line of a table may take; `None` where it goes to a file or pipe.
+    /// Returns the width available to a table in columns, or `None` if the output is a file or pipe.
     pub(crate) fn table_width(&self) -> Option<usize> {
         let terminal =
             if self.stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
@@ -251,14 +253,14 @@ impl Console {
     }
 }
 
-/// A moment as JMeter prints it: `2026 Nov 21 07:44:18 UTC (1795247058000)`.
+/// Formats a time as JMeter does: `2026 Nov 21 07:44:18 UTC (1795247058000)`.
 fn stamp(now_ms: i64) -> String {
     let now =
         jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(lang::zone::here());
     format!("{} ({now_ms})", now.strftime("%Y %b %-d %H:%M:%S %Z"))
 }
 
-/// Usage between two readings; the peak is that of the later one.
+/// Returns the resources used between two readings. The peak is that of the later reading.
 pub(crate) fn used(before: &Usage, now: &Usage) -> Usage {
     Usage { user_s: now.user_s - before.user_s, system_s: now.system_s - before.system_s, ..*now }
 }

@@ -1,9 +1,10 @@
-//! JMeter's control port: its `shutdown.sh`, `stoptest.sh` and their like send a word by UDP from this machine.
+//! JMeter's control port: `shutdown.sh`, `stoptest.sh` and similar scripts send a command by UDP from this machine.
 //!
-//! `Shutdown` ends the run gracefully, `StopTestNow` at once, as the first and second Ctrl-C do. `HeapDump` and
-//! `ThreadDump` ask for what only a Java machine has: they are answered with a line. The port is the first free one from
-//! `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455); up to 1000 means none. jp@gc's AutoStop ends a run in the same way: plans
-//! that have it are told the port.
+//! `Shutdown` ends the run gracefully, and `StopTestNow` ends it immediately, like the first and the second Ctrl-C.
+//! `HeapDump` and `ThreadDump` apply only to a Java machine; they are answered with a message. The port is the first
+//! free one from `jmeterengine.nongui.port` (4445) to `jmeterengine.nongui.maxport` (4455). A value up to 1000 disables
+//! it. The AutoStop listener of jp@gc ends a run through this port, so plans with that listener receive the port's
+//! number.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,33 +14,33 @@ use plan::plan::Plan;
 use crate::interrupt::Interrupt;
 use crate::properties::Properties;
 
-/// The port, listened to.
+/// JMeter's control port, open.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// The line that JMeter prints about it.
+    /// The line that JMeter prints about the port.
     pub(crate) line: String,
-    /// Its number, if there is one.
+    /// Port number, if a port is open.
     pub(crate) port: Option<u16>,
-    /// Lines about commands that came, for the user.
+    /// Messages for the user about received commands.
     said: Receiver<String>,
 }
 
 impl Control {
-    /// Lines about commands that came since the last call.
+    /// Returns the messages about commands that were received since the last call.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> + '_ {
         self.said.try_iter()
     }
 }
 
-/// The class of an element that sends such a word to its own run.
+/// Class of an element that sends a stop command to its own run.
 const AUTO_STOP: &str = "kg.apc.jmeter.reporters.AutoStop";
 
-/// Whether something in the plan ends the run through the port.
+/// True if an element of the plan ends the run through the control port.
 pub(crate) fn is_used(plan: &Plan) -> bool {
     plan.java_backed.elements.iter().any(|element| element.class == AUTO_STOP)
 }
 
-/// Starts listening, unless the properties say not to.
+/// Opens the control port, unless the properties disable it.
 pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<Control> {
     let first = properties.int("jmeterengine.nongui.port", 4445);
     let last = properties.int("jmeterengine.nongui.maxport", 4455);
@@ -62,7 +63,7 @@ pub(crate) fn listen(properties: &Properties, interrupt: &Interrupt) -> Option<C
     Some(Control { line, port: Some(port), said })
 }
 
-/// Obeys one command after the other, until the run does not listen any more.
+/// Carries out commands one after the other until the run stops listening.
 fn wait(socket: &UdpSocket, interrupt: &Interrupt, say: &Sender<String>) {
     let mut buffer = [0; 80];
     while let Ok((length, from)) = socket.recv_from(&mut buffer) {

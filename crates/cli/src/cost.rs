@@ -1,11 +1,11 @@
-//! The cost of a run that has ended, from its summary: for the summary's text and JSON.
+//! Cost of a finished run, computed from its summary, for the summary's text and JSON.
 
 use plan::plan::{Plan, SamplerKind};
 use report::model::{Cost, Known, Prices, Taken};
 use serde_json::Value;
 use stats::summary::Summary;
 
-/// The facts for the cost of a plan's run.
+/// Returns the facts that determine the cost of a run of this plan.
 pub(crate) fn known(plan: &Plan, prices: Option<&Prices>) -> Known {
     let mut kinds = plan.samplers.iter().map(|sampler| &sampler.kind);
     let is_http =
@@ -24,7 +24,7 @@ pub(crate) fn of(summary: &Summary, known: &Known) -> Cost {
     Cost::new(&taken, known)
 }
 
-/// The summary's JSON with `cost`.
+/// Adds `cost` to the summary's JSON.
 pub(crate) fn add_to_json(cost: &Cost, json: String) -> String {
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     summary.insert("cost".into(), serde_json::to_value(cost).unwrap_or_default());

@@ -1,9 +1,10 @@
-//! `throng ctl`: changes a test that runs, through a socket in its run's folder.
+//! `throng ctl`: changes a running test, through a socket in its run's folder.
 //!
-//! The folder is its owner's alone, so is the socket, and whoever connects is asked for by the kernel. A request is a line
-//! of words, the answer is text; the first character says whether it was done. The path of a socket is bounded at 107 bytes:
-//! it is named through its open folder, which also stays the same if somebody puts another in its place. Clients that say
-//! nothing, send rubbish or never read cost a thread of at most 64 until their time is up.
+//! Only the folder's owner can access the folder and the socket, and the kernel reports the user of each client. A
+//! request is a line of words. The answer is text, whose first character says if the request was carried out. The path
+//! of a socket is limited to 107 bytes, so the socket is opened through its open folder; this path also stays valid if
+//! the folder is replaced. Clients that send nothing, send invalid data or never read occupy one of at most 64 threads
+//! until their time is over.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -22,18 +23,18 @@ use crate::terminal;
 
 /// Name of the socket in the run's folder.
 const SOCKET: &str = "ctl.sock";
-/// Longest request, bytes.
+/// Longest request in bytes.
 const LONGEST: usize = 4096;
-/// A test that answers nothing is left alone after this.
+/// Longest wait for the answer of a test.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time in which a client has to send its request, and to take the answer.
+/// Time for a client to send its request, and time to receive the answer.
 const CLIENTS_TIME: Duration = Duration::from_secs(3);
-/// Clients at once.
+/// Largest number of simultaneous clients.
 const MOST_CLIENTS: usize = 64;
-/// Requests that a test obeys at once, before it goes on with its own work.
+/// Largest number of requests that a test carries out before it continues with its own work.
 const MOST_AT_ONCE: usize = 16;
 
-/// A request to a test that runs.
+/// A request to a running test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
     Users(Amount),
@@ -45,7 +46,7 @@ pub(crate) enum Command {
     Status,
 }
 
-/// A new number, or a difference to the one that is.
+/// A new number, or a change of the current number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     To(f64),
@@ -53,7 +54,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// The new number; none is below 0.
+    /// Returns the new number, which is never below 0.
     pub(crate) fn of(self, now: f64) -> f64 {
         match self {
             Self::To(number) => number,
@@ -65,7 +66,7 @@ impl Amount {
 const COMMANDS: [&str; 7] = ["users", "rps", "pause", "resume", "stop", "mark", "status"];
 
 impl Command {
-    /// Reads a request. The error is a sentence for the user.
+    /// Parses a request. The error is a sentence for the user.
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
         let (name, rest) = words.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
         let one = || match rest {
@@ -87,7 +88,7 @@ impl Command {
         }
     }
 
-    /// The request as a line.
+    /// Formats the request as a line.
     fn line(&self) -> String {
         let amount = |amount: &Amount| match amount {
             Amount::To(number) => number.to_string(),
@@ -116,17 +117,17 @@ fn amount(text: &str, whole: bool) -> Result<Amount, String> {
     Ok(if text.starts_with(['+', '-']) { Amount::By(number) } else { Amount::To(number) })
 }
 
-/// The end of a request on the side of the test: its answer goes there.
+/// Channel for the answer to a request.
 pub(crate) type Reply = Sender<Result<String, String>>;
 
-/// Requests to a test that runs, whoever sends them.
+/// Queue of requests to a running test, from all kinds of clients.
 #[derive(Debug)]
 pub(crate) struct Requests {
     ask: Asker,
     asked: Receiver<(Command, Reply)>,
 }
 
-/// The end at which requests come in.
+/// Channel on which requests are sent to a running test.
 pub(crate) type Asker = Sender<(Command, Reply)>;
 
 impl Requests {
@@ -139,13 +140,13 @@ impl Requests {
         self.ask.clone()
     }
 
-    /// Requests that came since the last call.
+    /// Returns the requests that were received since the last call, up to a limit.
     pub(crate) fn taken(&self) -> impl Iterator<Item = (Command, Reply)> + '_ {
         self.asked.try_iter().take(MOST_AT_ONCE)
     }
 }
 
-/// Asks a test that runs, and waits for its answer.
+/// Sends a request to a running test, and waits for its answer.
 pub(crate) fn asked(command: Command, ask: &Asker) -> Result<String, String> {
     let (reply, answer) = channel();
     let over = || "the test is over".to_string();
@@ -153,15 +154,15 @@ pub(crate) fn asked(command: Command, ask: &Asker) -> Result<String, String> {
     answer.recv_timeout(PATIENCE).map_err(|_| over())?
 }
 
-/// The socket of a test that runs.
+/// The control socket of a running test.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// The run's folder, as it was opened.
+    /// The run's folder as an open file.
     folder: File,
 }
 
 impl Server {
-    /// Listens in the run's folder.
+    /// Opens the socket in the run's folder and accepts clients.
     pub(crate) fn listen(folder: &Path, ask: Asker) -> io::Result<Self> {
         let open = File::open(folder)?;
         let listener = UnixListener::bind(through(&open))?;
@@ -193,12 +194,12 @@ impl Drop for Server {
     }
 }
 
-/// The path of the socket through its open folder.
+/// Returns the path of the socket through its open folder.
 fn through(folder: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
-/// Takes one request and answers it.
+/// Receives one request and answers it.
 fn serve(mut stream: &UnixStream, ask: &Asker) -> io::Result<()> {
     stream.set_write_timeout(Some(CLIENTS_TIME))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;
@@ -213,7 +214,7 @@ fn serve(mut stream: &UnixStream, ask: &Asker) -> io::Result<()> {
     stream.write_all(text.as_bytes())
 }
 
-/// The line that a client sends, in the time that it has.
+/// Reads the line of a client within the client's time limit.
 fn request(mut stream: &UnixStream) -> io::Result<String> {
     let end = Instant::now() + CLIENTS_TIME;
     let (mut line, mut part) = (Vec::new(), [0; 1024]);
@@ -238,7 +239,7 @@ fn request(mut stream: &UnixStream) -> io::Result<String> {
         .collect())
 }
 
-/// `throng ctl`.
+/// Runs `throng ctl`.
 pub(crate) fn run(flags: &CtlFlags) -> Exit {
     match ask(flags) {
         Ok(text) => {
@@ -286,12 +287,12 @@ fn connect(folder: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(through(&File::open(folder)?))
 }
 
-/// Whether a test runs in that folder: it answers, or at least listens.
+/// True if a test is running in this folder: its socket accepts connections.
 pub(crate) fn is_running(folder: &Path) -> bool {
     connect(folder).is_ok()
 }
 
-/// The only test that runs in one of the folders there.
+/// Connects to the only running test in the folders of `runs`. Returns an error if there is not exactly one.
 fn only(runs: &Path) -> Result<UnixStream, String> {
     let folders = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found: Vec<_> =

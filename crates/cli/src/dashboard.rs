@@ -1,7 +1,8 @@
-//! JMeter's figures and report: `-g FILE -o FOLDER` of a result file, `-e -o FOLDER` and `--jmeter-figures` of a run.
+//! JMeter's figures and report: for a result file with `-g FILE -o FOLDER`, for a run with `-e -o FOLDER` or
+//! `--jmeter-figures`.
 //!
-//! Folders and files that may exist, and those that are refused, are JMeter's. All of it is checked before a run starts;
-//! once it has started, a report that fails is said and does not change the run's exit code.
+//! The rules for existing folders and files are those of JMeter. They are checked before a run starts. After the start,
+//! a failed report is printed as an error and does not change the run's exit code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,26 +21,26 @@ use crate::{terminal, verdict};
 const FAMILY: &str = "jmeter.reportgenerator.";
 const PAGE: &str = "index.html";
 const STATISTICS: &str = "statistics.json";
-/// Where JMeter's reports go if nobody says so.
+/// Default folder of JMeter's report.
 const FOLDER: &str = "report-output";
 
-/// Figures that can be made: their properties make sense, and the folder of the report, if one is wanted, may be written to.
+/// JMeter's figures with valid properties, and with a writable report folder if a report was requested.
 pub(crate) struct Dashboard {
     place: Option<Place>,
     settings: Settings,
-    /// Properties that say nothing about what is made here.
+    /// Warnings about properties that have no effect on the report.
     pub(crate) warnings: Vec<String>,
 }
 
-/// The folder of the report.
+/// Folder of the report.
 struct Place {
     folder: PathBuf,
-    /// `-o` named the folder, which then was empty or deleted.
+    /// True if `-o` named the folder, which was then empty or was emptied.
     named: bool,
 }
 
 impl Dashboard {
-    /// Figures for a page of Throng's own.
+    /// Prepares figures for Throng's own report page.
     pub(crate) fn without_folder(
         sources: &Sources,
         properties: &Properties,
@@ -58,7 +59,7 @@ impl Dashboard {
         Ok(Self { place: None, settings, warnings })
     }
 
-    /// With a folder of their own, which may not hold one of these files.
+    /// Prepares figures with a report folder. The folder must not contain any of the files `of`.
     fn new(request: &Request, properties: &Properties, of: &[&Path]) -> Result<Self, String> {
         let made = Self::without_folder(&request.sources, properties)?;
         let given = given(&request.sources, properties);
@@ -75,7 +76,7 @@ impl Dashboard {
         Ok(Self { place: Some(Place { folder, named }), ..made })
     }
 
-    /// For the end of a run. `Err` is the exit code of a run that is not started.
+    /// Prepares the figures for the end of a run. `Err` is the exit code of a run that is not started.
     pub(crate) fn of_run(
         request: &Request,
         properties: &Properties,
@@ -117,7 +118,7 @@ impl Dashboard {
         Ok(Some(made))
     }
 
-    /// Reads rows. `record`: their record is wanted, too.
+    /// Reads rows. With `record`, also builds a record from them.
     pub(crate) fn read(
         &self,
         (file, source): (&Path, Source),
@@ -129,7 +130,7 @@ impl Dashboard {
         jmeter::read((file, source), further, &self.settings, record).map_err(|refused| refused.0)
     }
 
-    /// Writes the report, if it has a folder, and gives its page.
+    /// Writes the report, if it has a folder. Returns the path of its page.
     pub(crate) fn write(&self, figures: &Figures, html: &str) -> Result<Option<PathBuf>, String> {
         let Some(Place { folder, .. }) = &self.place else { return Ok(None) };
         let io = |path: &Path| {
@@ -145,7 +146,7 @@ impl Dashboard {
 }
 
 impl Place {
-    /// A folder that nobody named may have other things in it, but no report.
+    /// A default folder may contain other files, but no report.
     fn check(&self) -> Result<(), String> {
         if !self.named && holds_a_report(&self.folder) {
             return Err(not_empty(&self.folder));
@@ -154,7 +155,7 @@ impl Place {
     }
 }
 
-/// `-g FILE`.
+/// Runs `-g FILE`.
 pub(crate) fn of_file(file: &Path, request: &Request) -> Exit {
     let Some(properties) = Properties::load_or_tell(&request.sources) else { return Exit::Usage };
     match report_of(file, request, &properties) {
@@ -185,7 +186,7 @@ fn report_of(file: &Path, request: &Request, properties: &Properties) -> Result<
     Ok(dashboard.write(&figures, &html)?.unwrap_or_default())
 }
 
-/// Values of properties, those of [`of_home`] below those that were set.
+/// Returns the values of properties. Properties that were set take precedence over those of [`of_home`].
 fn given<'p>(
     sources: &Sources,
     properties: &'p Properties,
@@ -197,14 +198,15 @@ fn given<'p>(
     }
 }
 
-/// The properties of `bin/reportgenerator.properties`, where JMeter's folder is named.
+/// Reads the properties of `bin/reportgenerator.properties`, if JMeter's folder is known.
 fn of_home(sources: &Sources) -> Vec<(String, String)> {
     let file = sources.home.as_ref().map(|home| home.join("bin/reportgenerator.properties"));
     let bytes = file.and_then(|file| fs::read(file).ok());
     bytes.and_then(|bytes| property_file::read(&bytes).ok()).unwrap_or_default()
 }
 
-/// A result file to which a run would append does not hold the run's rows alone.
+/// Refuses a result file with content, because the run would append to it and the file would not contain this run's
+/// rows only.
 fn check_results(file: &Path, force: bool) -> Result<(), String> {
     if !force && fs::metadata(file).is_ok_and(|about| about.len() > 0) {
         return Err(format!("Results file:{} is not empty; -f deletes it", file.display()));
@@ -212,8 +214,8 @@ fn check_results(file: &Path, force: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Sees to it that the folder is empty or can be made. `force`: what is there is deleted, but not a folder that has one of
-/// `files` or the working folder in it.
+/// Makes sure that the folder is empty or can be created. With `force`, deletes its content, except if the folder
+/// contains one of `files` or the working folder.
 fn make_room(folder: &Path, force: bool, files: &[&Path]) -> Result<(), String> {
     let shown = folder.display();
     let Ok(about) = fs::metadata(folder) else {

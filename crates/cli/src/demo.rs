@@ -1,7 +1,7 @@
-//! `throng demo`: a bundled example against its bundled target, both inside this program.
+//! `throng demo`: runs a bundled example against its bundled target, both inside this program.
 //!
-//! The plan reads the properties `host` and `port`, which point at the target; everything else of it can be changed
-//! with -J as in any run.
+//! The plan reads the properties `host` and `port`, which are set to the target's address. All other properties of the
+//! plan can be changed with -J, as in any run.
 
 use std::path::PathBuf;
 
@@ -28,9 +28,11 @@ const EXAMPLES: &[Example] = &[Example {
     name: "fitness",
     path: "examples/01-server-fitness/plan.jmx",
     plan: include_bytes!("../../../examples/01-server-fitness/plan.jmx"),
-    // The same sleeps in each run: a hundred of them by chance would now and then leave the number of workers open.
+    // A fixed seed, so that the target's sleeps are the same in each run. With random sleeps, a hundred samples would
+    // sometimes leave the number of workers uncertain.
     options: &[("seed", "17")],
-    // A user alone says how long a request takes; six windows of 5 s under full load, how many the target answers.
+    // A single user measures the duration of a request. Six windows of 5 s under full load measure how many requests
+    // the target answers.
     properties: &[("alone", "24"), ("rampup", "2"), ("duration", "40")],
 }];
 
@@ -57,7 +59,7 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
     let point = [("host", address.ip().to_string()), ("port", address.port().to_string())];
     let own = example.properties.iter().map(|(key, value)| (*key, (*value).to_owned()));
     let settings = own.chain(point).map(|(key, value)| Setting::Jmeter(key.to_owned(), value));
-    // In front of the user's own, which win.
+    // Inserted before the user's own settings, so that those take precedence.
     sources.settings.splice(0..0, settings);
     let request = Request {
         plan: PathBuf::from(example.path),

@@ -1,6 +1,6 @@
-//! Exit codes: the contract with scripts.
+//! Exit codes of the program, on which scripts rely.
 //!
-//! Several may apply to one run or to several plans: [`Exit::first`] alone decides which one counts.
+//! Several codes may apply to one run or to several plans. [`Exit::first`] decides which one is returned.
 
 use std::process::ExitCode;
 
@@ -8,32 +8,32 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok = 0,
-    /// A bug, or a machine that cannot run it; or JMeter's report cannot be made, as JMeter ends then.
+    /// A bug, or a machine that cannot run the program. Also returned if JMeter's report cannot be built, as in JMeter.
     Bug = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// The plan is wrong, or holds what cannot run.
+    /// The plan is wrong or contains elements that cannot run.
     Plan = 3,
-    /// A criterion was not met (`--fail`), or ended the run (`--abort-if`); or no sample of the plan can meet it, and nothing
-    /// was run.
+    /// A criterion was missed (`--fail`) or ended the run (`--abort-if`). Also returned without a run if no sample of
+    /// the plan can meet a criterion.
     Criteria = 4,
-    /// The run ended before its end without being asked to.
+    /// The run ended early without a request to end.
     Aborted = 5,
-    /// The results cannot decide what was asked: a criterion, a change of `--fail-if`, or a verdict. A run without samples,
-    /// or a result file that does not say which samples failed, decides nothing.
+    /// The results cannot decide the question: a criterion, a change of `--fail-if`, or a verdict. This includes a run
+    /// without samples, and a result file that does not say which samples failed.
     Undecided = 6,
-    /// Worker processes died; the run went on without their users, or was stopped for it.
+    /// Worker processes died. The run continued without their users, or was stopped because of it.
     WorkersLost = 7,
-    /// The machine cannot hold the load: `throng preflight` says so of it or of the chain, and a run was not started; or a
-    /// search has no answer because of it.
+    /// The machine cannot hold the load: `throng preflight` reports this about the machine or the proxy chain, a run
+    /// was not started, or a search has no answer because of it.
     TooSmall = 8,
-    /// The run went to its end, but rows, saved responses, files of its folder or what was printed are lost.
+    /// The run finished, but rows, saved responses, files of its folder or printed output were lost.
     Lost = 9,
-    /// Ended by Ctrl-C or a signal.
+    /// The run was ended by Ctrl-C or a signal.
     Interrupted = 130,
 }
 
-/// The order in which exit codes count.
+/// Priority of exit codes, highest first.
 const ORDER: [Exit; 11] = [
     Exit::Bug,
     Exit::Usage,
@@ -49,7 +49,7 @@ const ORDER: [Exit; 11] = [
 ];
 
 impl Exit {
-    /// The exit code that counts of those that apply.
+    /// Returns the exit code with the highest priority.
     pub(crate) fn first(applying: impl IntoIterator<Item = Self>) -> Self {
         let place = |exit: &Self| ORDER.iter().position(|one| one == exit);
         applying.into_iter().min_by_key(place).unwrap_or(Self::Ok)

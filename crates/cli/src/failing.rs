@@ -1,13 +1,14 @@
-//! Scripts that fail, known by the lines that JMeter's classes write to the log of them: a pre-processor, a listener or a function that throws changes no sample, and nothing
-//! else would tell of it.
+//! Detects failed scripts by the log lines of JMeter's classes. A pre-processor, a listener or a function that throws
+//! an exception changes no sample, so nothing else would report the failure.
 //!
-//! The words are JMeter's own, of Java's classes and of scripts that run natively alike. A line costs a comparison of its logger.
+//! The texts are those of JMeter. They are the same for Java's classes and for scripts that run natively. A log line
+//! costs one comparison of its logger name.
 
-/// Beginnings of the names of classes that run scripts.
+/// Prefixes of the names of classes that run scripts.
 const CLASSES: &[&str] =
     &["BSF", "BeanShell", "Groovy", "JSR223", "JavaScript", "Jexl2Function", "Jexl3Function"];
 
-/// Beginnings of what they say when a script has failed.
+/// Prefixes of the log messages about failed scripts.
 const WORDS: &[&str] = &[
     "An error occurred while evaluating",
     "BSF error",
@@ -19,10 +20,10 @@ const WORDS: &[&str] = &[
     "Problem in ",
 ];
 
-/// So much of it is shown, characters.
+/// Largest number of characters of a message that are shown.
 const MOST: usize = 240;
 
-/// The failing script and its exception in one line, if a line of the log tells of one.
+/// Returns the failing script and its exception in one line, if this log line reports a failure.
 pub(crate) fn script(logger: &str, text: &str) -> Option<String> {
     let class = logger.rsplit('.').next()?;
     if !CLASSES.iter().any(|start| class.starts_with(start))
@@ -32,7 +33,7 @@ pub(crate) fn script(logger: &str, text: &str) -> Option<String> {
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut words = lines.next()?.to_owned();
-    // The exception follows, then its stack trace.
+    // The next line has the exception, and the lines after it the stack trace.
     if let Some(thrown) = lines.next().filter(|line| !line.starts_with("at ")) {
         words = format!("{}: {thrown}", words.trim_end_matches(':'));
     }

@@ -1,7 +1,7 @@
-//! Reading below the folder of a server, and nothing else.
+//! Reads files below the web server's folder only.
 //!
-//! A folder of runs may come from elsewhere, with links and pipes in it. No link is followed, nothing that waits is opened,
-//! and no file is larger than its kind can be.
+//! A folder of runs may come from another machine and contain links and pipes. So links are not followed, files that
+//! could block are not opened, and a size limit applies to each kind of file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,11 +10,11 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Files and folders of an entry, and how deep they are, at most.
+/// Largest number of files and folders in an entry, and largest depth of folders.
 const MOST: usize = 20_000;
 const DEEPEST: usize = 4;
 
-/// Opens a file, if it is one.
+/// Opens a regular file, and returns it with its size. Returns an error for anything else.
 fn open(path: &Path) -> io::Result<(File, u64)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -22,7 +22,7 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
     if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-/// The content of a file that has so many bytes at most.
+/// Returns the content of a file that has at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     let (file, size) = open(path).ok()?;
     let mut bytes = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The last bytes of a file.
+/// Returns the last bytes of a file.
 pub(crate) fn tail(path: &Path, bytes: u64) -> Option<Vec<u8>> {
     let (mut file, size) = open(path).ok()?;
     file.seek(SeekFrom::Start(size.saturating_sub(bytes))).ok()?;
@@ -39,12 +39,13 @@ pub(crate) fn tail(path: &Path, bytes: u64) -> Option<Vec<u8>> {
     Some(tail)
 }
 
-/// The size of a file; `None` of anything else.
+/// Returns the size of a regular file, or `None` for anything else.
 pub(crate) fn size(path: &Path) -> Option<u64> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|about| about.len())
 }
 
-/// Whether it is a file, or a folder with nothing but files and folders in it. The error is a sentence for the user.
+/// Checks that the path is a regular file, or a folder that contains only regular files and folders. The error is a
+/// sentence for the user.
 pub(crate) fn plain(path: &Path) -> Result<(), String> {
     if size(path).is_some() {
         return Ok(());

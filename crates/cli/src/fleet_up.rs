@@ -1,6 +1,7 @@
-//! `throng fleet up`: a NATS server for agents, with what it needs, until Ctrl-C.
+//! `throng fleet up`: runs a NATS server for agents, with keys and configuration, until Ctrl-C.
 //!
-//! The server is a program of its own, which is looked for in `PATH`. It runs in the foreground and ends with this one.
+//! The server is a separate program, which is searched for in `PATH`. It runs in the foreground and ends with this
+//! process.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -15,16 +16,16 @@ use crate::flags::UpFlags;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// The program that is meant where none is named.
+/// Default program of the server.
 const SERVER: &str = "nats-server";
-/// Agents that a number may ask for.
+/// Largest number of agents that can be requested as a number.
 const MOST: usize = 10_000;
-/// Time until the server listens.
+/// Longest wait until the server listens.
 const LISTENS: Duration = Duration::from_secs(30);
-/// Time for the server to end by itself.
+/// Longest wait until the server ends by itself.
 const ENDS: Duration = Duration::from_secs(5);
 
-/// The ways to get a server.
+/// Advice on installing a server.
 const MISSING: &str = "it is NATS's server, one program without dependencies. Get it by one of:\n  \
      apt-get install nats-server                                  # Debian, Ubuntu\n  \
      go install github.com/nats-io/nats-server/v2@latest          # into ~/go/bin\n  \
@@ -36,7 +37,7 @@ pub(crate) fn run(flags: &UpFlags) -> Exit {
         Ok(agents) => agents,
         Err(words) => return failed(&words, Exit::Usage),
     };
-    // Whoever listens there already would pass for the server until that has ended.
+    // Checks that the port is free. Another server on this port could be mistaken for the new one.
     if let Err(error) = std::net::TcpListener::bind(flags.listen) {
         return failed(&format!("--listen {}: {error}", flags.listen), Exit::Aborted);
     }
@@ -87,7 +88,7 @@ fn failed(words: &str, exit: Exit) -> Exit {
     exit
 }
 
-/// The agents' names: those that are listed, or as many as a number says.
+/// Returns the names of the agents: the listed names, or numbered names if a number is given.
 fn names(given: &[String]) -> Result<Vec<String>, String> {
     let [number] = given else { return Ok(given.to_vec()) };
     match number.parse::<usize>() {
@@ -99,7 +100,7 @@ fn names(given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Starts the server. Debian has it where the PATH of users does not lead.
+/// Starts the server. On Debian the program is in a folder that is not in the PATH of users.
 fn start(program: &Path, config: &Path) -> io::Result<Child> {
     match start_by(program, config) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && program == Path::new(SERVER) => {
@@ -112,12 +113,13 @@ fn start(program: &Path, config: &Path) -> io::Result<Child> {
 fn start_by(program: &Path, config: &Path) -> io::Result<Child> {
     let mut command = Command::new(program);
     command.arg("-c").arg(config);
-    // Its log is on standard error already. In a group of its own: Ctrl-C is for this program, which ends it in order.
+    // The server logs to standard error. It has its own process group, because Ctrl-C is for this process, which then
+    // stops the server.
     command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     command.spawn()
 }
 
-/// Whether somebody listens at the address.
+/// True if a server listens at the address.
 fn listens(flags: &UpFlags) -> bool {
     let mut address = flags.listen;
     if address.ip().is_unspecified() {
@@ -144,7 +146,7 @@ fn end(server: &mut Child) {
     let _ = server.wait();
 }
 
-/// The lines by which agents and runs use the server.
+/// Returns the command lines with which agents and runs use the server.
 fn lines(flags: &UpFlags, setup: &Setup, files: &Files) -> String {
     let port = flags.listen.port();
     let host = match (flags.host.first(), flags.listen.ip().is_unspecified()) {

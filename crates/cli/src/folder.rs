@@ -1,9 +1,10 @@
-//! The folder of a run: everything that is known about it, readable while it runs and after it was killed.
+//! The folder of a run with all its files. It is readable while the run is in progress and after the process was
+//! killed.
 //!
-//! `plan.jmx` and `properties.txt` say what was run, `seconds.jsonl` has a line for each of the last seconds, `throng.log` is
-//! the log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
-//! reported once, and the run goes on; the summary has room from the start. A file is there whole or not at all. All of
-//! it is its owner's alone, for plans and properties hold passwords.
+//! `plan.jmx` and `properties.txt` describe what was run, `seconds.jsonl` has a line for each of the last seconds, and
+//! `throng.log` is the log. `summary.txt` and `summary.json` are written at the end, and `results.jtl` if requested. A
+//! full disk is reported once and does not stop the run; room for the summary is reserved at the start. Summaries are
+//! written atomically. Only the owner can read the folder, because plans and properties contain passwords.
 mod shorter;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -16,34 +17,34 @@ use rustix::fs::{FallocateFlags, fallocate};
 use record::Recording;
 use stats::snapshot_file::{self, Second};
 
-/// The folder, open for the seconds of the run; or none, where none could be made.
+/// A run's folder, open for writing seconds. It has no path if the folder could not be created.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     path: Option<PathBuf>,
     seconds: Option<File>,
-    /// Whether a failed write has been reported.
+    /// True if a failed write has been reported.
     failed: bool,
-    /// Seconds that could not be written.
+    /// Number of seconds that could not be written to `seconds.jsonl`.
     seconds_lost: u64,
     record: Option<File>,
-    /// Seconds of the record that could not be written.
+    /// Number of seconds of the record that could not be written.
     record_lost: u64,
     shorter: shorter::Shorter,
 }
 
-/// Mode of files in the folder, and of the folder.
+/// Permissions of the files in the folder, and of the folder.
 const OWN_FILE: u32 = 0o600;
 const OWN_FOLDER: u32 = 0o700;
-/// Files of the end, and the room that is kept for them, in bytes.
+/// Files that are written at the end, and the bytes reserved for each of them.
 const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
-/// The file with a line for each second, and the lines before those.
+/// File with a line for each second, and file with the older lines.
 pub(crate) const SECONDS: &str = "seconds.jsonl";
 pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
-/// Bytes of the file of seconds, at most: lines of some 9 hours. The record has all seconds of a longer run.
+/// Largest size of `seconds.jsonl` in bytes: lines of about 9 hours. The record has all seconds of a longer run.
 const MOST_OF_SECONDS: u64 = 32 << 20;
 
 impl Folder {
-    /// Makes the folder.
+    /// Creates the folder of a run.
     pub(crate) fn create(runs: &Path, plan: &Path, now_ms: i64) -> io::Result<Self> {
         fs::create_dir_all(runs)?;
         let path = unused(runs, &name(plan, now_ms))?;
@@ -52,7 +53,8 @@ impl Folder {
         let seconds = how.open(path.join(SECONDS))?;
         let record = how.open(path.join(record::FILE)).ok();
         for (name, size) in KEPT {
-            // Where there is no room at the start or the file system keeps none, there may be some at the end.
+            // Errors are ignored. If the disk is full now or the file system cannot reserve room, there may still be
+            // room at the end.
             if let Ok(file) = unfinished(&path.join(part(name))) {
                 let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size);
             }
@@ -60,7 +62,8 @@ impl Folder {
         Ok(Self { path: Some(path), seconds: Some(seconds), record, ..Self::default() })
     }
 
-    /// Opens the folder of a run that another coordinator has begun. Its seconds and its record begin anew.
+    /// Opens the folder of a run that another coordinator has started. Starts empty files for the seconds and the
+    /// record.
     pub(crate) fn again(path: &Path) -> io::Result<Self> {
         let mut how = OpenOptions::new();
         how.create(true).append(true).mode(OWN_FILE);
@@ -80,12 +83,12 @@ impl Folder {
         self.path.as_deref()
     }
 
-    /// Path of the file of that name.
+    /// Returns the path of a file in the folder.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         self.path.as_ref().map(|path| path.join(name))
     }
 
-    /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
+    /// Appends a second to `seconds.jsonl`. Returns a message for the first failure only.
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
         let file = self.seconds.as_mut()?;
         let mut line = Vec::new();
@@ -95,7 +98,7 @@ impl Folder {
             let is_full = file.metadata().is_ok_and(|about| is_full(about.len()));
             match self.path.as_ref().filter(|_| is_full).map(|path| begin_anew(path, &line)) {
                 Some(Ok(anew)) => *file = anew,
-                // The file grows on, until it can be begun anew.
+                // If no new file can be started, the old file keeps growing.
                 Some(Err(_)) | None => result = append(file, &line),
             }
         }
@@ -103,7 +106,7 @@ impl Folder {
         self.report(SECONDS, result)
     }
 
-    /// Appends what has been recorded since the last call. The first failure comes back as a sentence to report.
+    /// Appends the data that was recorded since the last call. Returns a message for the first failure only.
     pub(crate) fn write_record(&mut self, recording: &mut Recording) -> Option<String> {
         let file = self.record.as_mut()?;
         let bytes = recording.take();
@@ -116,38 +119,38 @@ impl Folder {
             Some(path) if result.is_ok() => self.shorter.second(path, recording.last().at_ms),
             _ => Ok(None),
         };
-        // The next copy is tried whatever has become of this one: until then the record has its seconds as they are.
+        // A failed copy is ignored: the record keeps its seconds unmerged, and a later copy is tried.
         if let Ok(Some(file)) = made {
             self.record = Some(file);
         }
         self.report(record::FILE, result)
     }
 
-    /// The run is over: nothing is recorded any more.
+    /// Ends the record of the run. No data is recorded after this call.
     pub(crate) fn end_record(&mut self) {
         if let Some(path) = &self.path {
             self.shorter.end(path);
         }
     }
 
-    /// Seconds of the record that could not be written.
+    /// Returns the number of seconds of the record that could not be written.
     pub(crate) fn record_lost(&self) -> u64 {
         self.record_lost
     }
 
-    /// Seconds that could not be written.
+    /// Returns the number of seconds that could not be written to `seconds.jsonl`.
     pub(crate) fn seconds_lost(&self) -> u64 {
         self.seconds_lost
     }
 
-    /// Gives a file of the folder that another part has made permissions for its owner only.
+    /// Restricts the permissions of a file in the folder, which another part has created, to its owner.
     pub(crate) fn keep_to_owner(&self, name: &str) {
         if let Some(path) = self.file(name) {
             let _ = fs::set_permissions(path, Permissions::from_mode(OWN_FILE));
         }
     }
 
-    /// Writes a file, whole or not at all. A failure comes back as a sentence to report.
+    /// Writes a file atomically. Returns a message if that fails.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
         let (part, whole) = (self.file(&part(name))?, self.file(name)?);
         let written = unfinished(&part).and_then(|mut file| {
@@ -168,18 +171,18 @@ impl Folder {
     }
 }
 
-/// The name of a file that is not finished.
+/// Returns the name of an unfinished file.
 fn part(name: &str) -> String {
     format!(".{name}.part")
 }
 
-/// Opens a file that is not finished; the room that it has stays.
+/// Opens an unfinished file and keeps the room that is reserved for it.
 fn unfinished(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).write(true).truncate(false).mode(OWN_FILE).open(path)
 }
 
-/// Begins the file of seconds anew with a line; its lines so far replace those of the file before. Whoever opens the file
-/// finds a whole line in it at every moment.
+/// Starts a new file of seconds with a line. The lines so far replace the file of older lines. A reader of the file
+/// finds a complete line in it at any time.
 fn begin_anew(folder: &Path, line: &[u8]) -> io::Result<File> {
     let (seconds, before) = (folder.join(SECONDS), folder.join(SECONDS_BEFORE));
     let new = folder.join(part(SECONDS));
@@ -191,24 +194,24 @@ fn begin_anew(folder: &Path, line: &[u8]) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    // Not every file system has links.
+    // Some file systems have no hard links; then the file is renamed.
     fs::hard_link(&seconds, &before).or_else(|_| fs::rename(&seconds, &before))?;
     fs::rename(new, seconds)?;
     Ok(file)
 }
 
-/// Appends a second whole or not at all, for half of one would spoil the next one that finds room.
+/// Appends a second completely or not at all. Part of a line would corrupt the next line that is written.
 fn append(to: &mut File, second: &[u8]) -> io::Result<()> {
     let before = to.metadata()?.len();
     let written = to.write_all(second);
     if written.is_err() {
-        // What is no regular file keeps what it got.
+        // A file that cannot be truncated, such as a pipe, keeps the partial data.
         let _ = to.set_len(before);
     }
     written
 }
 
-/// `YYYYmmdd-HHMMSS-plan`, in local time.
+/// Returns the folder's name `YYYYmmdd-HHMMSS-plan`, in local time.
 fn name(plan: &Path, now_ms: i64) -> String {
     let now =
         jiff::Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(lang::zone::here());
@@ -220,7 +223,7 @@ fn name(plan: &Path, now_ms: i64) -> String {
     format!("{}-{plan}", now.strftime("%Y%m%d-%H%M%S"))
 }
 
-/// Makes a folder of that name, or with a number behind it where another run has taken it.
+/// Creates a folder with this name. Appends a number if another run has used the name.
 fn unused(runs: &Path, name: &str) -> io::Result<PathBuf> {
     for number in 1.. {
         let path =
@@ -272,7 +275,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
         let (now, before) = (folder.file(SECONDS).unwrap(), folder.file(SECONDS_BEFORE).unwrap());
-        // A long line for each second, so that few are enough.
+        // Uses a long line for each second, so that a few seconds fill the file.
         let what = "x".repeat(4 << 20);
         for at_ms in 1..=40 {
             let marks = vec![snapshot_file::Mark { at_ms, what: what.clone() }];

@@ -1,4 +1,4 @@
-//! The identity part of `summary.json`: its schema, the program, the plan, and how the run ended.
+//! The identity section of `summary.json`: its schema, the program, the plan, and the end of the run.
 
 use std::path::Path;
 
@@ -6,26 +6,26 @@ use answers::verdict::Words;
 use record::Ending;
 use serde_json::{Value, json};
 
-/// The form of `summary.json`. The number grows when a field that was there goes or means something else.
+/// Schema of `summary.json`. The number increases when a field is removed or changes its meaning.
 pub(crate) const SCHEMA: &str = "throng-summary/2";
 
-/// The reason for the end of a run.
+/// Reason for the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// All users have ended, by the plan.
+    /// All users have finished the plan.
     Completed,
     /// An element of the plan, or its action on a failed sample, has stopped the test.
     StoppedByPlan,
-    /// Ctrl-C, a signal or JMeter's control port; at once, or letting samples finish.
+    /// Ctrl-C, a signal or JMeter's control port ended the run. `at_once` is false if samples in flight could finish.
     Interrupted { at_once: bool },
-    /// A criterion of `--abort-if` ended it.
+    /// A criterion of `--abort-if` ended the run.
     Threshold(String),
-    /// Something kept it from going on.
+    /// An error prevented the run from continuing.
     Aborted(String),
 }
 
 impl End {
-    /// The end as the record has it.
+    /// Returns the reason in the form of the record.
     pub(crate) fn recorded(&self) -> Ending {
         match self {
             Self::Completed => Ending::Completed,
@@ -35,7 +35,8 @@ impl End {
         }
     }
 
-    /// Why what criteria ask for is met by a part of the run alone: something kept the run from its end.
+    /// Returns the reason why criteria were judged on only part of the run. Returns `None` if the run was not cut
+    /// short.
     pub(crate) fn early(&self) -> Option<Words> {
         let (en, zh) = match self {
             Self::Completed | Self::StoppedByPlan | Self::Threshold(_) => return None,
@@ -60,7 +61,7 @@ impl End {
     }
 }
 
-/// The summary's JSON with `schema`, `throng`, `plan` and `end`; with the reason for which errors cut the run short.
+/// Adds `schema`, `throng`, `plan` and `end` to the summary's JSON, and the reason if errors cut the run short.
 pub(crate) fn into_json(json: String, plan: &Path, end: &End, cut_short: Option<&Words>) -> String {
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     let reason = match end {

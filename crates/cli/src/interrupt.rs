@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first ends the run gracefully, the second at once, the third leaves without tidying up.
-//! A run under `nohup` does not hear of its terminal's end.
+//! Handles Ctrl-C, SIGTERM and SIGHUP. The first signal ends the run gracefully, the second immediately, and the third
+//! exits without cleanup. A run under `nohup` ignores the closing of its terminal.
 
 use std::io;
 use std::sync::Arc;
@@ -13,24 +13,23 @@ use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::terminal;
 
-/// Number of requests to end, by signals or JMeter's control port.
+/// Number of requests to end, by signals or by JMeter's control port.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicUsize>,
     signals: Arc<AtomicUsize>,
-    /// Those of them that programs send: SIGTERM and SIGHUP.
+    /// Number of signals that programs usually send: SIGTERM and SIGHUP.
     by_programs: Arc<AtomicUsize>,
-    /// Time for samples in flight behind those.
+    /// Time for samples in flight to finish after SIGTERM or SIGHUP.
     grace: Duration,
 }
 
-/// The property that sets the time for samples in flight behind SIGTERM, seconds, and what it is without it: `docker stop`
-/// waits 10 s.
+/// Property with the time for samples in flight after SIGTERM in seconds, and its default. `docker stop` waits 10 s.
 const GRACE: &str = "throng.stop.grace";
 const GRACE_S: i64 = 8;
 
 impl Interrupt {
-    /// Takes over the signals.
+    /// Installs the signal handlers.
     pub(crate) fn install() -> io::Result<Self> {
         let interrupt = Self::default();
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -51,28 +50,28 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// The same with the grace that the properties set.
+    /// Sets the grace time from the properties.
     pub(crate) fn with_grace(self, properties: &Properties) -> Self {
         let grace = properties.int(GRACE, GRACE_S).clamp(0, 86_400) as u64;
         Self { grace: Duration::from_secs(grace), ..self }
     }
 
-    /// Asks to end; returns how often it was asked.
+    /// Adds requests to end. Returns the number of all requests so far.
     pub(crate) fn ask(&self, times: usize) -> usize {
         self.asked.fetch_add(times, Ordering::Relaxed) + times
     }
 
-    /// Whether a signal was among it.
+    /// True if a signal was received.
     pub(crate) fn signalled(&self) -> bool {
         self.signals.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a signal was among it that programs send.
+    /// True if SIGTERM or SIGHUP was received.
     pub(crate) fn is_by_program(&self) -> bool {
         self.by_programs.load(Ordering::Relaxed) > 0
     }
 
-    /// Time for samples in flight behind such a signal.
+    /// Returns the time for samples in flight to finish after SIGTERM or SIGHUP.
     pub(crate) fn grace(&self) -> Duration {
         self.grace
     }
@@ -82,7 +81,7 @@ impl Interrupt {
     }
 }
 
-/// Whether the parent process has set the signal to be ignored.
+/// True if the parent process has set the signal to be ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

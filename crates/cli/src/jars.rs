@@ -1,4 +1,4 @@
-//! `throng jvm`: fetches the jars that scripts and plug-ins run on, and says what is there.
+//! `throng jvm`: downloads the jars that scripts and plug-ins need, and shows which are installed.
 
 use std::io;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn install(repository: Option<&str>, plugins: bool) -> Exit {
     tell("The jars of plug-ins are", done).map_or_else(|exit| exit, |()| Exit::Ok)
 }
 
-/// Says what an installation did; `Err` is how the program ends because of it.
+/// Prints the result of an installation. `Err` is the exit code after a failure.
 fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
     match done {
         Ok(Installed::Already(folder)) => {
@@ -69,7 +69,7 @@ fn tell(what: &str, done: Result<Installed, String>) -> Result<(), Exit> {
     }
 }
 
-/// A line that is renewed on a terminal, and otherwise one for every quarter.
+/// Prints the progress: a line that is overwritten on a terminal, otherwise a line for every quarter.
 fn show(progress: Progress) {
     let Progress { files, of_files, bytes, of_bytes } = progress;
     let mib = |bytes: u64| bytes >> 20;
@@ -88,7 +88,7 @@ fn say(line: &str) {
     terminal::out(&format!("{line}\n"));
 }
 
-/// Prints the Java and the jars that a run would use, and what is missing.
+/// Prints the Java and the jars that a run would use, and the missing parts.
 fn status(properties: &Properties) -> Exit {
     let settings = match Settings::from_properties(|key| properties.get(key).map(str::to_owned)) {
         Ok(settings) => settings,

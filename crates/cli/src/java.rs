@@ -1,6 +1,6 @@
-//! The Java machine of a run: whether the plan needs one, its settings, and the elements it is for.
+//! The Java machine of a run: whether the plan needs one, its settings, and the elements that run in it.
 //!
-//! A plan that hosts nothing starts none and looks for none.
+//! For a plan without such elements, Java is neither started nor searched for.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,29 +13,30 @@ use plan::plan::{Plan, SamplerKind};
 use crate::properties::{Properties, Setting, Sources};
 use crate::setenv;
 
-/// Elements that are named where the machine is announced.
+/// Number of elements that are named in the message about the start of Java.
 const NAMED: usize = 3;
 
-/// A running machine, and the messages about its start.
+/// A running Java machine, and the messages about its start.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) offload: Arc<dyn Offload>,
-    /// JMeter's folder.
+    /// Path of JMeter's folder.
     pub(crate) home: String,
     pub(crate) warnings: Vec<String>,
 }
 
-/// The Java and JMeter that a plan needs, found and not yet started.
+/// The Java and JMeter installations that a plan needs. They were found, but Java is not started yet.
 #[derive(Debug)]
 pub(crate) struct Needed {
     ready: Ready,
-    /// The line that tells the user which elements run in Java.
+    /// Message that tells the user which elements run in Java.
     pub(crate) words: String,
-    /// Elements that run in Java, and the machine they run on.
+    /// Names of the elements that run in Java, and the Java that runs them.
     pub(crate) place: String,
 }
 
-/// Looks for the Java and JMeter that the plan needs; `None` if it needs none. The error names the missing part and the elements that need it.
+/// Searches for the Java and JMeter that the plan needs. Returns `None` if it needs none. The error names the missing
+/// part and the elements that need it.
 pub(crate) fn needed(
     plan: &Plan,
     get: impl Fn(&str) -> Option<String>,
@@ -53,7 +54,8 @@ pub(crate) fn needed(
     Ok(Some(Needed { ready, words, place }))
 }
 
-/// Notes which classes of plug-ins Java has that are left out without them, if the plan names one.
+/// If the plan names classes of plug-ins, notes which of them are available in Java. Plug-ins without an available
+/// class are left out.
 pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let named = plan::support::OF_PLUGINS.iter().filter(|class| text.contains(**class));
@@ -73,26 +75,26 @@ pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
 }
 
 impl Needed {
-    /// Classes of the plan that the machine would not find, told without starting it.
+    /// Returns the plan's classes that the Java machine would not find. Does not start Java.
     pub(crate) fn missing_classes<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
         let classes = plan.java_backed.elements.iter().map(|element| element.class.as_str());
-        // Short names are JMeter's own, and of its own classes some have moved.
+        // Names without a dot are JMeter's own, and some of JMeter's classes have moved, so both are left out.
         let of_others =
             |class: &&str| class.contains('.') && !class.starts_with("org.apache.jmeter.");
         self.ready.missing_classes(&plan.class_path, classes.filter(of_others).collect())
     }
 
-    /// Faults of the class path.
+    /// Returns warnings about the class path.
     pub(crate) fn class_path_warnings(&self, plan: &Plan) -> Vec<String> {
         self.ready.class_path_warnings(&plan.class_path)
     }
 
-    /// JMeter's folder.
+    /// Returns the path of JMeter's folder.
     pub(crate) fn home(&self) -> String {
         self.ready.home.folder.display().to_string()
     }
 
-    /// Starts the machine. If Java itself crashes, its report goes to that file.
+    /// Starts the Java machine. If Java crashes, it writes its report to `crash_report`.
     pub(crate) fn start(self, plan: &Plan, crash_report: Option<&Path>) -> Result<Machine, String> {
         let path = self.ready.class_path(&plan.class_path)?;
         let offload = self.ready.start(&path, crash_report)?;
@@ -101,7 +103,7 @@ impl Needed {
     }
 }
 
-/// The machine of a worker process, with the properties of its run.
+/// Starts the Java machine of a worker process, with the properties of its run.
 pub(crate) fn for_worker(
     plan: &Plan,
     properties: &HashMap<String, String>,
@@ -119,12 +121,12 @@ pub(crate) fn for_worker(
     Ok(Some(fleet::Java { offload: machine.offload, home: machine.home }))
 }
 
-/// Variables that hold options of Java, in the order in which JMeter's start script puts them on its command line.
+/// Environment variables with Java options, in the order in which JMeter's start script passes them to Java.
 const OPTIONS: [&str; 6] =
     ["HEAP", "VERBOSE_GC", "GC_ALGO", "JMETER_LANGUAGE", "JVM_ARGS", "JMETER_OPTS"];
 
-/// Applies variables of the environment and of `bin/setenv.sh`, as JMeter's start script does. Returns the warning about that
-/// file, if there is one.
+/// Applies environment variables and the variables of `bin/setenv.sh`, as JMeter's start script does. Returns a warning
+/// about `setenv.sh`, if there is one.
 pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     let outside = |name: &str| std::env::var(name).ok();
     let file = sources.home.as_ref().map(|home| home.join("bin/setenv.sh"));
@@ -149,9 +151,9 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
     ))
 }
 
-/// Numbers of elements and texts, and the names of the first.
+/// Describes the numbers of elements and texts that run in Java, and names the first elements.
 fn what(plan: &Plan) -> String {
-    // Those that run natively are only shown to the others.
+    // Elements that run natively are only passed to the elements in Java, so they are not counted.
     let elements: Vec<_> =
         plan.java_backed.elements.iter().filter(|element| !element.native).collect();
     let count = |n: usize, one: &str, many: &str| match n {

@@ -1,6 +1,5 @@
-//! The run as a suite of JUnit tests, for what shows those: one test for the run's end, one for each criterion. A criterion
-//! that is undecided is an error, which CI servers show as red as a failure; so are results that are
-//! missing, and a run without samples.
+//! A run as a JUnit test suite, for CI servers: one test for the run's end, and one for each criterion. An undecided
+//! criterion, missing results and a run without samples are JUnit errors, which CI servers show in red like failures.
 
 use std::fmt::Write as _;
 
@@ -9,18 +8,18 @@ use lang::xml::escaped;
 
 use crate::criteria::{Judgement, words};
 
-/// Facts about the run.
+/// Facts about the run for the test suite.
 pub(crate) struct Facts<'a> {
     pub(crate) plan: &'a str,
     pub(crate) start_ms: i64,
     pub(crate) length_ms: i64,
-    /// Why the run did not come to its end: as a failure, or as an error where its criteria are undecided for it.
+    /// Reason for an early end of the run: a failure, or an error if the end leaves criteria undecided.
     pub(crate) broken: Option<(Tag, String)>,
-    /// The results that are missing; empty if none are.
+    /// Text about missing results. Empty if no results are missing.
     pub(crate) lost: &'a str,
 }
 
-/// The text of the file.
+/// Returns the content of the JUnit file of a run.
 pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let seconds = format!("{:.3}", facts.length_ms as f64 / 1000.0);
     let mut cases = Vec::new();
@@ -56,7 +55,7 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     suite(facts.plan, facts.start_ms, &seconds, cases)
 }
 
-/// A suite of tests as JUnit's XML.
+/// Formats a test suite as JUnit XML.
 fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Tag>)>) -> String {
     let number = |tag: Tag| {
         cases
@@ -80,16 +79,17 @@ fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Ta
     out
 }
 
-/// How each file begins.
+/// First line of each JUnit file.
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
 
-/// A suite of the one test that a command did not pass which has no result.
+/// Returns a test suite with one failed test, for a command that has no result.
 pub(crate) fn without_result(name: &str, why: &str) -> String {
     let cases = vec![case("the run comes to its end", Some((NO_RESULT, why)), "0.000")];
     suite(name, jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
-/// The plans of `throng check` as a suite: a test for each, with the reason for which it does not run, or what was found.
+/// Formats the plans of `throng check` as a test suite. Each plan is a test, with the reason for which it does not run,
+/// or with its findings.
 pub(crate) fn of_plans<'a>(
     plans: impl Iterator<Item = (&'a str, Option<&'a str>, Option<&'a str>)>,
 ) -> String {
@@ -102,16 +102,16 @@ pub(crate) fn of_plans<'a>(
     suite("throng check", jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
-/// The element and the type of a result that is not a pass.
+/// XML element and type of a test result that is not a pass.
 pub(crate) type Tag = (&'static str, &'static str);
 
-/// Tags of a test that did not pass, with the type of each.
+/// Results of a test that did not pass: its XML element, and its type.
 pub(crate) const FAILURE: Tag = ("failure", "criterion");
 pub(crate) const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
 const NO_RESULT: Tag = ("error", "no result");
 
-/// A test that passed, with what is to be said of it.
+/// Formats a passed test with a note.
 fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     let (name, words) = (escaped(name), escaped(words));
     let text = format!(
@@ -120,7 +120,7 @@ fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     (text, None)
 }
 
-/// A test, and its tag where it did not pass.
+/// Formats a test, with its result if it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {
     let mut out =
         format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", escaped(name));

@@ -1,39 +1,39 @@
-//! Messages that must not be missed, repeated after the summary, because those of the run have scrolled away by then.
-//! Lost results are named before the summary, too.
+//! Important messages that are repeated after the summary, because the original ones have scrolled away. Lost results
+//! are also listed before the summary.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Limit of different warnings that are counted; further ones are printed each time.
+/// Largest number of different warnings that are counted. Further warnings are printed each time.
 const MOST_SAID: usize = 1000;
 
-/// Warnings for the very end.
+/// Messages that are collected for the end of the run.
 #[derive(Debug, Default)]
 pub(crate) struct LastWords {
-    /// Losses: how many, by what and why. Processes of a run say it each for itself.
+    /// Number of lost items, by kind and reason. Each process of a run reports its losses separately.
     lost: BTreeMap<String, u64>,
-    /// Users that errors have ended, by what ended them.
+    /// Number of users that were ended by an error, by error.
     ended: BTreeMap<String, u64>,
-    /// Scripts that failed: how often, and the message of the first.
+    /// Number of failed scripts, and the message of the first one.
     failures: Option<(u64, String)>,
-    /// Warnings of the engine, with the number of each.
+    /// Number of times that each warning of the engine occurred.
     said: BTreeMap<String, u64>,
 }
 
 impl LastWords {
-    /// Something is lost: `12 rows …`, or a sentence.
+    /// Adds a loss: a count with a text like `rows …`, or a count of 0 with a whole sentence.
     pub(crate) fn add_lost(&mut self, count: u64, what: &str) {
         *self.lost.entry(what.to_owned()).or_default() += count;
     }
 
-    /// Whether nothing is lost.
+    /// True if nothing was lost.
     pub(crate) fn is_whole(&self) -> bool {
         self.lost.is_empty()
     }
 
-    /// The losses, as sentences.
+    /// Returns the losses as sentences.
     pub(crate) fn losses(&self) -> impl Iterator<Item = String> {
         self.lost.iter().map(|(text, n)| match n {
             0 => text.clone(),
@@ -41,7 +41,7 @@ impl LastWords {
         })
     }
 
-    /// The beginning of the summary's text; empty if nothing is lost.
+    /// Returns the first section of the text summary. It is empty if nothing was lost.
     pub(crate) fn text(&self) -> String {
         if self.is_whole() {
             return String::new();
@@ -54,7 +54,7 @@ impl LastWords {
         out
     }
 
-    /// The summary's JSON with what is lost and with failures of scripts, if there are any.
+    /// Adds losses and failed scripts to the summary's JSON, if there are any.
     pub(crate) fn add_to_json(&self, json: String) -> String {
         if self.is_whole() && self.failures.is_none() {
             return json;
@@ -69,21 +69,21 @@ impl LastWords {
         serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 
-    /// An error has ended a user. True: it is the first of its kind.
+    /// Counts a user that was ended by an error. Returns true if this error is new.
     pub(crate) fn add_end(&mut self, text: &str) -> bool {
         let users = self.ended.entry(text.to_owned()).or_default();
         *users += 1;
         *users == 1
     }
 
-    /// A script has failed. True: it is the first.
+    /// Counts a failed script. Returns true if it is the first.
     pub(crate) fn add_failure(&mut self, words: String) -> bool {
         let (count, _) = self.failures.get_or_insert((0, words));
         *count += 1;
         *count == 1
     }
 
-    /// Counts a warning of the engine, which may come once for each user. True: it is new.
+    /// Counts a warning of the engine, which may occur for each user. Returns true if this warning is new.
     pub(crate) fn add_said(&mut self, text: &str) -> bool {
         if let Some(count) = self.said.get_mut(text) {
             *count += 1;
@@ -95,7 +95,7 @@ impl LastWords {
         true
     }
 
-    /// All of it. `log`: where everything is written down.
+    /// Returns all messages. `log` is the file that contains every single one.
     pub(crate) fn lines(self, log: Option<&Path>) -> impl Iterator<Item = String> {
         let all = log.map(|log| format!("; see all in {}", log.display()));
         let all = all.unwrap_or_default();

@@ -1,7 +1,9 @@
-//! A program in place of `java`, for tools that start `java … -jar ApacheJMeter.jar …` themselves, like jmeter-maven-plugin.
+//! A launcher in place of `java`, for tools that start `java … -jar ApacheJMeter.jar …` themselves, like
+//! jmeter-maven-plugin.
 //!
-//! JMeter's arguments are run as [`shim`] runs them; options of Java are for the Java machine of the run, if it needs one. The
-//! real Java gets what Throng refuses before it runs anything, what opens JMeter's window, and every other program.
+//! JMeter's arguments are run as [`shim`] runs them. Options of Java are used for the Java machine of the run, if it
+//! needs one. The real Java runs everything else: command lines that Throng refuses before running anything, those that
+//! open JMeter's window, and all other programs.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,13 +17,14 @@ use crate::exit::Exit;
 use crate::shim::{self, is_executable, quoted};
 use crate::terminal;
 
-/// The file's name: another one than `java`, so that a folder which stands in PATH hides no Java.
+/// File name of the launcher. It is not `java`, so that a folder in PATH with the launcher does not hide the real Java.
 const NAME: &str = "throng-java";
 
-/// By which a launcher is known: its second line.
+/// Second line of a launcher script, by which it is recognized.
 const MARK: &str = "# A launcher in place of java, made by throng jmeter install-java.";
 
-/// Set for the real Java, so that one which is the launcher again cannot go round for ever.
+/// Environment variable that is set for the real Java. It prevents an endless loop if that program is the launcher
+/// itself.
 const INSIDE: &str = "THRONG_JAVA_LAUNCHER";
 
 /// Options of Java whose value is the next argument.
@@ -39,7 +42,7 @@ const WITH_VALUE: [&str; 11] = [
     "--patch-module",
 ];
 
-/// Writes the launcher into the folder, or takes it away.
+/// Writes the launcher into the folder, or removes it.
 pub(crate) fn install(folder: &Path, remove: bool) -> Exit {
     let path = folder.join(NAME);
     let done = if remove { shim::take(&path, MARK) } else { put(&path) };
@@ -53,7 +56,7 @@ fn put(path: &Path) -> Result<String, String> {
     Ok(format!("{} starts Throng where a tool is to start java with JMeter", path.display()))
 }
 
-/// Runs a command line of Java's: JMeter's by `own`, Throng's reading of its arguments, any other in the real Java.
+/// Runs a Java command line. If it starts JMeter, Throng runs it by calling `own`; the real Java runs everything else.
 pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
     let Some((options, line)) = split(args) else { return in_java(args, None, Exit::Usage) };
     if shim::opens_a_window(line) {
@@ -65,7 +68,8 @@ pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
     }
 }
 
-/// Options of Java, and the arguments behind JMeter's jar; `None` for another program, or none.
+/// Splits a command line into Java's options and the arguments after JMeter's jar. Returns `None` if it starts another
+/// program or no program.
 fn split(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -75,7 +79,7 @@ fn split(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
             let jmeter = name.starts_with("ApacheJMeter") && name.ends_with(".jar");
             return jmeter.then(|| (&args[..at], &args[at + 2..]));
         }
-        // The name of a class, or of a file with more arguments.
+        // The name of a class, or of a file with further arguments.
         if !arg.as_bytes().starts_with(b"-") {
             return None;
         }
@@ -84,7 +88,8 @@ fn split(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     None
 }
 
-/// JMeter's arguments, behind Java's options: their system properties are the plan's, too.
+/// Returns JMeter's arguments, with the system properties among Java's options added, because they also apply to the
+/// plan.
 fn with_options(options: &[OsString], line: &[OsString]) -> Vec<OsString> {
     let mut out = Vec::new();
     if !options.is_empty() {
@@ -101,7 +106,7 @@ fn with_options(options: &[OsString], line: &[OsString]) -> Vec<OsString> {
     out
 }
 
-/// Becomes the real Java. Comes back with `otherwise` if there is none.
+/// Replaces this process with the real Java. Returns `otherwise` if there is none.
 fn in_java(args: &[OsString], why: Option<&str>, otherwise: Exit) -> Exit {
     let Some(java) = java().filter(|_| env::var_os(INSIDE).is_none()) else {
         let words = "there is no Java for it: set JAVA_HOME to its folder";
@@ -117,7 +122,7 @@ fn in_java(args: &[OsString], why: Option<&str>, otherwise: Exit) -> Exit {
     otherwise
 }
 
-/// The program of the real Java.
+/// Returns the path of the real Java.
 fn java() -> Option<PathBuf> {
     let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin/java"));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -125,7 +130,7 @@ fn java() -> Option<PathBuf> {
     home.into_iter().chain(in_path).find(|path| is_executable(path) && !is_launcher(path))
 }
 
-/// Also behind a link, or under another name.
+/// True if the file is the launcher, also through a link or under another name.
 fn is_launcher(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| shim::is_marked(&path, MARK))
 }

@@ -1,4 +1,4 @@
-//! A plan file with its properties, read and compiled: what `check` shows and `run` runs.
+//! Reads and compiles a plan file with its properties, for `throng check` and `throng run`.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal as _};
@@ -14,33 +14,33 @@ use crate::properties::Properties;
 use crate::render::{self, Colour};
 use crate::terminal;
 
-/// Findings of a kind that are shown.
+/// Number of findings of the same kind that are shown.
 const FEW_FINDINGS: usize = 5;
 
-/// A plan as it was found.
+/// A plan file with its compiled plan and its findings.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The file's name as the user gave it.
+    /// Name of the plan file as the user gave it.
     pub(crate) name: String,
-    /// The text; empty where it could not be read as a plan.
+    /// Text of the plan. Empty if the file could not be read as a plan.
     pub(crate) source: String,
     pub(crate) plan: Option<Plan>,
-    /// Findings in the order of the file.
+    /// Findings in the order of their lines in the file.
     pub(crate) diags: Vec<Diag>,
     pub(crate) support: Vec<Support>,
     /// Files that the plan includes.
     pub(crate) included: Vec<Included>,
-    /// Java-backed elements are kept in the plan.
+    /// True if elements that need Java are kept in the plan.
     java_backing: bool,
 }
 
 impl Loaded {
-    /// Whether nothing is wrong with it: no error was found.
+    /// True if the plan was compiled and has no errors.
     pub(crate) fn is_valid(&self) -> bool {
         self.plan.is_some() && self.diags.iter().all(|diag| diag.severity < Severity::Error)
     }
 
-    /// Elements that would change the load or its checking and cannot run.
+    /// Returns the elements that cannot run and that would change the load or the checks.
     pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Support> {
         self.support.iter().filter(|element| match element.level {
             Level::Unsupported => true,
@@ -49,14 +49,15 @@ impl Loaded {
         })
     }
 
-    /// The file that a finding or an element is about, given its name if it is not the plan's own: how it is called, and its text.
+    /// Returns the name and text of the file that a finding or an element belongs to. `name` is empty for the plan file
+    /// itself.
     pub(crate) fn file<'a>(&'a self, name: Option<&'a str>) -> (&'a str, &'a str) {
         let Some(name) = name else { return (&self.name, &self.source) };
         let text = self.included.iter().find(|file| file.name == name);
         (name, text.map_or("", |file| &file.source))
     }
 
-    /// The findings, rendered like a compiler's.
+    /// Formats the findings like a compiler's messages.
     pub(crate) fn findings(&self, colour: Colour) -> String {
         render::folded(&self.diags, FEW_FINDINGS, render::kind, |diag| {
             let (file, source) = self.file(diag.file.as_deref());
@@ -64,35 +65,35 @@ impl Loaded {
         })
     }
 
-    /// The texts of the plan and of all that it includes.
+    /// Returns the texts of the plan and of all files that it includes.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> + Clone {
         std::iter::once(self.source.as_str())
             .chain(self.included.iter().map(|file| file.source.as_str()))
     }
 }
 
-/// The name of a plan that is standard input.
+/// Name that stands for a plan from standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The name that such a plan has in messages, in results and in the name of the run's folder.
+/// Name of a plan from standard input in messages, in results and in the name of the run's folder.
 const ITS_NAME: &str = "stdin.jmx";
 
-/// Whether the plan is standard input, which can be read only once.
+/// True if the plan is read from standard input, which can be read only once.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// The plan's name and text, or a word to the user why not.
+/// Returns the plan's name and text, or prints an error and returns `None`.
 pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
     read_quietly(path).map_err(|message| terminal::error(&message)).ok()
 }
 
-/// The plan's name and text. `-` is standard input. The error is a sentence for the user.
+/// Returns the plan's name and text. `-` is standard input. The error is a sentence for the user.
 pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
     let read = match () {
         () if given => standard_input(),
-        // A named pipe that nobody writes to is refused after a while.
+        // Reading a named pipe fails if no program writes to the pipe for some time.
         () if is_stream(path) => Source::open(path).and_then(plan::input::read_stream),
         () => plan::input::read_any(path),
     };
@@ -143,7 +144,7 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
     Loaded { name, source, plan, diags, support, included, java_backing }
 }
 
-/// Whether what only Java can do is run by Java, instead of being left out.
+/// True if elements that only Java can run are run in Java instead of being left out.
 fn java_backing(properties: &Properties) -> bool {
     properties.get(WITHOUT_JAVA).is_none()
 }

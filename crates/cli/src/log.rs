@@ -1,7 +1,8 @@
-//! The run's log file, with JMeter's line form: `2026-11-21 07:44:18,123 INFO category: message`.
+//! The run's log file, with JMeter's line format: `2026-11-21 07:44:18,123 INFO category: message`.
 //!
-//! Lines below the level of their category are left out. What a plan or a server says cannot steer the terminal on
-//! which the log is read. A log that cannot be written is reported once; lines are written again when there is room.
+//! Lines below the level of their category are left out. Control characters from a plan or a server are escaped, so
+//! that they cannot control the terminal on which the log is read. A failed write is reported once; writing resumes
+//! when the disk has room.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal;
 
-/// Level of a line.
+/// Level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Trace,
@@ -21,16 +22,16 @@ pub(crate) enum Level {
     Off,
 }
 
-/// Levels of the log: one for all lines, and those of categories and their subcategories.
+/// Log levels: the default level, and the levels of categories, which include their subcategories.
 #[derive(Debug, Clone)]
 pub(crate) struct Levels {
     all: Level,
-    /// The longest match counts.
+    /// Levels by category. The longest matching category decides.
     of: Vec<(String, Level)>,
 }
 
 impl Levels {
-    /// Reads category (empty for all) and level, as `-L` has them. The second part names levels that do not exist.
+    /// Parses pairs of category (empty for all) and level, as `-L` has them. Also returns the names of unknown levels.
     pub(crate) fn new(given: &[(String, String)]) -> (Self, Vec<String>) {
         let mut levels = Self { all: Level::Info, of: Vec::new() };
         let mut unknown = Vec::new();
@@ -44,7 +45,7 @@ impl Levels {
         (levels, unknown)
     }
 
-    /// The least level of lines of this category that are kept.
+    /// Returns the lowest level of this category that is logged.
     pub(crate) fn of(&self, category: &str) -> Level {
         let matching = self.of.iter().filter(|(start, _)| {
             let rest = category.strip_prefix(start.as_str());
@@ -54,21 +55,21 @@ impl Levels {
     }
 }
 
-/// The log. Without a file it swallows everything.
+/// The log. Without a file, all lines are dropped.
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Option<File>,
     path: Option<PathBuf>,
-    /// Whether a failed write has been reported.
+    /// True if a failed write has been reported.
     failed: bool,
     levels: Levels,
-    /// Loggers are abbreviated as JMeter's own configuration of log4j does: `o.a.j.r.Summariser`.
+    /// True if logger names are abbreviated as in JMeter's own log4j configuration: `o.a.j.r.Summariser`.
     short_names: bool,
 }
 
 impl Log {
-    /// Opens the log, replacing an earlier one as JMeter does, or going on with it; a new file gets this mode. The second part names levels
-    /// that do not exist.
+    /// Opens the log. An existing file is replaced, as in JMeter, or continued. A new file has the given permissions.
+    /// Also returns the names of unknown levels.
     pub(crate) fn open(
         path: &Path,
         (mode, again): (u32, bool),
@@ -83,23 +84,23 @@ impl Log {
         Ok((Self { file, path, failed: false, levels, short_names }, unknown))
     }
 
-    /// A log that is not written.
+    /// Returns a log that drops all lines.
     pub(crate) fn none() -> Self {
         let levels = Levels { all: Level::Off, of: Vec::new() };
         Self { file: None, path: None, failed: false, levels, short_names: false }
     }
 
-    /// Path of the file, if it is written.
+    /// Returns the path of the log file, if there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Writes a line. The first failure comes back as a sentence to report.
+    /// Writes a line. Returns a message for the first failure only.
     pub(crate) fn write(&mut self, level: Level, category: &str, message: &str) -> Option<String> {
         self.write_at(None, level, category, message)
     }
 
-    /// Writes a line of something that happened at that moment, milliseconds since 1970.
+    /// Writes a line with the time of its event in epoch milliseconds.
     pub(crate) fn write_at(
         &mut self,
         at_ms: Option<i64>,
@@ -120,7 +121,7 @@ impl Log {
         let line = format!("{at} {} {category}: {message}\n", word(level));
         let before = file.metadata().map_or(0, |data| data.len());
         let error = file.write_all(terminal::visible(&line).as_bytes()).err()?;
-        // Half a line would spoil the next one that finds room.
+        // A partial line would corrupt the next line, so it is cut off.
         let _ = file.set_len(before);
         let first = !std::mem::replace(&mut self.failed, true);
         let path = self.path.as_deref().unwrap_or(Path::new("")).display();
@@ -132,7 +133,7 @@ impl Log {
     }
 }
 
-/// A category as JMeter's `-L` completes it.
+/// Returns the full name of a category, completed as JMeter does for `-L`.
 pub(crate) fn whole(category: &str) -> String {
     if category.starts_with("jmeter") || category.starts_with("jorphan") {
         return format!("org.apache.{category}");
@@ -140,7 +141,7 @@ pub(crate) fn whole(category: &str) -> String {
     category.to_owned()
 }
 
-/// A category as log4j abbreviates it in JMeter's own log: of all parts but the last the first letter.
+/// Abbreviates a category as log4j does in JMeter's log: all parts except the last are cut to their first letter.
 fn short(category: &str) -> String {
     let mut parts: Vec<&str> = category.split('.').collect();
     let last = parts.pop().unwrap_or_default();
@@ -153,7 +154,7 @@ fn short(category: &str) -> String {
     out
 }
 
-/// The level of that name, as log4j spells them.
+/// Parses the name of a log4j level.
 pub(crate) fn level(name: &str) -> Option<Level> {
     Some(match name.to_ascii_uppercase().as_str() {
         "ALL" | "TRACE" => Level::Trace,

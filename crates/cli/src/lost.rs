@@ -1,10 +1,10 @@
-//! Worker processes in the summary, and messages about those that died.
+//! Worker processes in the summary, and messages about workers that died.
 
 use fleet::{Loss, Missed};
 use serde_json::{Value, json};
 use stats::grouped::things;
 
-/// The message printed when a worker dies.
+/// Returns the message that is printed when a worker process dies.
 pub(crate) fn words(loss: &Loss) -> String {
     let Loss { worker, agent, pid, reason, users, connections, .. } = loss;
     let name = match agent {
@@ -20,7 +20,7 @@ pub(crate) fn words(loss: &Loss) -> String {
     )
 }
 
-/// A block of the summary's text; empty for a run in one process.
+/// Returns the summary's section about workers. It is empty for a run in one process.
 pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
     if workers == 0 {
         return String::new();
@@ -45,7 +45,7 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
     out
 }
 
-/// The summary's JSON with the number of workers and what was lost, unless the run was in one process.
+/// Adds the number of workers and the losses to the summary's JSON, unless the run was in one process.
 pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
     if workers == 0 {
         return json;
@@ -63,14 +63,15 @@ pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
         with_agent(lost, loss)
     });
     summary.insert("workers".into(), workers.into());
-    // Every worker that ended has said how many samples it made, and they have come; one that died could not.
+    // Every worker that ended regularly has reported its number of samples, and all of them were received. A worker
+    // that died could not report.
     summary.insert("accounted".into(), losses.is_empty().into());
     summary.insert("missing".into(), losses.iter().map(missing).collect());
     summary.insert("workers_lost".into(), lost.collect());
     serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 
-/// The samples of a worker that are in no figure.
+/// Returns the samples of a dead worker that are in no figure.
 fn missing(loss: &Loss) -> Value {
     let (name, samples) = match loss.samples {
         Missed::About(samples) => ("samples_about", samples),
@@ -83,7 +84,7 @@ fn missing(loss: &Loss) -> Value {
     with_agent(missing, loss)
 }
 
-/// The same with the machine of the worker, if it is another one.
+/// Adds the worker's machine if it is not this one.
 fn with_agent(mut value: Value, loss: &Loss) -> Value {
     if let Some(agent) = &loss.agent {
         value["agent"] = agent.clone().into();
@@ -102,7 +103,7 @@ fn missed(loss: &Loss) -> String {
     }
 }
 
-/// The end of the last second the worker reported.
+/// Formats the end of the last second that the worker reported.
 fn moment(loss: &Loss) -> String {
     if loss.last_ms == 0 {
         return "its start".into();

@@ -36,7 +36,7 @@
 //! | `terminal` | printing, with control characters escaped |
 //! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
 
-// Printing that fails must not end the program by a panic: `terminal` prints.
+// Printing with these macros would panic on a failed write, so all output goes through `terminal`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;
@@ -111,15 +111,16 @@ fn main() -> ExitCode {
     fail_large_writes();
     let args: Vec<OsString> = std::env::args_os().collect();
     let first = args.get(1).map(OsString::as_os_str).unwrap_or_default();
-    // A worker is started by the hundred and must stay small: it looks at nothing else.
+    // A run may start hundreds of workers, which must stay small. So this is checked before anything else.
     if first == "worker" {
         return worker().into();
     }
-    // Our own verbs are words; a line that starts with an option is JMeter's, but for the options both have.
+    // Throng's own commands are words. A line that starts with an option is JMeter's, except for the options that both
+    // have.
     let exit = if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {
         jmeter(&args[1..])
     } else if suggest::is_plan(first) {
-        // A plan without a verb is run.
+        // A plan without a command is run.
         let mut args = args;
         args.insert(1, "run".into());
         own(&args)
@@ -129,13 +130,13 @@ fn main() -> ExitCode {
     terminal::closing(exit).into()
 }
 
-/// A file that has reached the limit of `ulimit -f` is a full disk: the write fails, and the signal that would end the
-/// program is handled. Programs that are started have the signal as usual.
+/// Handles SIGXFSZ: at the file size limit of `ulimit -f`, a write fails as on a full disk instead of ending the
+/// program. Child processes have the default handling of the signal.
 fn fail_large_writes() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// `throng worker`, started by a run for a share of its users.
+/// Runs `throng worker`, which a run starts for a share of its users.
 fn worker() -> Exit {
     match fleet::main(&java::for_worker) {
         Ok(()) => Exit::Ok,
@@ -143,7 +144,7 @@ fn worker() -> Exit {
     }
 }
 
-/// `throng VERB …`.
+/// Runs Throng's own command line: `throng COMMAND …`.
 fn own(args: &[OsString]) -> Exit {
     match flags::parse(args) {
         Ok(Verb::Run(flags)) => match flags.request() {
@@ -191,7 +192,7 @@ fn own(args: &[OsString]) -> Exit {
     }
 }
 
-/// `throng -n -t …`.
+/// Runs JMeter's command line: `throng -n -t …`.
 fn jmeter(args: &[OsString]) -> Exit {
     match asked::asked(args) {
         Ok(Asked::Run(mut request)) => {
@@ -207,7 +208,7 @@ fn jmeter(args: &[OsString]) -> Exit {
     }
 }
 
-/// Prints a text of clap's.
+/// Prints a text of clap.
 fn styled(text: &clap::builder::StyledStr) {
     terminal::printed(match tty::output_colour() {
         Colour::Ansi => write!(std::io::stdout(), "{}", text.ansi()),
@@ -215,7 +216,7 @@ fn styled(text: &clap::builder::StyledStr) {
     });
 }
 
-/// Prints what a verb does, or the whole program.
+/// Prints the help of a command or of the whole program.
 fn help(verb: &[String]) -> Exit {
     match flags::help(verb) {
         Ok(text) => {
@@ -235,13 +236,13 @@ fn version() -> Exit {
     Exit::Ok
 }
 
-/// The same of a line that may name summaries.
+/// Refuses a command line that may name summaries, which are written with the refusal.
 fn refused_line(args: &[OsString], message: &str) -> Exit {
     outputs::Promised::refuse_line(args, message, project::junit_of);
     refused(message)
 }
 
-/// A command line that cannot be taken.
+/// Refuses a command line with an error message.
 fn refused(message: &str) -> Exit {
     terminal::error(message);
     terminal::err("See throng --help.\n");

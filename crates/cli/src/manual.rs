@@ -1,4 +1,5 @@
-//! `throng completions` and `throng man`: made from the flags, so that they cannot say anything else.
+//! `throng completions` and `throng man`: shell completions and manual pages, generated from the flags so that they
+//! always agree.
 
 use std::fs;
 use std::io;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::flags;
 use crate::terminal;
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Exit {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut flags::command(), "throng", &mut text);
@@ -20,7 +21,7 @@ pub(crate) fn completions(shell: Shell) -> Exit {
     Exit::Ok
 }
 
-/// Prints `throng.1`, or writes all pages into the folder, which is made.
+/// Prints `throng.1`, or writes all pages into a folder, which is created.
 pub(crate) fn pages(folder: Option<&Path>) -> Exit {
     let done = match folder {
         None => page(flags::command()).map(|text| terminal::out(&String::from_utf8_lossy(&text))),

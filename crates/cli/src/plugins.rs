@@ -1,10 +1,11 @@
-//! Advice about missing classes: the plug-in that has the class, and the folder for its jar.
+//! Advice about missing classes: the plug-in that contains the class, and the folder for its jar.
 //!
-//! Plug-ins have the names of JMeter's Plugins Manager and are found by package. Only those that public plans use most are listed.
+//! Plug-ins are named as in JMeter's Plugins Manager and are found by package. The list contains only those that public
+//! plans use most.
 
 use std::path::Path;
 
-/// Beginnings of class names, and the plug-in that has them.
+/// Prefixes of class names, with the plug-in that contains these classes.
 const PLUGINS: &[(&str, &str)] = &[
     ("JMeter.plugins.functional.samplers.websocket.", "websocket-sampler"),
     ("com.atlantbh.jmeter.plugins.hadooputilities.", "jpgc-hadoop"),
@@ -35,7 +36,7 @@ const PLUGINS: &[(&str, &str)] = &[
     ("vn.zalopay.benchmark.", "jmeter-grpc-request"),
 ];
 
-/// Beginnings of names of classes that the jars of `throng jvm install --plugins` have.
+/// Prefixes of the class names in the jars of `throng jvm install --plugins`.
 const FETCHED: &[&str] = &[
     "com.atlantbh.jmeter.plugins.jsontoxmlconverter.",
     "com.atlantbh.jmeter.plugins.jsonutils.",
@@ -49,7 +50,7 @@ const FETCHED: &[&str] = &[
     "kg.apc.jmeter.reporters.FlexibleFileWriter",
 ];
 
-/// Advice, if the message is about a missing class. `home`: JMeter's folder.
+/// Returns advice if the message is about a missing class. `home` is JMeter's folder.
 pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
     let (before, _) = message.split_once(" is not in the class path")?;
     let (_, class) = before.rsplit_once("class ")?;
@@ -66,7 +67,7 @@ pub(crate) fn advice(message: &str, home: &str) -> Option<String> {
     ))
 }
 
-/// Whether a folder is the set that this program has installed.
+/// True if JMeter's folder is the one that `throng jvm install` has created.
 fn is_set(home: &str) -> bool {
     jvm::cache_folder().is_some_and(|cache| jvm::installed(&cache) == Path::new(home))
 }

@@ -1,7 +1,8 @@
-//! From the snapshots of single cores to seconds of the whole run.
+//! Merges the snapshots of single cores into seconds of the whole run.
 //!
-//! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
-//! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
+//! Each core sends a snapshot per second. A second is complete when every core has sent its snapshot, when a core sends
+//! a second one, or when the remaining ones are overdue. It then becomes a line of `seconds.jsonl`, a step of the
+//! summariser and a status.
 
 mod here;
 mod retransmits;
@@ -22,33 +23,33 @@ use self::here::Here;
 use self::retransmits::Followed;
 use crate::ahead::PortsAhead;
 
-/// Longest delay of the last core behind the first, ms.
+/// Longest delay between the first and the last core's snapshot in milliseconds.
 const OVERDUE_MS: i64 = 1500;
 
-/// Length of a slot, ms.
+/// Length of a slot in milliseconds.
 const SLOT_MS: i64 = 100;
 
-/// Gathers the snapshots of a run.
+/// Collects the snapshots of a run.
 pub(crate) struct Progress {
     cores: u32,
-    /// Snapshots that a second consists of: one of each thread, or of each machine.
+    /// Number of snapshots in a complete second: one for each thread, or one for each machine.
     parts: u32,
-    /// Processors of the machines that the users are on.
+    /// Number of processors of the machines that run the users.
     processors: u32,
     totals: Totals,
-    /// The second being gathered, and the one that was closed last.
+    /// The second that is being collected, and the last closed second.
     open: Snapshot,
     last: Snapshot,
     line: Second,
-    /// For those who follow the run.
+    /// Criteria and state for displays that follow the run.
     criteria: Vec<Lamp>,
     state: State,
     users_wanted: Option<u64>,
-    /// Changes in the open second, and in the last one.
+    /// Changes in the open second, and in the last closed second.
     moments: [Vec<record::Mark>; 2],
-    /// Cores that are in it.
+    /// Cores whose snapshots are in the open second.
     seen: Vec<u32>,
-    /// Resources used so far by all processes, and by the end of the previous second.
+    /// Resources used by all processes so far, and up to the end of the previous second.
     now: Usage,
     usage: Usage,
     workers: u32,
@@ -57,37 +58,39 @@ pub(crate) struct Progress {
     with_transactions: bool,
     machine: Watch,
     timeline: Timeline,
-    /// Ports that the run's connections may have, all together, where that was reckoned.
+    /// Number of local ports available to the run's connections, if it was computed.
     ports: Option<u64>,
-    /// Processes that the cores are of.
+    /// Number of processes that run the cores.
     processes: u32,
-    /// The stalls of each process in the open second.
+    /// Stalls of each process in the open second.
     stalls: Standstill,
-    /// Where the slots of the open second begin, epoch ms, in a run of several processes: they hand over at different
-    /// moments.
+    /// Start of the open second's slots in epoch milliseconds. Set in a run of several processes, which send snapshots
+    /// at different times.
     slots_from_ms: i64,
-    /// End of the last second that was closed, epoch ms.
+    /// End of the last closed second in epoch milliseconds.
     closed_ms: i64,
-    /// Samples that belong to slots of the second that follows.
+    /// Samples that belong to slots of the following second.
     behind: Vec<Behind>,
     recording: Recording,
-    /// Whether requests go to this machine.
+    /// Tells if requests are sent to this machine.
     here: Here,
-    /// The snapshots that come were measured before this process has begun: its machine says nothing about them.
+    /// True if the incoming snapshots were measured before this process started, so that this machine's state does not
+    /// belong to them.
     replays: bool,
     /// Changes since the last second.
     marks: Vec<Mark>,
-    /// The hosts that are watched.
+    /// The watched hosts.
     hosts: watch::Watch,
-    /// Segments sent again.
+    /// TCP segments that were retransmitted.
     retransmits: Followed,
-    /// Their ports, and sentences for the user on them.
+    /// Forecast of the watched hosts' ports, and messages for the user about it.
     ports_ahead: PortsAhead,
     said: Vec<String>,
 }
 
 impl Progress {
-    /// `usage` is that of the start; `with_transactions`: they count in the sums for the summariser.
+    /// Creates the collector. `usage` is the resource use at the start. With `with_transactions`, the summariser's sums
+    /// include transactions.
     pub(crate) fn new(cores: u32, usage: Usage, start_ms: i64, with_transactions: bool) -> Self {
         Self {
             cores,
@@ -127,17 +130,17 @@ impl Progress {
         }
     }
 
-    /// Hosts whose figures stand in each second from now on.
+    /// Sets the watched hosts. Their figures are part of each second from now on.
     pub(crate) fn set_hosts(&mut self, hosts: watch::Watch) {
         self.hosts = hosts;
     }
 
-    /// Segments sent again stand in each second from now on, by destination.
+    /// Starts counting retransmitted segments by destination. The counts are part of each second from now on.
     pub(crate) fn follow_retransmits(&mut self) {
         self.retransmits.start();
     }
 
-    /// Something for the log that there is to say of the figures.
+    /// Returns a message for the log about the figures, if there is one.
     pub(crate) fn word(&mut self) -> Option<String> {
         self.retransmits.word()
     }
@@ -146,17 +149,17 @@ impl Progress {
         &self.hosts
     }
 
-    /// Sentences for the user since the last call.
+    /// Returns the messages for the user since the last call.
     pub(crate) fn said(&mut self) -> Vec<String> {
         std::mem::take(&mut self.said)
     }
 
-    /// A change in the run, now: in its record and in the line of its second.
+    /// Records a change in the run with the current time: in the record, and in the line of its second.
     pub(crate) fn mark(&mut self, change: Change, words: &str) {
         self.mark_at(stats::clock::now_ms(), change, words);
     }
 
-    /// The same, at that time.
+    /// Records a change in the run with the given time.
     pub(crate) fn mark_at(&mut self, at_ms: i64, change: Change, words: &str) {
         let mark = record::Mark { at_ms, change };
         self.recording.mark(&mark);
@@ -164,18 +167,19 @@ impl Progress {
         self.marks.push(Mark { at_ms, what: words.to_owned() });
     }
 
-    /// The record of the run, for what happens beside its seconds.
+    /// Returns the record of the run, for adding data that is not part of a second.
     pub(crate) fn recording(&mut self) -> &mut Recording {
         &mut self.recording
     }
 
-    /// Threads and worker processes that are there, and what all processes have used so far.
+    /// Sets the current number of threads, snapshots per second and worker processes, and the resources used so far by
+    /// all processes.
     pub(crate) fn set_processes(&mut self, (cores, parts): (u32, u32), workers: u32, usage: Usage) {
         (self.cores, self.parts, self.workers, self.now) = (cores, parts, workers, usage);
         self.timeline.set_threads(cores, self.processors);
     }
 
-    /// The snapshots that come were measured before this process has begun.
+    /// Sets whether the incoming snapshots were measured before this process started.
     pub(crate) fn set_replays(&mut self, replays: bool) {
         self.replays = replays;
     }
@@ -189,22 +193,22 @@ impl Progress {
         self.users
     }
 
-    /// The criteria by now.
+    /// Sets the current state of the criteria.
     pub(crate) fn set_criteria(&mut self, criteria: Vec<Lamp>) {
         self.criteria = criteria;
     }
 
-    /// `users`: as many are asked for, where their number can be changed.
+    /// Sets the state of the run. `users` is the requested number of users, if that number can be changed.
     pub(crate) fn set_state(&mut self, state: State, users: Option<u64>) {
         (self.state, self.users_wanted) = (state, users);
     }
 
-    /// The measurements of the second that was closed last.
+    /// Returns the measurements of the last closed second.
     pub(crate) fn last(&self) -> &Snapshot {
         &self.last
     }
 
-    /// The second that was closed last, for those who follow the run.
+    /// Returns the last closed second for displays that follow the run.
     pub(crate) fn now(&self) -> Now<'_> {
         let recording = &self.recording;
         Now {
@@ -224,34 +228,34 @@ impl Progress {
         }
     }
 
-    /// The end of the last second, epoch ms; the start without one.
+    /// Returns the end of the last second in epoch milliseconds, or the run's start if there is no second yet.
     pub(crate) fn ended_ms(&self) -> i64 {
         self.closed_ms
     }
 
-    /// Everything up to the second that was closed last.
+    /// Returns the sums of all closed seconds.
     pub(crate) fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// The run began with so many worker processes; 0: it is in this one.
+    /// Sets the number of worker processes at the start of the run. 0 means that the run is in this process.
     pub(crate) fn set_workers(&mut self, workers: u32) {
         self.processes = workers.max(1);
     }
 
-    /// The users are on machines with so many processors.
+    /// Sets the number of processors of the machines that run the users.
     pub(crate) fn set_processors(&mut self, processors: u32) {
         self.processors = processors;
     }
 
-    /// Number of ports that the run's connections may have in all.
+    /// Sets the number of ports that are available to the run's connections.
     pub(crate) fn set_ports(&mut self, ports: Option<u64>) {
         self.ports = ports;
         self.timeline.ports = ports;
     }
 
-    /// Ports left: of those there are, without the connections of this run that stand or wait in TIME_WAIT. Both are
-    /// bounded by what the machine has of them, for a connection may have ended unseen.
+    /// Returns the number of free ports: the available ones without this run's open connections and those in TIME_WAIT.
+    /// Both numbers are limited to those of the machine, because a connection may have ended unnoticed.
     fn ports_left(&self, machine: &Machine) -> Option<u64> {
         let n = |counter| self.totals.counters.get(counter);
         let ended = n(Counter::ConnClosedByPeer) + n(Counter::ConnClosedByUs);
@@ -260,19 +264,19 @@ impl Progress {
         self.ports.map(|ports| ports.saturating_sub(open + waiting))
     }
 
-    /// The run so far, in a few numbers.
+    /// Returns the course of the run so far in a few numbers.
     pub(crate) fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Adds a core's snapshot, from which samples that were kept are taken. Returns a second that is complete.
+    /// Adds a core's snapshot and takes the kept samples out of it. Returns a second if it is now complete.
     pub(crate) fn add(&mut self, snapshot: &mut Snapshot) -> Option<(Second, Brief)> {
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
         let later = self.slots_later(snapshot.began_ms);
         self.open.kept.append(&mut snapshot.kept);
         self.open.merge_later(snapshot, later, &mut self.behind);
         let stall = snapshot.counters.get(Counter::StallTime);
-        // The second of a process that is gone is told in its place.
+        // A snapshot with this number stands in for a process that has ended; it has no stalls.
         if snapshot.core != u32::MAX {
             self.stalls.add(snapshot.core % self.processes, snapshot.core, stall);
         }
@@ -281,8 +285,8 @@ impl Progress {
         early.or_else(|| if complete { self.close() } else { None })
     }
 
-    /// The number of slots by which an interval begins later than the open second. The first to come is the one that
-    /// began first.
+    /// Returns the number of slots by which an interval starts later than the open second. The first snapshot to arrive
+    /// is assumed to be the one that started first.
     fn slots_later(&mut self, began_ms: i64) -> i64 {
         if self.processes == 1 || began_ms == 0 {
             return 0;
@@ -295,7 +299,7 @@ impl Progress {
         (began_ms - self.slots_from_ms + SLOT_MS / 2).div_euclid(SLOT_MS)
     }
 
-    /// Returns the open second if a core has not come in time.
+    /// Returns the open second if a core's snapshot is overdue.
     pub(crate) fn overdue(&mut self, now_ms: i64) -> Option<(Second, Brief)> {
         if self.seen.is_empty() || now_ms - self.open.at_ms < OVERDUE_MS {
             None
@@ -344,24 +348,24 @@ impl Progress {
         }
     }
 
-    /// Ends the last second, if one is open.
+    /// Closes the last second, if one is open.
     pub(crate) fn finish(&mut self) -> Option<(Second, Brief)> {
         self.open.add_to_last_slot(&mut self.behind);
         if self.seen.is_empty() && !self.open.labels.is_empty() {
-            // Slots that went over the end of the second before.
+            // Samples in slots beyond the end of the last second form a second of their own.
             self.open.at_ms = self.closed_ms + 1;
             self.seen.push(u32::MAX);
         }
         self.close()
     }
 
-    /// Ends the open second, if there is one.
+    /// Closes the open second, if there is one.
     pub(crate) fn close(&mut self) -> Option<(Second, Brief)> {
         if self.seen.is_empty() {
             return None;
         }
         self.open.settle();
-        // Cores and machines have the same labels: their sum has less to add than they have.
+        // The merged snapshot is added once. This is cheaper than adding each core's, because all have the same labels.
         self.totals.add(&self.open);
         let now = self.now;
         let Users { active, started, finished } = self.users;
@@ -400,7 +404,7 @@ impl Progress {
     }
 }
 
-/// Figures of hosts as `seconds.jsonl` has them.
+/// Groups the figures of watched hosts by host, as `seconds.jsonl` contains them.
 fn by_host(watched: &[(Series, f64)]) -> BTreeMap<String, BTreeMap<String, f64>> {
     let mut hosts: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for (series, value) in watched {
@@ -410,7 +414,7 @@ fn by_host(watched: &[(Series, f64)]) -> BTreeMap<String, BTreeMap<String, f64>>
     hosts
 }
 
-/// Number of processors that the system lets this process use.
+/// Returns the number of processors that the system allows this process to use.
 fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
@@ -473,7 +477,8 @@ mod tests {
 
     #[test]
     fn last_seconds_that_come_in_any_order_have_their_samples_where_they_ended() {
-        // Their seconds begin 0.3 s apart. When all users have ended, the one that began later is the first to end.
+        // The seconds of the two cores start 0.3 s apart. At the end of all users, the core that started later ends
+        // first.
         let of = |core: u32, (from_ms, to_ms): (i64, i64), ends_ms: &[i64]| {
             let mut recorder = stats::Recorder::new();
             let label = recorder.intern("a");
@@ -518,7 +523,8 @@ mod tests {
         for (counter, n) in [(Counter::ConnOpened, 90), (Counter::ConnClosedByUs, 20)] {
             progress.totals.counters.add(counter, n);
         }
-        // 70 opened and not closed, of which 60 can be; 20 closed here may wait.
+        // 70 connections are open by count, but the machine has only 60. All 20 closed by this side may be in
+        // TIME_WAIT.
         assert_eq!(progress.ports_left(&machine), Some(20));
         machine.sockets.time_wait = 5;
         assert_eq!(progress.ports_left(&machine), Some(35));

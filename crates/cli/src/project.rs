@@ -1,8 +1,9 @@
 //! `throng.toml` beside a plan: load, thresholds, watched hosts, prices and properties of its runs.
 //!
-//! The command line has the last word: a load option, a host or a property that it gives replaces that of the file, and a
-//! criterion that of the same figure, label and window; other criteria of the file hold beside it. Files are looked up
-//! from the file's folder on, properties are as those of `-J`. A key that is not known is an error, with the one that was probably meant.
+//! The command line takes precedence. A load option, a host or a property on the command line replaces that of the
+//! file. A criterion on the command line replaces one of the file for the same figure, label and window; the file's
+//! other criteria also apply. File names are relative to the folder of `throng.toml`. Properties work like those of
+//! `-J`. An unknown key is an error that suggests the nearest known key.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +17,15 @@ use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-/// The property of series of numbers in answers.
+/// Name of the property for series of numbers in answers.
 pub(crate) const SERIES: &str = "throng.series";
 const TABLES: [&str; 8] =
     ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
-/// Adds what the file beside the request's plan says, if there is one, and says so. The error is a sentence for the user.
+/// Adds the settings of the `throng.toml` beside the plan to the request, if the file exists. Returns a message that
+/// names the file. The error is a sentence for the user.
 pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     let path = request.folder().join(PROJECT_FILE);
     let text = match plan::input::read_to_string(&path) {
@@ -44,7 +46,7 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     Ok(Some([read, replaced].concat().join("; ")))
 }
 
-/// The JUnit file that the file in that folder asks for, as far as it can be read.
+/// Returns the JUnit file that the `throng.toml` in this folder names, even if other parts of the file are wrong.
 pub(crate) fn junit_of(folder: &Path) -> Option<PathBuf> {
     let text = plan::input::read_to_string(&folder.join(PROJECT_FILE)).ok()?;
     junit(&text.parse().ok()?, folder)
@@ -54,12 +56,12 @@ fn junit(table: &Table, folder: &Path) -> Option<PathBuf> {
     Some(folder.join(table.get("thresholds")?.get("junit")?.as_str()?))
 }
 
-/// A mistake in the file.
+/// An error in `throng.toml`.
 #[derive(Debug)]
 struct Wrong {
-    /// Names of the tables and the key that it is about.
+    /// Names of the tables and of the key that the error is about.
     path: Vec<String>,
-    /// A sentence for the user.
+    /// Error message for the user.
     words: String,
 }
 
@@ -67,7 +69,7 @@ fn wrong(path: &[&str], words: String) -> Wrong {
     Wrong { path: path.iter().map(ToString::to_string).collect(), words }
 }
 
-/// The line, from 1, of a table or a key.
+/// Returns the line number of a table or a key, counted from 1.
 fn line_of(text: &str, path: &[String]) -> Option<usize> {
     let path: Vec<String> = path.iter().map(|name| name.replace(['"', '\''], "")).collect();
     let (key, within) = path.split_last()?;
@@ -85,7 +87,7 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
                 return Some(number + 1);
             }
         } else if table == within && begins(line, key)
-            // A table within a line.
+            // An inline table.
             || within.strip_prefix(&*table).is_some_and(|own| {
                 begins(line, own.trim_start_matches('.')) && line.contains(key)
             })
@@ -96,10 +98,12 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
     None
 }
 
-/// Adds all tables. Returns what was replaced, in words.
+/// Adds the settings of all tables to the request. Returns texts about the file's settings that the command line
+/// replaces.
 fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String>, Wrong> {
     let mut replaced = Vec::new();
-    // A mistake in the rest must not leave the result of an earlier run in it.
+    // The JUnit file is set first, so that an error in another table does not leave an earlier run's result in that
+    // file.
     request.junit = request.junit.take().or_else(|| junit(table, folder));
     known(table, &TABLES, &[])?;
     if let Some(load) = table.get("load") {
@@ -150,14 +154,14 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
     if let Some(properties) = table.get("properties") {
         let mut own = Vec::new();
         add_properties(of_table(properties, "properties")?, "", &mut own)?;
-        // Those of the command line come behind, and win.
+        // The settings of the command line come later in the list, so that they take precedence.
         request.sources.of_project += own.len();
         request.sources.settings.splice(0..0, own);
     }
     Ok(replaced)
 }
 
-/// Adds series to those of the command line, of which one stays that has the same name.
+/// Adds the file's series to those of the command line. A series of the command line replaces one with the same name.
 fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     let mut lines = Vec::new();
     for (name, source) in table {
@@ -185,7 +189,7 @@ fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
+/// Adds the properties of a table. Property names contain dots; without quotes, TOML reads them as nested tables.
 fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result<(), Wrong> {
     for (name, value) in table {
         let name = format!("{within}{name}");
@@ -202,7 +206,7 @@ fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result
     Ok(())
 }
 
-/// Prices of a table; those that it does not have are nothing.
+/// Parses the prices of a table. A missing price is zero.
 fn prices_of(table: &Table) -> Result<Prices, Wrong> {
     known(table, &PRICES, &["prices"])?;
     let price = |key: &str| {
@@ -264,7 +268,7 @@ fn add_load(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The load that a table says.
+/// Parses a load from a table.
 fn ask<'a>(
     values: impl Iterator<Item = (&'a String, &'a Value)>,
     path: &[&str],
@@ -280,7 +284,8 @@ fn ask<'a>(
     Ok(ask)
 }
 
-/// A load of the command line over one of the file: of two that exclude each other the first stays.
+/// Combines a load of the command line with one of the file. If two values exclude each other, that of the command line
+/// is used.
 fn over(line: &Ask, file: Ask) -> Ask {
     let no_users = line.rate.is_some();
     let no_rate = line.users.is_some();
@@ -320,7 +325,7 @@ fn add_thresholds(request: &mut Request, table: &Table) -> Result<Vec<String>, W
     Ok(replaced)
 }
 
-/// Adds criteria of the file to those of the command line. Returns those that are replaced, in words.
+/// Adds the file's criteria to those of the command line. Returns texts about the replaced criteria.
 fn join(given: &mut Vec<Criterion>, own: Vec<Criterion>, option: &str) -> Vec<String> {
     let is_upper = |op| matches!(op, Op::Less | Op::AtMost);
     let is_replaced = |own: &Criterion| {
@@ -341,7 +346,7 @@ fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, Wrong> {
     value.as_table().ok_or_else(|| wrong(&name.split('.').collect::<Vec<_>>(), words()))
 }
 
-/// A value as it would stand on the command line.
+/// Returns a TOML value as it would be written on the command line.
 fn text(value: &Value, path: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -352,7 +357,7 @@ fn text(value: &Value, path: &[&str]) -> Result<String, Wrong> {
     }
 }
 
-/// Refuses keys that are not known.
+/// Returns an error if the table has unknown keys.
 fn known(table: &Table, keys: &[&str], path: &[&str]) -> Result<(), Wrong> {
     let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
     let within = path.iter().map(|name| [*name, "."].concat()).collect::<String>();

@@ -19,17 +19,17 @@ use jmx::{Diag, Severity, Span};
 use record::mask::source;
 use serde::Serialize;
 
-/// Columns of a finding: of a longer line, the part around the finding is shown.
+/// Width of a finding in columns. Of a longer source line, only the part around the finding is shown.
 const WIDTH: usize = 120;
 
-/// Colours, where the output is a terminal.
+/// Colours of the output, used on terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colour {
     Plain,
     Ansi,
 }
 
-/// One finding, with its secrets masked. `plan` is the plan's text, empty where it is not at hand.
+/// Formats one finding with its secrets masked. `plan` is the plan's text, or empty if the text is not available.
 pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> String {
     let level = match diag.severity {
         Severity::Error => Level::ERROR,
@@ -45,7 +45,7 @@ pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> Strin
     let mut report = match line_of(plan, line) {
         Some((start, own)) => {
             let text = source(own);
-            // A finding about a property has the element's span: its whole line is marked.
+            // A finding about a property has the span of its whole element, so only the property's line is marked.
             let whole = text.len() - text.trim_start().len()..text.trim_end().len();
             let marked = diag.span.filter(|_| *own == text);
             let marked = marked.and_then(|span| within(span, start, own)).unwrap_or(whole);
@@ -68,7 +68,7 @@ pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> Strin
     renderer.term_width(WIDTH).render(&[report]) + "\n"
 }
 
-/// A line by its number, if it holds anything, and its offset in the text.
+/// Returns a non-empty line by its number, and its offset in the text.
 fn line_of(source: &str, number: usize) -> Option<(usize, &str)> {
     let start = match number {
         0 => return None,
@@ -79,14 +79,14 @@ fn line_of(source: &str, number: usize) -> Option<(usize, &str)> {
     (!line.trim().is_empty()).then_some((start, line))
 }
 
-/// The part of a span that lies in the line.
+/// Returns the part of a span that lies in the line.
 fn within(span: Span, start: usize, line: &str) -> Option<Range<usize>> {
     let from = (span.start as usize).checked_sub(start).filter(|from| *from <= line.len())?;
     let to = (span.end as usize).saturating_sub(start).min(line.len()).max(from);
     Some(line.floor_char_boundary(from)..line.ceil_char_boundary(to))
 }
 
-/// Of a list, the first few of each kind; behind the last of them, how many more there are.
+/// Returns the first few items of each kind, with the number of omitted items after the last one.
 pub(crate) fn folded<'a, T: 'a>(
     all: impl IntoIterator<Item = &'a T>,
     few: usize,
@@ -113,12 +113,13 @@ pub(crate) fn folded<'a, T: 'a>(
     out
 }
 
-/// The key by which findings are alike: everything but its place, and names and numbers in its message.
+/// Returns a key for grouping similar findings: severity, code and message, without the names and numbers in the
+/// message.
 pub(crate) fn kind(diag: &Diag) -> String {
     format!("{}[{}]{}", diag.severity.word(), diag.code, alike(&diag.message))
 }
 
-/// A text without what is quoted in it, and with any number as a 0.
+/// Returns a text without its quoted parts, and with each number replaced by 0.
 pub(crate) fn alike(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut is_quoted, mut last) = (false, ' ');
@@ -132,7 +133,7 @@ pub(crate) fn alike(text: &str) -> String {
     out
 }
 
-/// The path of an element; the middle of a long one is left out.
+/// Formats the path of an element. A long path is shortened in the middle.
 pub(crate) fn path(path: &str) -> String {
     const ENDS: usize = 6;
     let path = source(path);
@@ -145,18 +146,18 @@ pub(crate) fn path(path: &str) -> String {
     format!("{} > … {left_out} more … > {}", first.join(" > "), last.join(" > "))
 }
 
-/// A warning of the program itself, without a place in a file.
+/// Formats a warning of the program itself, which has no position in a file.
 pub(crate) fn warning(message: &str, colour: Colour) -> String {
     format!("{}: {message}\n", paint("33;1", "warning", colour))
 }
 
-/// An error of the program itself.
+/// Formats an error of the program itself.
 pub(crate) fn error(message: &str, colour: Colour) -> String {
     format!("{}: {message}\n", paint("31;1", "error", colour))
 }
 
-/// The escape sequences around a colour: all that is ever sent to a terminal of this kind, by this program and by the
-/// renderer of findings.
+/// Escape sequences for colours. This program and the renderer of findings send no other colour sequences to a
+/// terminal.
 pub(crate) const PAINT: [&str; 9] = [
     "\x1b[31;1m",
     "\x1b[33;1m",
@@ -176,7 +177,7 @@ fn paint(code: &str, text: &str, colour: Colour) -> String {
     }
 }
 
-/// A finding as JSON shows it.
+/// A finding in the form of its JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct JsonDiag<'a> {
     severity: &'static str,

@@ -1,4 +1,4 @@
-//! The requested run, from either command line.
+//! The requested run, from Throng's or JMeter's command line.
 
 use std::path::{Path, PathBuf};
 
@@ -7,88 +7,88 @@ use crate::flags::Lang;
 use crate::outputs::Promised;
 use crate::properties::{Setting, Sources};
 
-/// The property behind `--overcommit`.
+/// Property that `--overcommit` sets.
 pub(crate) const OVERCOMMIT: &str = "throng.overcommit";
 
-/// A run as asked for.
+/// Request for a run with its options.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Request {
     pub(crate) plan: PathBuf,
-    /// `-l`: where rows of all samples go.
+    /// `-l`: result file for the rows of all samples.
     pub(crate) jtl: Option<PathBuf>,
-    /// `--jtl`: the same, into the run's folder.
+    /// `--jtl`: writes the rows of all samples into the run's folder.
     pub(crate) jtl_in_folder: bool,
-    /// `-f`: delete result files that exist, instead of appending.
+    /// `-f`: deletes existing result files instead of appending to them.
     pub(crate) force: bool,
-    /// `-i`: a configuration of log4j, which is not read.
+    /// `-i`: a log4j configuration, which is not read.
     pub(crate) log_config: Option<PathBuf>,
-    /// `-j`: the run's log, instead of the one in its folder.
+    /// `-j`: file for the run's log, instead of the one in its folder.
     pub(crate) log: Option<PathBuf>,
-    /// `-L`: category (empty for all) and level.
+    /// `-L`: pairs of category (empty for all) and level.
     pub(crate) levels: Vec<(String, String)>,
     pub(crate) sources: Sources,
     pub(crate) report: Report,
-    /// `--no-report`: no report.html in the run's folder.
+    /// `--no-report`: writes no report.html in the run's folder.
     pub(crate) no_report: bool,
-    /// `--markdown`: where a summary goes.
+    /// `--markdown`: file for the Markdown summary.
     pub(crate) markdown: Option<PathBuf>,
-    /// `--k6-summary`: where a summary in k6's form goes.
+    /// `--k6-summary`: file for the summary in k6's format.
     pub(crate) k6_summary: Option<PathBuf>,
     pub(crate) json: bool,
-    /// Language of the verdict; that of the surroundings if it was not asked for.
+    /// Language of the verdict. If it is not set, the environment decides.
     pub(crate) lang: Option<Lang>,
-    /// `--quiet`: nothing but warnings and errors on the console.
+    /// `--quiet`: prints only warnings and errors on the console.
     pub(crate) quiet: bool,
     pub(crate) skip_unsupported: bool,
-    /// Folder under which the run's own is made.
+    /// Folder in which the run creates its own folder.
     pub(crate) runs: PathBuf,
-    /// Threads that run users; 0 for one per processor.
+    /// Number of threads that run users. 0 means one per processor.
     pub(crate) cores: usize,
-    /// Worker processes; 0 for what `throng.workers` says, or as many as the users' connections take.
+    /// Number of worker processes. 0 means the number of `throng.workers`, or as many as the users' connections need.
     pub(crate) workers: u32,
-    /// The way to the machines whose agents run the users; none: they run on this one.
+    /// The machines whose agents run the users, and how to reach them. Without them, the users run on this machine.
     pub(crate) fleet: Option<fleet::remote::Way>,
-    /// `--relays`: agents that reach the others.
+    /// `--relays`: agents through which the other agents are reached.
     pub(crate) relays: Option<fleet::remote::Relays>,
-    /// `--rows-to`: where agents send their rows, instead of here.
+    /// `--rows-to`: destination to which agents send their rows, instead of this machine.
     pub(crate) rows_to: Option<fleet::remote::RowsTo>,
-    /// A worker that dies stops the run.
+    /// True if the death of a worker stops the run.
     pub(crate) stop_on_loss: bool,
-    /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
+    /// True if the run listens for JMeter's `shutdown.sh` and `stoptest.sh`.
     pub(crate) listen: bool,
-    /// Load in place of the plan's.
+    /// Load that replaces the plan's load.
     pub(crate) load: plan::load::Given,
-    /// Hosts that are watched while the run lasts.
+    /// Hosts that are watched during the run.
     pub(crate) watch: Vec<watch::Host>,
-    /// Prices of processors, memory and traffic, of throng.toml.
+    /// Prices of processors, memory and traffic from throng.toml.
     pub(crate) prices: Option<report::model::Prices>,
-    /// Systems that get the run's figures while it runs.
+    /// Systems that receive the run's figures while it runs.
     pub(crate) out: Vec<export::Target>,
     pub(crate) criteria: Criteria,
-    /// `--junit`: where the run's tests go as XML.
+    /// `--junit`: file for the run's tests as XML.
     pub(crate) junit: Option<PathBuf>,
-    /// `--web`: where the live page is served.
+    /// `--web`: address of the live page's server.
     pub(crate) web: Option<web::Address>,
 }
 
-/// JMeter's report and figures, as asked for.
+/// Options of JMeter's report and figures.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
-    /// `-e`: at the end of the run.
+    /// `-e`: builds JMeter's report at the end of the run.
     pub(crate) at_end: bool,
-    /// `-o`: its folder.
+    /// `-o`: folder of JMeter's report.
     pub(crate) folder: Option<PathBuf>,
-    /// `--jmeter-figures`: JMeter's figures in report.html.
+    /// `--jmeter-figures`: adds JMeter's figures to report.html.
     pub(crate) figures: bool,
 }
 
 impl Request {
-    /// The folder of the plan, against which the files it names are looked up.
+    /// Returns the plan's folder. Names of files in the plan are relative to it.
     pub(crate) fn folder(&self) -> PathBuf {
         self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// Files that the run writes where the user says.
+    /// Returns the output files that the user named, each with its option.
     pub(crate) fn written(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let files = [
             ("-l", &self.jtl),
@@ -100,14 +100,14 @@ impl Request {
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
     }
 
-    /// The summaries that the run has to write.
+    /// Returns the summaries that the run must write.
     pub(crate) fn promised(&self) -> Promised {
         let name = self.plan.display().to_string();
         let (junit, markdown) = (self.junit.clone(), self.markdown.clone());
         Promised { name, junit, markdown, k6: self.k6_summary.clone() }
     }
 
-    /// Sets what JMeter's option of that letter says about the proxy.
+    /// Applies one of JMeter's proxy options, given by its letter.
     pub(crate) fn set_proxy(&mut self, option: char, value: &str) {
         match option {
             'H' => self.set_system(&["http.proxyHost", "https.proxyHost"], value),
@@ -123,7 +123,7 @@ impl Request {
         self.sources.settings.push(Setting::Jmeter(name.into(), value.into()));
     }
 
-    /// Sets system properties of Java.
+    /// Sets system properties of Java to a value.
     fn set_system(&mut self, names: &[&str], value: &str) {
         for name in names {
             self.sources.settings.push(Setting::System((*name).into(), value.into()));
@@ -131,7 +131,7 @@ impl Request {
     }
 }
 
-/// Refuses a scheme for proxies other than plain HTTP, in which proxies are talked to.
+/// Refuses proxy schemes other than plain HTTP, the only protocol to proxies that is supported.
 pub(crate) fn check_proxy_scheme(scheme: &str) -> Result<(), String> {
     if scheme.eq_ignore_ascii_case("http") {
         return Ok(());

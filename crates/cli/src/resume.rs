@@ -1,8 +1,8 @@
-//! `throng fleet resume`: another coordinator takes over a run whose own was killed.
+//! `throng fleet resume`: another coordinator takes over a run whose coordinator was killed.
 //!
-//! The run's folder keeps its command line while it goes on, which says everything but what `fleet` keeps: criteria, files
-//! of the end, the server where agents wait. Everything of the folder that grows with the run is made anew, out of the
-//! reports that the first coordinator has written down.
+//! While a run is in progress, its folder contains its command line. The command line defines everything that `fleet`
+//! does not save: criteria, the files written at the end, and the server at which agents wait. The growing files of the
+//! folder are rebuilt from the reports that the first coordinator has saved.
 
 pub(crate) mod kept;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &ResumeFlags) -> Exit {
     }
 }
 
-/// Opens a run and goes to the folder in which it was started.
+/// Opens a run and changes to the folder in which it was started.
 fn taken(folder: &Path) -> Result<(Request, Taken), String> {
     let named = |error: std::io::Error| error.to_string();
     let folder = fs::canonicalize(folder).map_err(named)?;
@@ -45,14 +45,14 @@ fn taken(folder: &Path) -> Result<(Request, Taken), String> {
     Ok((Request { plan, ..request }, Taken { former, folder }))
 }
 
-/// The request of a command line, ours or JMeter's.
+/// Parses a command line of Throng or of JMeter into a request.
 fn request(mut arguments: Vec<OsString>) -> Result<Request, String> {
     let first = arguments.get(1).cloned().unwrap_or_default();
     if first.to_string_lossy().starts_with('-') {
         let Asked::Run(mut request) = asked::asked(&arguments[1..])? else {
             return Err(format!("{LINE} has the command line of no run"));
         };
-        // Warned of by the coordinator before.
+        // The first coordinator has already printed this warning.
         let _ = java::heed_start_script(&mut request.sources);
         return Ok(*request);
     }

@@ -1,18 +1,19 @@
-//! `bin/setenv.sh` of a JMeter: which variables it sets, without running it.
+//! Reads the variables that JMeter's `bin/setenv.sh` sets, without running the script.
 //!
-//! It reads assignments, one per line: `NAME=value`, with or without `export`, quoted in any way, with `$NAME`, `${NAME}` and
-//! `${NAME:-value}` in them, and `: "${NAME:=value}"`. Other lines are reported by number and have no effect.
+//! It supports assignments, one per line: `NAME=value`, with or without `export`, quoted in any way, with `$NAME`,
+//! `${NAME}` and `${NAME:-value}` in them, and `: "${NAME:=value}"`. Other lines are reported by number and have no
+//! effect.
 
 use std::collections::BTreeMap;
 
-/// Variables that a file sets, and the numbers of lines that are not understood.
+/// Variables that a script sets, and the numbers of the lines that are not supported.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) strange: Vec<usize>,
 }
 
-/// Reads the text of a file; `outside` are variables of the environment.
+/// Parses the text of a script. `outside` returns variables of the environment.
 pub(crate) fn read(text: &str, outside: &dyn Fn(&str) -> Option<String>) -> Script {
     let mut script = Script::default();
     let mut lines = text.lines().enumerate();
@@ -37,7 +38,7 @@ pub(crate) fn read(text: &str, outside: &dyn Fn(&str) -> Option<String>) -> Scri
 
 type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Variables that a line sets; `None` if it is no assignment.
+/// Returns the variables that a line sets, or `None` if the line is no assignment.
 fn assignments(line: &str, known: Known<'_>) -> Option<Vec<(String, String)>> {
     if let Some(rest) = line.strip_prefix(": ") {
         let mut set = Vec::new();
@@ -50,7 +51,7 @@ fn assignments(line: &str, known: Known<'_>) -> Option<Vec<(String, String)>> {
     while !is_end(rest) {
         let name = name(rest)?;
         let Some(value) = rest[name.len()..].strip_prefix('=') else {
-            // `export NAME` alone hands on what is there.
+            // `export NAME` without a value exports an existing variable.
             exported?;
             rest = rest[name.len()..].trim_start();
             continue;
@@ -70,14 +71,14 @@ fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// The name that a text begins with.
+/// Returns the variable name at the start of a text.
 fn name(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let name = &text[..end];
     (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
-/// A word with its quotes and variables resolved, and what stands behind it.
+/// Resolves the quotes and variables of the first word. Returns the word and the remaining text.
 fn word<'t>(
     text: &'t str,
     known: Known<'_>,
@@ -117,7 +118,7 @@ fn word<'t>(
     (!quoted).then_some((out, rest))
 }
 
-/// The value of what follows a `$`; gives what stands behind it.
+/// Resolves a variable after a `$`. Returns its value and the remaining text.
 fn variable<'t>(
     text: &'t str,
     known: Known<'_>,
@@ -142,7 +143,7 @@ fn variable<'t>(
             let there = there.filter(|value| !sign.starts_with(':') || !value.is_empty());
             let value = match there {
                 Some(value) => value,
-                // Its quotes stand inside of those around.
+                // Quotes in a default value are separate from the quotes around the variable.
                 None => {
                     let value = defaulted(default, known)?;
                     if sign.ends_with('=') {

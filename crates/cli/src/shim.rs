@@ -1,7 +1,8 @@
-//! A program called `jmeter` in front of JMeter's own in `PATH`: scripts that call `jmeter -n …` use Throng unchanged.
+//! A program called `jmeter` that is placed before JMeter's own in `PATH`, so that scripts with `jmeter -n …` use
+//! Throng unchanged.
 //!
-//! A command line that Throng refuses before it runs anything (exit codes 2 and 3), and one that opens JMeter's window, is
-//! given to the real JMeter, and a line on standard error says so. A run that began is never repeated.
+//! The real JMeter runs command lines that Throng refuses before running anything (exit codes 2 and 3), and those that
+//! open JMeter's window. A line on standard error reports this. A run that has started is never repeated.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,26 +16,26 @@ use std::process::Command;
 use crate::exit::Exit;
 use crate::terminal;
 
-/// By which a shim is known: its second line.
+/// Second line of a shim script, by which it is recognized.
 const MARK: &str = "# A stand-in for jmeter, made by throng jmeter install-shim.";
 
-/// The real JMeter: its folder or its program.
+/// Environment variable with the folder or program of the real JMeter.
 const REAL: &str = "THRONG_JMETER";
 
-/// Set for the real JMeter, so that one which is a script around the shim cannot go round for ever.
+/// Environment variable that is set for the real JMeter. It prevents an endless loop if that program calls the shim.
 const INSIDE: &str = "THRONG_JMETER_SHIM";
 
-/// Options with which JMeter opens no window, apart from `-n`.
+/// Options besides `-n` with which JMeter opens no window.
 const WITHOUT_WINDOW: [&str; 9] =
     ["-g", "-v", "-h", "-?", "-s", "--reportonly", "--version", "--help", "--server"];
 
-/// Writes the program into the folder, or takes it away.
+/// Writes the shim into the folder, or removes it.
 pub(crate) fn install(folder: &Path, jmeter: Option<&Path>, remove: bool) -> Exit {
     let path = folder.join("jmeter");
     said(if remove { take(&path, MARK) } else { put(&path, jmeter) })
 }
 
-/// Prints the words about what was done, or not.
+/// Prints the result of an installation or its error.
 pub(crate) fn said(done: Result<String, String>) -> Exit {
     match done {
         Ok(words) => {
@@ -76,7 +77,7 @@ fn put(path: &Path, jmeter: Option<&Path>) -> Result<String, String> {
     Ok(format!("{} uses Throng now, and JMeter for what Throng refuses", path.display()))
 }
 
-/// Writes a script whose second line is `mark` and whose rest is `text` of this program's path.
+/// Writes a script whose second line is `mark`. `text` returns the rest of the script, given this program's path.
 pub(crate) fn put_text(
     path: &Path,
     mark: &str,
@@ -102,7 +103,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// A path as one word of a shell.
+/// Quotes a path as a single shell word.
 pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
@@ -111,14 +112,14 @@ fn is_shim(path: &Path) -> bool {
     is_marked(path, MARK)
 }
 
-/// Whether it is a script whose second line is `mark`.
+/// True if the file is a script whose second line is `mark`.
 pub(crate) fn is_marked(path: &Path, mark: &str) -> bool {
     let mut head = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(200).read_to_end(&mut head));
     read.is_ok() && head.split(|byte| *byte == b'\n').nth(1) == Some(mark.as_bytes())
 }
 
-/// Runs JMeter's arguments: by `own`, Throng's reading of them, or in the real JMeter.
+/// Runs JMeter's arguments in Throng by calling `own`, or in the real JMeter.
 pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
     if opens_a_window(args) {
         return in_jmeter(args, "without -n there is a window to open", Exit::Usage);
@@ -132,14 +133,14 @@ pub(crate) fn run(args: &[OsString], own: fn(&[OsString]) -> Exit) -> Exit {
 pub(crate) fn opens_a_window(args: &[OsString]) -> bool {
     !args.iter().filter_map(|arg| arg.to_str()).any(|arg| {
         let bundled = arg.starts_with('-') && !arg.starts_with("--");
-        // Options without an argument may stand in one word: -nf.
+        // Options without an argument may be joined in one word: `-nf`.
         let asks =
             |letter| arg[1..].chars().take_while(|at| "nfeXr".contains(*at)).any(|at| at == letter);
         arg == "--nongui" || WITHOUT_WINDOW.contains(&arg) || (bundled && asks('n'))
     })
 }
 
-/// Becomes the real JMeter. Comes back with `otherwise` if there is none.
+/// Replaces this process with the real JMeter. Returns `otherwise` if there is none.
 fn in_jmeter(args: &[OsString], why: &str, otherwise: Exit) -> Exit {
     if env::var_os(INSIDE).is_some() {
         terminal::error(&format!(
@@ -160,7 +161,7 @@ fn in_jmeter(args: &[OsString], why: &str, otherwise: Exit) -> Exit {
     otherwise
 }
 
-/// The program of the real JMeter.
+/// Returns the path of the real JMeter.
 fn real() -> Option<PathBuf> {
     let named = [REAL, "JMETER_HOME"];
     let named = named.iter().filter_map(env::var_os).find_map(|path| program_of(Path::new(&path)));
@@ -170,7 +171,7 @@ fn real() -> Option<PathBuf> {
     })
 }
 
-/// The program, of JMeter's folder or itself.
+/// Returns the program in JMeter's folder, or the path itself if it is a program.
 fn program_of(path: &Path) -> Option<PathBuf> {
     let inside = [path.join("bin").join("jmeter"), path.join("jmeter")];
     inside.into_iter().chain([path.to_owned()]).find(|path| is_real(path))

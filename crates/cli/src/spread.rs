@@ -1,7 +1,7 @@
-//! One process or several: the users of a run, and the same events from either.
+//! Runs users in one process or in several, with the same events in both cases.
 //!
-//! Users that need more descriptors than one process may have are spread over worker processes; so are those of a run
-//! for which workers were requested. The loop of the run does not see the difference.
+//! Users that need more descriptors than one process may open are divided among worker processes; so are those of a run
+//! with a requested number of workers. The main loop of the run does not see the difference.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::request::Request;
 
-/// A run that goes on, somewhere.
+/// A run in progress, in this process or in workers.
 #[derive(Debug)]
 pub(crate) enum Spread {
     Here(Box<Run>),
-    /// With the result files that are to be ended, and what was lost in doing so.
+    /// Contains the result files that must be closed, and messages about data that was lost in closing them.
     Fleet(Box<Fleet>, Vec<Made>, Vec<Line>, Own),
 }
 
-/// The use of this process beside workers. It is asked for with each report, and is read from time to time.
+/// Resource use of this process beside its workers. It is requested with each report, but measured only at intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Own(Cell<Option<(Instant, Usage)>>);
 
-/// Interval of reading this process's own use.
+/// Interval for measuring the resource use of this process.
 const READ: Duration = Duration::from_millis(100);
 
 impl Own {
@@ -52,20 +52,20 @@ pub(crate) enum News {
     Finished,
 }
 
-/// Number of processes of a run; 1 is this one.
+/// Number of processes of a run. 1 means this process only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) workers: u32,
-    /// Descriptors that a process may have.
+    /// Number of descriptors that a process may open.
     pub(crate) descriptors: u64,
-    /// Whether that number was requested.
+    /// True if the user requested this number of processes.
     asked: bool,
 }
 
-/// Worker processes of a run, at most.
+/// Largest number of worker processes of a run.
 const MOST_WORKERS: u32 = 1000;
 
-/// The requested number of processes; an error if it is too large.
+/// Returns the requested number of processes, or an error if it is too large.
 pub(crate) fn asked(request: &Request, properties: &Properties) -> Result<Option<u32>, String> {
     let text = properties.get("throng.workers").map_or("", str::trim);
     let given = match (request.workers, text) {
@@ -79,7 +79,8 @@ pub(crate) fn asked(request: &Request, properties: &Properties) -> Result<Option
 }
 
 impl Size {
-    /// The size for so many connections: what was asked for, or what they take.
+    /// Returns the number of processes for this number of connections: the requested number, or as many as the
+    /// connections need.
     pub(crate) fn of(asked: Option<u32>, connections: u64) -> Self {
         let descriptors = raise_descriptors();
         let workers = asked.unwrap_or_else(|| {
@@ -89,7 +90,7 @@ impl Size {
         Self { workers, descriptors, asked: asked.is_some() }
     }
 
-    /// The message for the user, if there is one.
+    /// Returns the message for the user about the processes, if there is one.
     pub(crate) fn words(self, users: u64, connections: u64) -> Option<String> {
         let Self { workers, descriptors, asked } = self;
         if workers > 1 && !asked {
@@ -112,7 +113,7 @@ impl Size {
     }
 }
 
-/// Starts a run of that size.
+/// Starts a run with this number of processes.
 pub(crate) fn start(
     size: Size,
     request: &Request,
@@ -137,7 +138,7 @@ pub(crate) fn start(
         folder: options.base_dir,
         evaluated,
         results: options.results.into_iter().map(|file| file.path).collect(),
-        // As many threads as there are processors, but at least one a worker.
+        // One thread per processor, divided among the workers, and at least one per worker.
         cores: match options.cores {
             0 => (processors / size.workers).max(1),
             n => n,
@@ -167,7 +168,8 @@ pub(crate) fn start(
     Ok(Spread::Fleet(Box::new(fleet), files, notes, Own::default()))
 }
 
-/// The reason why the engine does not start, and its exit code: classes that Java cannot find are errors of the plan, as in `check`.
+/// Returns the reason for which the engine does not start, and the exit code. Classes that Java cannot find are errors
+/// of the plan, as in `throng check`.
 fn refused(error: StartError) -> (String, Exit) {
     let exit = match error {
         StartError::Java(_) => Exit::Plan,
@@ -178,7 +180,7 @@ fn refused(error: StartError) -> (String, Exit) {
 }
 
 impl Spread {
-    /// Waits for news, for `patience` at most.
+    /// Waits for the next event for at most `patience`.
     pub(crate) fn next_event(&mut self, patience: Duration) -> News {
         match self {
             Self::Here(run) => match run.next_event(patience) {
@@ -196,7 +198,7 @@ impl Spread {
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
                 fleet::Event::Finished => {
-                    // Before the end tags: rows of other machines come only now.
+                    // Rows of other machines arrive only now, and must be written before the files' end tags.
                     match fleet.collect() {
                         Some(words) => lost.extend(words.into_iter().map(Line::from)),
                         None => lost.extend(engine::close_results(std::mem::take(files))),
@@ -211,7 +213,7 @@ impl Spread {
         }
     }
 
-    /// Gives a snapshot's memory back.
+    /// Returns a snapshot's memory for reuse.
     pub(crate) fn recycle(&mut self, snapshot: Box<Snapshot>) {
         match self {
             Self::Here(run) => run.recycle(snapshot),
@@ -219,7 +221,7 @@ impl Spread {
         }
     }
 
-    /// Ends the run: gracefully, or at once.
+    /// Ends the run, gracefully or immediately.
     pub(crate) fn stop(&mut self, now: bool) {
         match (self, now) {
             (Self::Here(run), false) => run.stop(),
@@ -229,7 +231,7 @@ impl Spread {
         }
     }
 
-    /// Changes the load from now on. False: nothing runs whose load it is.
+    /// Changes the load. Returns false if no running thread group is affected.
     pub(crate) fn change(&mut self, changes: &[Live]) -> bool {
         match self {
             Self::Here(run) => {
@@ -250,7 +252,7 @@ impl Spread {
         }
     }
 
-    /// Threads that run users, in all processes.
+    /// Returns the number of threads that run users, in all processes.
     pub(crate) fn cores(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),
@@ -258,7 +260,7 @@ impl Spread {
         }
     }
 
-    /// Reports that a second of the run consists of.
+    /// Returns the number of reports in a complete second of the run.
     pub(crate) fn parts(&self) -> u32 {
         match self {
             Self::Here(run) => run.cores(),
@@ -266,7 +268,7 @@ impl Spread {
         }
     }
 
-    /// Whether what comes was measured before this process has begun.
+    /// True if the incoming data was measured before this process started.
     pub(crate) fn replays(&self) -> bool {
         match self {
             Self::Here(_) => false,
@@ -274,7 +276,7 @@ impl Spread {
         }
     }
 
-    /// Worker processes that are there; 0 when the users are in this process.
+    /// Returns the number of running worker processes. 0 means that the users are in this process.
     pub(crate) fn workers(&self) -> u32 {
         match self {
             Self::Here(_) => 0,
@@ -282,8 +284,8 @@ impl Spread {
         }
     }
 
-    /// CPU time and memory of this process and all workers so far. Memory is the sum of each process's private pages, and the
-    /// program's own pages counted once.
+    /// Returns the CPU time and memory that this process and all workers have used so far. Memory is the sum of each
+    /// process's private pages, plus the program's own pages once.
     pub(crate) fn usage(&self) -> Usage {
         match self {
             Self::Here(run) => run.usage(),
@@ -305,7 +307,7 @@ impl Spread {
         }
     }
 
-    /// The sums of each agent's samples, in their order; empty where the users are on this machine.
+    /// Returns the sums of each agent's samples, in the order of the agents. Empty if the users are on this machine.
     pub(crate) fn figures(&self) -> Vec<Figures> {
         match self {
             Self::Here(_) => Vec::new(),
@@ -320,7 +322,7 @@ impl Spread {
         }
     }
 
-    /// Whether the plan has stopped the test.
+    /// True if the plan has stopped the test.
     pub(crate) fn stopped_by_plan(&self) -> bool {
         match self {
             Self::Here(run) => run.stopped_by_plan(),
@@ -329,7 +331,7 @@ impl Spread {
     }
 }
 
-/// Lifts the limit of open files to what the system allows, and says what that is: each user may hold connections.
+/// Raises the limit of open files to the largest allowed value and returns it, because each user may hold connections.
 fn raise_descriptors() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

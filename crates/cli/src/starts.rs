@@ -1,21 +1,21 @@
-//! Starts that a rate asked for, and those of them that were not made, in the summary.
+//! Iteration starts for a requested rate, and the starts that were skipped, in the summary.
 
 use plan::load::{Given, MAX_USERS};
 use serde_json::{Value, json};
 use stats::grouped::count;
 use stats::{Counter, Counters};
 
-/// Starts that a rate asked for.
+/// Number of iteration starts that a rate requires, and of those that were skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Starts {
     due: u64,
     missed: u64,
-    /// Users at once at most, where the command line has the rate.
+    /// Largest number of simultaneous users, if the command line sets the rate.
     most: Option<u32>,
 }
 
 impl Starts {
-    /// Those of a run; `None` where no rate asked for any.
+    /// Returns the starts of a run, or `None` if no rate was requested.
     pub(crate) fn of(counters: &Counters, given: &Given) -> Option<Self> {
         let due = counters.get(Counter::StartsDue);
         let missed = counters.get(Counter::StartsMissed);
@@ -26,7 +26,7 @@ impl Starts {
         (due > 0).then_some(Self { due, missed, most })
     }
 
-    /// A line of the summary's text; empty where all were made.
+    /// Returns a line for the text summary. It is empty if no start was skipped.
     pub(crate) fn text(self) -> String {
         let Self { due, missed, most } = self;
         if missed == 0 {
@@ -41,7 +41,7 @@ impl Starts {
         format!("{} of {} starts were not made: {why}\n", count(missed), count(due))
     }
 
-    /// The summary's JSON with `starts`.
+    /// Adds `starts` to the summary's JSON.
     pub(crate) fn into_json(this: Option<Self>, json: String) -> String {
         let Some(Self { due, missed, .. }) = this else { return json };
         let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };

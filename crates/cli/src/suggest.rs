@@ -1,14 +1,14 @@
-//! Suggestions for a verb or an option that does not exist.
+//! Suggestions for a command or an option that does not exist.
 //!
-//! Options of other load testers are named with what does the same here. Everything else gets the nearest spelling, if
-//! one is near.
+//! For options of other load testers, the message names the equivalent option of Throng. For other words, it suggests
+//! the nearest spelling if there is a similar name.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options that other tools have, and what to use here.
+/// Options of other load testers, and their equivalents in Throng.
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["--vus", "--threads", "--concurrency", "--connections"], "--users N is the number of users"),
     (&["--time", "--run-time"], "--duration TIME is the length of a run, like 5m"),
@@ -31,12 +31,12 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Whether the first word of a command line is a plan, not a verb.
+/// True if the first word of a command line is a plan, not a command.
 pub(crate) fn is_plan(word: &OsStr) -> bool {
     word.as_bytes().ends_with(b".jmx")
 }
 
-/// A verb that does not exist, and those that do.
+/// Returns the message about an unknown command, given the names of the existing ones.
 pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
     let near = nearest(word, verbs.iter().map(String::as_str));
     let meant = near.map_or_else(
@@ -46,7 +46,7 @@ pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
     format!("there is no verb {word}: {meant}")
 }
 
-/// An option that does not exist, on either command line.
+/// Returns the message about an unknown option on either command line.
 pub(crate) fn unknown_option(option: &str) -> String {
     let said = format!("Unknown option {option}");
     let name = option.split('=').next().unwrap_or(option);
@@ -60,7 +60,7 @@ fn meaning(option: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, meaning)| *meaning)
 }
 
-/// An error that clap found, without its advice to put `--` in front, which never helps here.
+/// Returns the message for a clap error. Leaves out clap's advice to insert `--`, which never helps for these commands.
 pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -88,7 +88,7 @@ pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
     }
 }
 
-/// clap's own sentence, without the word in front and the lines about usage.
+/// Returns clap's own message without its prefix and the usage lines.
 fn plain(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -97,8 +97,8 @@ fn plain(error: &clap::Error) -> String {
     text.trim_end().to_owned()
 }
 
-/// The name that is spelled nearest to the word, if it is near: at most a third of the letters are missing, added, changed
-/// or swapped with the next one. Capital letters are as small ones.
+/// Returns the name with the nearest spelling, if it is similar: at most a third of the letters are missing, added,
+/// changed or swapped with the next letter. Case is ignored.
 pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let small = word.to_lowercase();
     let (distance, name) =

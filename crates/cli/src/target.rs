@@ -1,4 +1,4 @@
-//! `throng target`: the bundled systems under test on their own.
+//! `throng target`: runs a bundled system under test by itself.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::flags::TargetFlags;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// Serves until Ctrl-C or its time is over; without a name, lists what there is.
+/// Runs a target until Ctrl-C or until its time is over. Without a name, lists the targets.
 pub(crate) fn run(flags: TargetFlags) -> Exit {
     let Some(name) = &flags.name else {
         terminal::out(&list());
@@ -20,7 +20,7 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
     if flags.tls {
         config = config.tls(TlsConfig::default());
     }
-    // A target with several processes runs this program again.
+    // A target with several processes starts this program several times.
     config = config.respawn(std::env::args_os().skip(1));
     for option in &flags.options {
         let Some((key, value)) = option.split_once('=') else {
@@ -29,11 +29,11 @@ pub(crate) fn run(flags: TargetFlags) -> Exit {
         };
         config = config.option(key, value);
     }
-    // Before the start, so that a signal at any time ends it in order.
+    // The signal handler is installed before the target starts, so that a signal at any time causes an orderly end.
     let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
     match targets::start(config) {
         Ok(running) => {
-            // Whoever started this waits for the line before sending anything.
+            // Scripts wait for this line before they send requests.
             terminal::out(&format!("listening on {}\n", running.url()));
             let end = flags.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
             while interrupt.asked() == 0

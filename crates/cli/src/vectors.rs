@@ -1,4 +1,4 @@
-//! `throng mgs verify`: which settings of RPC Gateway Security make captured requests, of all that there are.
+//! `throng mgs verify`: tries all settings of RPC Gateway Security, and finds those that produce the captured requests.
 //!
 //! The file has a table `[[request]]` for each request; `docs/mgs.md` lists its keys. Nothing is sent.
 
@@ -14,7 +14,7 @@ use crate::flags::MgsVerb;
 use crate::suggest::nearest;
 use crate::terminal;
 
-/// Keys of a request.
+/// Keys of a request in the file.
 const KEYS: [&str; 20] = [
     "name",
     "operation",
@@ -38,7 +38,8 @@ const KEYS: [&str; 20] = [
     "iv",
 ];
 
-/// Searches for all requests of a file. Ends with 0 where the same settings make all of them, and with 4 where none do.
+/// Searches the settings for all requests of a file. Exits with 0 if the same settings produce all requests, and with 4
+/// if none do.
 pub(crate) fn run(verb: MgsVerb) -> Exit {
     let MgsVerb::Verify { vectors } = verb;
     let requests = match read(&vectors) {
@@ -74,7 +75,7 @@ pub(crate) fn run(verb: MgsVerb) -> Exit {
     if all && agree { Exit::Ok } else { Exit::Criteria }
 }
 
-/// The ways that two requests have in common; a request without one of the two says nothing.
+/// Returns the settings that two requests have in common. `None` means that a request gives no information.
 fn both(known: Option<Vec<Way>>, more: Option<Vec<Way>>) -> Option<Vec<Way>> {
     match (known, more) {
         (Some(known), Some(more)) => {
@@ -171,7 +172,7 @@ fn captured(table: &Table, folder: &Path) -> Result<Captured, String> {
     })
 }
 
-/// The fields of a request.
+/// Fields of a request in the file.
 struct Fields<'a> {
     table: &'a Table,
     folder: &'a Path,
@@ -184,7 +185,7 @@ impl Fields<'_> {
         self.table.get(key).map(|value| text(value).ok_or_else(wrong)).transpose()
     }
 
-    /// Bytes given as text, as hexadecimal digits, or in a file.
+    /// Returns bytes that are given as text, as hexadecimal digits, or in a file.
     fn bytes(&self, text: &str, digits: &str, file: &str) -> Result<Option<Vec<u8>>, String> {
         if let Some(text) = self.text(text)? {
             return Ok(Some(text.into_bytes()));

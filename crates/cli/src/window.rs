@@ -1,4 +1,4 @@
-//! `throng jmeter install-plugin`: puts the plug-in for JMeter's window into a JMeter, and takes it out again.
+//! `throng jmeter install-plugin`: installs the plug-in for JMeter's window in a JMeter, or removes it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn install(home: &Path) -> Result<Window, String> {
     jvm::install_plugin(home, &program)
 }
 
-/// Says what was done, and what to do next.
+/// Prints the result, and the next step for the user.
 fn tell(window: &Window, home: &Path) {
     let jar = window.jar.display();
     let first = match window.change {

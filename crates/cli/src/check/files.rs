@@ -1,4 +1,4 @@
-//! Files around plans: the plans of a folder, and files that a plan names and that are not there.
+//! Files around plans: the plans in a folder, and missing files that a plan names.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,8 +12,8 @@ use crate::load::Loaded;
 /// Code of a finding about a file that cannot be read.
 const MISSING: &str = "missing-file";
 
-/// The plans that are named, those of folders and of folders below them in the order of their paths. The error is a
-/// sentence for the user.
+/// Returns the named plans, and the plans in the named folders and their subfolders in the order of their paths. The
+/// error is a sentence for the user.
 pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut plans = Vec::new();
     for path in named {
@@ -33,7 +33,7 @@ pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(plans)
 }
 
-/// Links to folders are not followed: they may lead in a circle.
+/// Links to folders are not followed, because they may form a loop.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -47,7 +47,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Findings about files that the plan, or a plan that it includes, reads and that are not there.
+/// Returns findings about missing files that the plan, or a plan that it includes, reads.
 pub(crate) fn missing(
     loaded: &Loaded,
     bytes: Vec<u8>,
@@ -72,7 +72,8 @@ pub(crate) fn missing(
     found
 }
 
-/// A finding where no user of the main thread groups can send a request: each of them reads a data file that is not there.
+/// Returns a finding if no user of the main thread groups can send a request, because each group reads a missing data
+/// file.
 pub(super) fn without_data(
     name: &str,
     bytes: Vec<u8>,
@@ -99,7 +100,7 @@ pub(super) fn without_data(
     })
 }
 
-/// The same of a plan that was loaded with them, each in a line: the file, its element and its place.
+/// Returns the missing files of a loaded plan, one on each line: the file, its element and the element's position.
 pub(crate) fn missing_in(loaded: &Loaded) -> Vec<String> {
     let found = loaded.diags.iter().filter(|diag| diag.code == MISSING);
     let line = |diag: &Diag| {
@@ -110,7 +111,7 @@ pub(crate) fn missing_in(loaded: &Loaded) -> Vec<String> {
     found.map(line).collect()
 }
 
-/// A sentence on a file that cannot be read.
+/// Describes the reason for which a file cannot be read.
 fn lack(folder: &Path, path: &str) -> String {
     let about = std::fs::metadata(folder.join(path)).or_else(|_| std::fs::metadata(path));
     let kind = match about.map(|about| about.file_type()) {

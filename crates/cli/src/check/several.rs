@@ -1,4 +1,4 @@
-//! Several plans of `throng check`: a line, a JSON object and a JUnit test for each.
+//! Output of `throng check` for several plans: a line, a JSON object and a JUnit test for each plan.
 
 use jmx::Severity;
 use record::mask::source;
@@ -8,10 +8,11 @@ use stats::grouped::things;
 use super::{Checked, runs};
 use crate::junit;
 
-/// The result of a plan: its name, and what was found or why it could not be read.
+/// Result of a plan: its name, and its findings or the reason for which it could not be read.
 type Named = (String, Result<Checked, String>);
 
-/// A line for each plan, and their number. `quiet`: plans without findings are left out, and so is the number.
+/// Formats a line for each plan, and the number of plans. With `quiet`, leaves out plans without findings and the
+/// number.
 pub(super) fn text(all: &[Named], quiet: bool) -> String {
     let mut out = String::new();
     for (name, result) in all {
@@ -47,7 +48,7 @@ pub(super) fn text(all: &[Named], quiet: bool) -> String {
     out
 }
 
-/// Numbers of findings and the first of the gravest; `None` where there is none.
+/// Returns the numbers of findings and the first of the most severe ones. Returns `None` if there are no findings.
 fn words(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let number = |severity| loaded.diags.iter().filter(|diag| diag.severity == severity).count();
@@ -71,7 +72,7 @@ fn words(checked: &Checked) -> Option<String> {
     Some(format!("{}; {}", counts.join(", "), first(checked)?))
 }
 
-/// The first of the gravest findings.
+/// Returns the first of the most severe findings.
 fn first(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let of = |severity| {
@@ -86,7 +87,7 @@ fn first(checked: &Checked) -> Option<String> {
     of(Severity::Error).or_else(cannot).or_else(|| of(Severity::Warning))
 }
 
-/// Why a plan does not run; `None` where it does.
+/// Returns the reason for which a plan does not run, or `None` if it runs.
 fn reason(result: &Result<Checked, String>) -> Option<String> {
     match result {
         Ok(checked) if runs(&checked.loaded) => None,

@@ -1,8 +1,9 @@
-//! Keeps the record of a long run short: from time to time a thread of low priority makes a copy in which old seconds are
-//! joined into intervals, and the copy takes the record's place.
+//! Keeps the record of a long run short. From time to time a thread of low priority writes a copy in which old seconds
+//! are merged into intervals, and the copy replaces the record.
 //!
-//! The record can be read up to its last second at every moment, after a kill, too: the copy is another file until it has
-//! all that the record has, and then takes its name at once. A copy that cannot be made is left out until the next time.
+//! The record can be read up to its last second at any time, also after the process was killed. The copy is a separate
+//! file until it has all data of the record; then it is renamed to the record's name. If a copy fails, the next one is
+//! tried later.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -14,18 +15,18 @@ use record::compact::{Ages, compact};
 
 use super::{OWN_FILE, part};
 
-/// Seconds before the first copy, and between two.
+/// Number of seconds before the first copy, and between two copies.
 const FIRST: u64 = 9000;
 const EVERY: u64 = 1800;
-/// Bytes of a copy from which on seconds are joined earlier the next time.
+/// Size of a copy in bytes above which younger seconds are merged as well next time.
 const LONG: u64 = 160 << 20;
-/// The priority of the thread: behind those of users.
+/// Nice value of the thread. It is lower in priority than the threads that run users.
 const NICE: i32 = 10;
 
-/// The record as it is made shorter.
+/// State of shortening a run's record.
 #[derive(Debug)]
 pub(super) struct Shorter {
-    /// Seconds until the next copy is begun.
+    /// Number of seconds until the next copy starts.
     left: u64,
     every: u64,
     long: u64,
@@ -33,11 +34,11 @@ pub(super) struct Shorter {
     copy: Option<Copy>,
 }
 
-/// A copy that is being made.
+/// A copy of the record in progress.
 #[derive(Debug)]
 struct Copy {
     file: File,
-    /// Bytes of the record that are in it.
+    /// Number of bytes of the record that the copy covers.
     read: u64,
     done: Receiver<io::Result<()>>,
 }
@@ -49,8 +50,8 @@ impl Default for Shorter {
 }
 
 impl Shorter {
-    /// A second has been appended to the record in that folder. Returns the file to append to from now on, where that is
-    /// another one. An error is that of a copy, which is given up.
+    /// Counts a second that was appended to the record in this folder, and starts or finishes a copy. Returns the new
+    /// file to append to if a copy has replaced the record. Returns an error if a copy failed; the copy is discarded.
     pub(super) fn second(&mut self, folder: &Path, now_ms: i64) -> io::Result<Option<File>> {
         self.left = self.left.saturating_sub(1);
         let Some(copy) = &mut self.copy else {
@@ -76,7 +77,7 @@ impl Shorter {
         Ok(file)
     }
 
-    /// The run is over: a copy that is not finished is given up.
+    /// Ends the shortening after the run. An unfinished copy is discarded.
     pub(super) fn end(&mut self, folder: &Path) {
         if self.copy.take().is_some() {
             give_up(folder);
@@ -84,7 +85,7 @@ impl Shorter {
     }
 }
 
-/// Removes a copy that is not finished.
+/// Removes an unfinished copy.
 pub(super) fn give_up(folder: &Path) {
     let _ = fs::remove_file(folder.join(part(record::FILE)));
 }
@@ -109,7 +110,8 @@ impl Copy {
         Ok(Self { file, read, done })
     }
 
-    /// Adds what was recorded since it was begun, and takes the record's place. Its length, bytes.
+    /// Appends the data that was recorded since the copy started, and replaces the record with it. Returns the copy's
+    /// size in bytes.
     fn take_place(&mut self, folder: &Path) -> io::Result<u64> {
         let path = folder.join(record::FILE);
         let mut record = File::open(&path)?;
@@ -141,7 +143,8 @@ mod tests {
 
     const SECONDS: i64 = 12_000;
 
-    /// A run of some hours: an error in each thousandth second, and a slow sample in one.
+    /// Records a second of a run of several hours: every thousandth second has an error, and one second has a slow
+    /// sample.
     fn second(recorder: &mut Recorder, snapshot: &mut Snapshot, at: i64) {
         let label = recorder.intern("page");
         recorder.begin(at * 1000);
@@ -162,7 +165,7 @@ mod tests {
         (of(|s| s.all.count).sum(), of(|s| s.all.errors).sum(), longest, ms)
     }
 
-    /// Waits until no copy is being made.
+    /// Waits until no copy is in progress.
     fn wait_for_copy(folder: &mut Folder, recording: &mut Recording) {
         let until = Instant::now() + Duration::from_secs(60);
         while folder.write_record(recording).is_none() && folder.shorter.copy.is_some() {
@@ -190,7 +193,7 @@ mod tests {
             errors += u64::from(at % 1000 == 7);
             assert_eq!(folder.write_record(&mut recording), None);
             let is_copying = folder.shorter.copy.is_some();
-            // As after a kill: while a copy is made, and when it has taken the place.
+            // Reads the record as after a kill: while a copy is in progress, and after it has replaced the record.
             if is_copying != was_copying {
                 copies += u32::from(is_copying);
                 let record = Record::read(&path).unwrap();

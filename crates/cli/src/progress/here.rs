@@ -1,4 +1,4 @@
-//! Whether requests go to this very machine: to a loopback address or one of its own.
+//! Detects requests to this machine: to a loopback address or to one of its own addresses.
 
 use std::collections::HashSet;
 use std::net::{SocketAddr, UdpSocket};
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use stats::class::ClassDelta;
 
-/// Addresses that have been looked at.
+/// Addresses that were already checked.
 #[derive(Debug, Default)]
 pub(super) struct Here {
     looked: HashSet<Arc<str>>,
 }
 
 impl Here {
-    /// Whether one of the addresses that a second adds is of this machine.
+    /// True if one of the new addresses in a second belongs to this machine.
     pub(super) fn look(&mut self, classes: &[ClassDelta]) -> bool {
         let mut found = false;
         for class in classes.iter().filter(|class| class.header.is_empty() && class.count > 0) {
@@ -23,7 +23,7 @@ impl Here {
     }
 }
 
-/// Only an address of this machine can be bound.
+/// True if the address can be bound, which works only for addresses of this machine.
 fn is_here(address: &str) -> bool {
     let Ok(address) = address.parse::<SocketAddr>() else { return false };
     address.ip().is_loopback() || UdpSocket::bind((address.ip(), 0)).is_ok()

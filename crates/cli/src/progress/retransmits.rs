@@ -1,4 +1,5 @@
-//! Segments that the run's connections sent again: of all that the machine's did, those to destinations of the run.
+//! TCP segments that the run's connections retransmitted: of all retransmissions of the machine, those to destinations
+//! of the run.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -7,27 +8,28 @@ use record::{Class, ClassName, Recording};
 use stats::snapshot_file::Retransmits;
 use watch::retransmits::{self, Again};
 
-/// Destinations that may turn out to be the run's.
+/// Largest number of destinations that are kept because they may turn out to belong to the run.
 const MOST_UNKNOWN: usize = 1000;
 
-/// The retransmissions of a run.
+/// Retransmissions of a run.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
-    /// `None`: nobody looks, or the kernel does not say.
+    /// `None` if retransmissions are not counted, or if the kernel does not report them.
     follower: Option<retransmits::Retransmits>,
-    /// Those to destinations that the run has had no exchange with by now: the first may take long to end.
+    /// Retransmissions to destinations without a finished exchange so far. The first exchange with a destination may
+    /// take long.
     unknown: HashMap<SocketAddr, Again>,
-    /// The sentence for the log.
+    /// Message for the log.
     word: Option<String>,
 }
 
 impl Followed {
-    /// Looks from now on.
+    /// Starts counting retransmissions.
     pub(super) fn start(&mut self) {
         self.follower = Some(retransmits::Retransmits::start());
     }
 
-    /// The segments since the last call.
+    /// Returns the retransmitted segments since the last call, by destination.
     pub(super) fn take(&mut self, recording: &Recording) -> Option<Vec<Retransmits>> {
         match self.follower.as_ref()?.take() {
             Ok(grown) => Some(self.sort(grown, |address| recording.knows(address))),
@@ -41,7 +43,7 @@ impl Followed {
         }
     }
 
-    /// Gives those to known destinations, the others wait.
+    /// Returns the retransmissions to known destinations. Keeps the others until their destination is known.
     fn sort(
         &mut self,
         grown: HashMap<SocketAddr, Again>,
@@ -67,13 +69,13 @@ impl Followed {
         list
     }
 
-    /// Something for the log, once.
+    /// Returns the message for the log once.
     pub(super) fn word(&mut self) -> Option<String> {
         self.word.take()
     }
 }
 
-/// The same as a class of exchanges.
+/// Returns the retransmissions of a destination as a class of exchanges.
 pub(super) fn class(one: &Retransmits) -> (ClassName, Class) {
     let class =
         Class { retransmitted: one.data + one.syn, syn_retransmitted: one.syn, ..Class::default() };

@@ -1,4 +1,4 @@
-//! The command line of a run with agents, kept in its folder while it goes on for a coordinator that takes it over.
+//! Saves the command line of a run with agents in the run's folder, for a coordinator that takes the run over.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use fleet::remote::Former;
 use serde::{Deserialize, Serialize};
 
-/// The file with the command line.
+/// Name of the file with the command line.
 pub(super) const LINE: &str = "fleet.line";
 
-/// The command line of a run, and the folder in which it was given.
+/// Command line of a run, and the working folder in which it was given.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Line {
     pub(super) arguments: Vec<String>,
     pub(super) folder: PathBuf,
 }
 
-/// A run that is taken over, and its folder.
+/// A run that is being taken over, and its folder.
 pub(crate) struct Taken {
     pub(crate) former: Former,
     pub(crate) folder: PathBuf,
 }
 
-/// Keeps the command line of this process in the run's folder. The error is a sentence for the user.
+/// Saves the command line of this process in the run's folder. The error is a sentence for the user.
 pub(crate) fn keep(folder: &Path) -> Result<(), String> {
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
     let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
@@ -38,12 +38,12 @@ pub(crate) fn keep(folder: &Path) -> Result<(), String> {
     file.and_then(|mut file| file.write_all(&line)).map_err(|error| named(&error))
 }
 
-/// The run is over.
+/// Deletes the saved command line at the end of the run.
 pub(crate) fn forget(folder: &Path) {
     let _ = fs::remove_file(folder.join(LINE));
 }
 
-/// The command line of a run that was not over. The error is a sentence for the user.
+/// Reads the saved command line of a run that has not ended. The error is a sentence for the user.
 pub(super) fn line(folder: &Path) -> Result<Line, String> {
     let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
