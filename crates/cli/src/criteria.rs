@@ -1,7 +1,7 @@
-//! Criteria of a run: those that it must meet at its end, and those that end it early.
+//! Criteria of a run: those that the run must meet at its end, and those that end the run early.
 //!
-//! `window` holds the samples that a criterion is about while the run goes on, `judgement` the outcome and its forms for
-//! people and programs.
+//! `window` collects the samples that a criterion applies to during the run. `judgement` contains the outcome and
+//! formats it for the console and for files.
 
 mod judgement;
 mod window;
@@ -24,23 +24,24 @@ use crate::project::SERIES;
 use crate::properties::Properties;
 use crate::suggest::nearest;
 
-/// Criteria as they were given.
+/// The criteria that the user defined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Criteria {
-    /// They must hold.
+    /// Criteria that the run must meet.
     pub(crate) fail: Vec<Criterion>,
-    /// The first of them that holds ends the run.
+    /// Criteria that end the run: the first one that holds stops it.
     pub(crate) abort: Vec<Criterion>,
 }
 
-/// The samples of the run that a criterion is about.
+/// All samples of the run that a criterion applies to.
 struct Whole<'a> {
     totals: &'a Totals,
     label: Option<&'a str>,
     seconds: f64,
-    /// Names of the run's series.
+    /// Names of the run's series of numbers.
     series: &'a [String],
-    /// Nothing of the load was sent: samples of setUp and tearDown groups are not what a criterion means that names no label.
+    /// True if only setUp and tearDown groups sent requests. Their samples do not count for a criterion without a
+    /// label.
     without_load: bool,
 }
 
@@ -91,37 +92,37 @@ fn times_of(row: &Row, times: Times) -> &Hist {
     if times == Times::Service { &row.service } else { &row.response }
 }
 
-/// Criteria that are judged while the run goes on.
+/// Judges criteria during the run.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     criteria: Criteria,
     windows: Vec<Window>,
     start_ms: i64,
     last_ms: i64,
-    /// A request has begun.
+    /// True if a first request has started.
     begun: bool,
     aborted: Option<Judged>,
-    /// Starts that were due, and those that were not made.
+    /// Number of iteration starts that were due, and of those that were skipped.
     starts: (u64, u64),
-    /// Labels of criteria that the plan has, whether they occur or not.
+    /// Labels in criteria that the plan defines, even if they have no samples.
     planned: Vec<String>,
-    /// Names of the run's series.
+    /// Names of the run's series of numbers.
     series: Vec<String>,
-    /// The plan has a sampler that is enabled, and a main thread group.
+    /// True if the plan has an enabled sampler, and true if it has a main thread group.
     has_samplers: bool,
     has_main_group: bool,
 }
 
 impl Watch {
     pub(crate) fn new(criteria: &Criteria) -> Self {
-        // Those without a window are judged at the end of the run, and shown while it goes on.
+        // Criteria without a window are judged at the end of the run, and shown during it.
         let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
         let windows = fail.chain(ends).collect();
         Self { criteria: criteria.clone(), windows, ..Self::default() }
     }
 
-    /// The watch with what the plan has: labels of criteria, samplers and main thread groups; and with the run's series.
+    /// Adds facts about the plan (labels of criteria, samplers and main thread groups) and the run's series of numbers.
     pub(crate) fn knowing(mut self, plan: &Plan, frame: &Frame) -> Self {
         self.planned = planned(&self.criteria, plan);
         (self.has_samplers, self.has_main_group) = (!plan.samplers.is_empty(), plan.has_main_group);
@@ -133,12 +134,12 @@ impl Watch {
         self
     }
 
-    /// The watch of a run that starts then, epoch ms.
+    /// Sets the start of the run in epoch milliseconds.
     pub(crate) fn starting(self, start_ms: i64) -> Self {
         Self { start_ms, last_ms: start_ms, ..self }
     }
 
-    /// Whether setUp and tearDown groups alone sent requests, in a plan that has main thread groups.
+    /// True if only setUp and tearDown groups sent requests, in a plan that has main thread groups.
     pub(crate) fn lacks_load(&self, totals: &Totals) -> bool {
         let aside = totals.counters.get(Counter::RequestsAside);
         self.has_main_group && aside > 0 && totals.requests().tally.count <= aside
@@ -148,22 +149,22 @@ impl Watch {
         self.has_samplers
     }
 
-    /// Whether a criterion has ended the run.
+    /// True if a criterion has ended the run.
     pub(crate) fn has_ended(&self) -> bool {
         self.aborted.is_some()
     }
 
-    /// The criterion that has ended the run, with the value at that moment.
+    /// Returns the criterion that has ended the run, with the value at that moment.
     pub(crate) fn aborted(&self) -> Option<&Judged> {
         self.aborted.as_ref()
     }
 
-    /// The criteria by now, in the order in which they were given: `--fail`, then `--abort-if`.
+    /// Returns the current state of the criteria in the order in which they were given: `--fail`, then `--abort-if`.
     pub(crate) fn lamps(&self) -> Vec<Lamp> {
         self.windows.iter().map(Window::lamp).collect()
     }
 
-    /// The measurements of a second of the run.
+    /// Adds the measurements of a second of the run.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) {
         self.starts.0 += snapshot.counters.get(Counter::StartsDue);
         self.starts.1 += snapshot.counters.get(Counter::StartsMissed);
@@ -172,14 +173,14 @@ impl Watch {
         }
     }
 
-    /// The first request began at that time: rates so far count from then on. Later calls change nothing.
+    /// Sets the start of the first request, from which rates are computed. Later calls have no effect.
     pub(crate) fn begin(&mut self, first_ms: i64) {
         if !std::mem::replace(&mut self.begun, true) {
             self.last_ms = first_ms;
         }
     }
 
-    /// A second of the run is over. `Some`: this ends the run.
+    /// Ends a second of the run. Returns the criterion that ends the run, if there is one.
     pub(crate) fn close(&mut self, at_ms: i64) -> Option<Judged> {
         let ms = (at_ms - self.last_ms).max(0);
         self.last_ms = at_ms;
@@ -208,7 +209,7 @@ impl Watch {
         self.windows.is_empty()
     }
 
-    /// The judgement at the end of the run.
+    /// Judges all criteria at the end of the run.
     pub(crate) fn judge(
         &self,
         totals: &Totals,
@@ -237,7 +238,7 @@ impl Watch {
     }
 }
 
-/// The run at its end.
+/// Data for judging criteria at the end of the run.
 struct AtEnd<'a> {
     evidence: Evidence<'a>,
     totals: &'a Totals,
@@ -281,7 +282,8 @@ impl AtEnd<'_> {
         }
     }
 
-    /// The judgement of a criterion that should have ended the run and had nothing to judge; `None` where it had.
+    /// Returns an undecided result for a criterion that could not end the run because it had no data. Returns `None` if
+    /// it had data.
     fn unguarded(&self, window: &Window) -> Option<Judged> {
         let criterion = &window.criterion;
         let (whole, nothing) = (self.whole(criterion), self.nothing(criterion));
@@ -290,7 +292,7 @@ impl AtEnd<'_> {
             (Nothing::Run | Nothing::Main | Nothing::Unknown(_), _) if whole.count() == 0 => {
                 nothing.words(criterion)
             }
-            // A count of a label that was planned and did not occur is 0; all else has no value.
+            // The count for a planned label without samples is 0. All other figures then have no value.
             (Nothing::Planned, _) if whole.count() == 0 && judged.value.is_none() => {
                 nothing.words(criterion)
             }
@@ -303,7 +305,7 @@ impl AtEnd<'_> {
         Some(judged)
     }
 
-    /// The reason for which a criterion has no samples, if it has none.
+    /// Returns the reason for which a criterion has no samples.
     fn nothing(&self, criterion: &Criterion) -> Nothing {
         match &criterion.label {
             _ if self.totals.rows().iter().all(|row| row.tally.count == 0) => Nothing::Run,
@@ -317,7 +319,7 @@ impl AtEnd<'_> {
     }
 }
 
-/// A run that is shorter than the window of a criterion.
+/// Returns the reason for an undecided criterion if the run is shorter than the criterion's window.
 fn short(length: Duration, over: Duration) -> Words {
     let (length, over) = (seconds(length), seconds(over));
     Words {
@@ -326,9 +328,9 @@ fn short(length: Duration, over: Duration) -> Words {
     }
 }
 
-/// The end of the worst window, behind what else there is to say of it.
+/// Adds the end time of the worst window to the reason.
 fn ended_at(at: Duration, reason: Option<Words>) -> Words {
-    // Seconds of a run end some milliseconds early or late.
+    // The end of a second may be some milliseconds early or late, so the time is rounded.
     let s = at.as_secs_f64().round() as u64;
     let clock = format!("{}:{:02}", s / 60, s % 60);
     let (en, zh) = (format!("worst window ended at {clock}"), format!("最差窗口结束于 {clock}"));
@@ -354,7 +356,7 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-/// Labels of criteria that the plan has, as far as they are constant.
+/// Returns the labels in criteria that the plan defines as constant texts.
 fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     let labels = criteria.fail.iter().chain(&criteria.abort).filter_map(|one| one.label.as_ref());
     let is_planned = |label: &&String| {
@@ -365,7 +367,8 @@ fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     labels.filter(is_planned).cloned().collect()
 }
 
-/// Sentences on criteria that no sample can be about: the labels of the plan are known, and theirs is none of them.
+/// Returns error messages for criteria whose label no sample can have. Returns none if the plan's labels are not fully
+/// known.
 pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     let Some(names) = labels(plan) else { return Vec::new() };
     let all = criteria.fail.iter().chain(&criteria.abort);
@@ -379,7 +382,7 @@ pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     unknown.collect()
 }
 
-/// Sentences on criteria of series that the run does not have.
+/// Returns error messages for criteria about series that the run does not have.
 pub(crate) fn unknown_series(criteria: &Criteria, properties: &Properties) -> Vec<String> {
     let lines = properties.get(SERIES).unwrap_or_default();
     let names: Vec<&str> =
@@ -396,7 +399,7 @@ pub(crate) fn unknown_series(criteria: &Criteria, properties: &Properties) -> Ve
     unknown.collect()
 }
 
-/// The labels that samples of the plan can have; `None` where variables, scripts or Java make some of them.
+/// Returns the labels that samples of the plan can have, or `None` if variables, scripts or Java create some of them.
 fn labels(plan: &Plan) -> Option<Vec<&str>> {
     let is_made =
         |kind: &SamplerKind| matches!(kind, SamplerKind::JavaBacked(_) | SamplerKind::Script(_));

@@ -1,5 +1,5 @@
-//! Files that a command writes: none of them may be one that it reads, or another that it writes.
-//! `promised` keeps summaries of an earlier command from being taken for those of this one.
+//! Checks the files that a command writes: none of them may be a file that the command reads, or another output file.
+//! `promised` prevents summaries of an earlier command from being taken for results of the current one.
 
 mod promised;
 
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use promised::{Promised, note_error};
 
-/// A file, and how the user names it, such as `--junit`.
+/// Name of the option for a file, such as `--junit`, and the file's path.
 pub(crate) type Named<'a> = (&'static str, &'a Path);
 
-/// The first file to be written that is another one of the command, as a sentence for the user. Of a folder that is read all
-/// files count but those for people. Devices and pipes may be written to by all.
+/// Returns an error message for the first output file that is the same as another file of the command. If a folder is
+/// read, all its files count except HTML and Markdown files. Several outputs may use the same device or pipe.
 pub(crate) fn clash<'a>(
     read: impl IntoIterator<Item = Named<'a>>,
     written: impl IntoIterator<Item = Named<'a>>,
@@ -33,14 +33,14 @@ pub(crate) fn clash<'a>(
     None
 }
 
-/// The device and number of a file that is there, or the path of one that is not there yet.
+/// Device and inode of an existing file, or path of a file that does not exist yet.
 #[derive(PartialEq)]
 enum Identity {
     Inode(u64, u64),
     Path(PathBuf),
 }
 
-/// The file, or the files of a folder from which a report can be made.
+/// Returns the identity of a file, or those of the files in a folder from which a report can be built.
 fn within(path: &Path) -> impl Iterator<Item = Identity> {
     let files = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_for_people = |file: &PathBuf| {
@@ -51,7 +51,7 @@ fn within(path: &Path) -> impl Iterator<Item = Identity> {
     identity(path).into_iter().chain(files.into_iter().filter_map(|file| identity(&file)))
 }
 
-/// `None` for what is no regular file.
+/// Returns the identity of a regular file or of a file that does not exist yet, and `None` for anything else.
 fn identity(path: &Path) -> Option<Identity> {
     match std::fs::metadata(path) {
         Ok(about) => about.is_file().then(|| Identity::Inode(about.dev(), about.ino())),

@@ -1,8 +1,8 @@
-//! `throng preflight`: before a run, the load that this machine and a chain of proxies can carry.
+//! `throng preflight`: checks before a run if this machine and a chain of proxies can carry its load.
 //!
-//! Reads the demand from the plan and the limits from the machine; each rule makes a finding with the limit,
-//! the need, and the command that closes the gap. A run makes the same checks when it starts, and warns of findings that do
-//! not fit. Costs a few reads of /proc and an evaluation of the plan's destinations.
+//! Reads the demand from the plan and the limits from the machine. Each rule produces a finding with the limit, the
+//! need, and the command that raises the limit. A run makes the same checks when it starts, and warns about limits that
+//! are too small. The cost is a few reads of /proc and an evaluation of the plan's destinations.
 //!
 //! | module | holds |
 //! |---|---|
@@ -47,7 +47,7 @@ pub(crate) use host::Host;
 use place::Surroundings;
 use report::Report;
 
-/// `--watch` alone, without hosts to ask.
+/// Error message for `--watch` without any hosts.
 const NO_HOSTS: &str = "--watch without NAME=URL asks the hosts of throng.toml and the plan's PerfMon agents, and none is named there: give \
     --watch NAME=URL, or name hosts under [watch] in throng.toml";
 
@@ -96,7 +96,7 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
 }
 
-/// The report on this machine, or on it with the settings of a file.
+/// Builds the report on this machine, or on this machine with the settings of a file.
 fn report(
     demand: Demand,
     flags: &PreflightFlags,
@@ -115,7 +115,7 @@ fn report(
     report
 }
 
-/// Hosts of the command line, and those of throng.toml with other names.
+/// Merges the hosts of the command line with those of throng.toml that have other names.
 fn merged(mut hosts: Vec<watch::Host>, of_project: Vec<watch::Host>) -> Vec<watch::Host> {
     for host in of_project {
         if hosts.iter().all(|one| one.name != host.name) {
@@ -125,8 +125,8 @@ fn merged(mut hosts: Vec<watch::Host>, of_project: Vec<watch::Host>) -> Vec<watc
     hosts
 }
 
-/// The demand of the plan, if it has one that `throng run` would run, or of the users that were asked for. The error is the
-/// exit code, and its reason has been printed.
+/// Returns the demand of a plan that `throng run` would run, or of the requested number of users. The error is the exit
+/// code of a failure whose message is already printed.
 fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> {
     let demand = match &flags.plan {
         None => {
@@ -155,7 +155,7 @@ fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> 
     demand.map_err(|message| usage(&format!("source addresses: {message}")))
 }
 
-/// The report on a plan that `throng run` would refuse: the form of every report, and that of `check` in `plan`.
+/// Returns the JSON report on a plan that `throng run` would refuse. `plan` contains the report of `throng check`.
 fn refused(checked: &Checked) -> Value {
     json!({
         "severity": "refused",
@@ -172,7 +172,7 @@ fn refused(checked: &Checked) -> Value {
     })
 }
 
-/// The properties and the options beside the plan.
+/// Returns the properties and options that apply besides the plan.
 fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
     Given {
         properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -184,14 +184,15 @@ fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
     }
 }
 
-/// Changes the settings that are too small, or prints what would be changed. With --json, standard output is the report's alone.
+/// Raises the settings that are too small, or prints the changes only. With --json, standard output is reserved for the
+/// report.
 fn fix(report: &Report, dry_run: bool, json: bool) {
     let text =
         if dry_run { report.plan_of_changes() } else { report.change(Path::new("/proc/sys")) };
     terminal::write(if json { Stream::Err } else { Stream::Out }, &text);
 }
 
-/// Users of each group at once by a load in place of the plan's, as throng.toml gives it.
+/// Returns the simultaneous users of each thread group under a load of throng.toml that replaces the plan's.
 fn users_of(plan: &Plan, given: &Given, load: &plan::load::Given) -> Result<Vec<u64>, String> {
     let options = engine::Options {
         properties: given.properties.clone(),
@@ -203,48 +204,48 @@ fn users_of(plan: &Plan, given: &Given, load: &plan::load::Given) -> Result<Vec<
     Ok(evaluated.at_once_by_group().collect())
 }
 
-/// The preflight's results for the start of a run.
+/// Results of the preflight checks at the start of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// One line per limit that is too small; empty if all fits.
+    /// A line for each limit that is too small. Empty if all limits are sufficient.
     pub(crate) warnings: Vec<String>,
-    /// The lines of `warnings` about limits that this machine cannot meet at all.
+    /// The lines of `warnings` about limits that make a run impossible on this machine.
     pub(crate) refusals: Vec<String>,
-    /// Settings of groups that are not a number.
+    /// Warnings about settings of thread groups that are not numbers.
     pub(crate) odd_numbers: Vec<String>,
-    /// Users.
+    /// Number of users.
     pub(crate) users: u64,
-    /// Ports that the run's connections may have; `None` where a destination is not known before.
+    /// Number of local ports available to the run's connections. `None` if a destination is unknown before the run.
     pub(crate) ports: Option<u64>,
-    /// Ports that those to each destination may have, and `net.ipv4.tcp_tw_reuse`.
+    /// Number of local ports available for each destination, and the value of `net.ipv4.tcp_tw_reuse`.
     pub(crate) ports_each: u64,
     pub(crate) time_wait_reuse: u64,
-    /// Bytes of a socket's receive buffer to begin with; 0 where it is not known.
+    /// Initial size of a socket's receive buffer in bytes. 0 if it is unknown.
     pub(crate) receive_buffer: u64,
-    /// Connections that users hold at most.
+    /// Largest number of connections that the users hold.
     pub(crate) connections: u64,
-    /// The machine's processors and bytes of memory.
+    /// Number of processors of the machine, and its memory in bytes.
     pub(crate) processors: u64,
     pub(crate) memory: u64,
 }
 
-/// The coming run, as far as it is known.
+/// What is known about the run before it starts.
 #[derive(Debug)]
 pub(crate) struct About {
     pub(crate) properties: HashMap<String, String>,
-    /// The plan's folder.
+    /// Folder of the plan.
     pub(crate) folder: PathBuf,
-    /// Users of each group at once, if they have been worked out already.
+    /// Simultaneous users of each thread group, if they were already computed.
     pub(crate) users: Option<Vec<u64>>,
-    /// Processes that were asked for.
+    /// Requested number of processes.
     pub(crate) workers: Option<u64>,
 }
 
-/// Looks at a plan that is about to run on this machine.
+/// Checks a plan that is about to run on this machine.
 pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     let About { properties, folder, users: by_group, workers } = about;
     let given = Given { properties, folder, users: None, by_group, ..Given::default() };
-    // What is wrong with the sources, the engine says.
+    // The engine reports errors in the source addresses, so they are ignored here.
     let (processors, memory) = (host.processors, host.memory_total);
     let Ok(mut demand) = demand::of_plan(plan, &given) else {
         return Look { processors, memory, ..Look::default() };
@@ -280,13 +281,13 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     }
 }
 
-/// A size of the command line: bytes, or with K, M or G.
+/// Parses a size from the command line: bytes, or a number with K, M or G.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let size = chain::size(text).filter(|bytes| *bytes > 0);
     size.ok_or_else(|| "a size is wanted, such as 4096 or 64K".into())
 }
 
-/// A mistake in a chain, with a mark below it.
+/// Formats an error in a chain's text with a mark below its position.
 fn diagnosis(mistake: &Mistake) -> String {
     let before = mistake.text[..mistake.at].chars().count();
     format!("--chain: {}\n  {}\n  {}^", mistake.message, mistake.text, " ".repeat(before))

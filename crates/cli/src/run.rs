@@ -1,8 +1,8 @@
-//! `throng run`, and JMeter's `-n -t`: from the request to the exit code.
+//! `throng run`, and JMeter's `-n -t`: executes a run from the request to the exit code.
 //!
-//! All problems are reported before the first user starts: findings of the plan, elements that cannot
-//! run, properties without effect. Then the run goes on until it ends or is stopped; its folder is up to date
-//! at every moment.
+//! All problems are reported before the first user starts: findings of the plan, elements that cannot run, and
+//! properties without effect. Then the run continues until it ends or is stopped. The files in its folder are up to
+//! date at any time.
 
 mod admission;
 mod exports;
@@ -61,15 +61,15 @@ use crate::{
     asked_load, control, ctl, junit, lost, machines, outputs, plugins, project, report, terminal,
 };
 
-/// Longest wait for events between checks whether the user wants to end.
+/// Longest wait for an event between two checks for the user's request to end.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time for samples in flight behind a criterion that ends the run.
+/// Time for samples in flight to finish after a criterion has ended the run.
 const ABORT_GRACE: Duration = Duration::from_secs(10);
 
-/// Said of a plan without thread groups for the load.
+/// Message for a plan whose thread groups are all setUp or tearDown groups.
 const NO_MAIN_GROUP: &str = "all thread groups of the plan are setUp or tearDown thread groups: their samples are taken as the load";
 
-/// The logger of JMeter's engine, whose lines tools look for.
+/// Logger name of JMeter's engine, whose lines other tools search for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
 /// Runs the plan file of the request.
@@ -86,7 +86,7 @@ pub(crate) fn run(mut request: Request) -> Exit {
         .around(kept.iter().map(|file| ("another file", &**file)), || run_with(request, project))
 }
 
-/// Runs the plan file of a request beside which a project file was read or not.
+/// Runs the plan file of a request. `project` is the result of reading its throng.toml.
 fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
     match project {
         Ok(None) => {}
@@ -108,13 +108,13 @@ fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
     }
 }
 
-/// Runs a plan whose text is at hand.
+/// Runs a plan whose text was already read.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut console = Console::new(request.json, request.quiet);
     stages(request, bytes, None, &mut console).unwrap_or_else(|exit| exit)
 }
 
-/// Goes on with a run whose coordinator has ended.
+/// Continues a run whose coordinator has ended.
 pub(crate) fn resume(mut request: Request, taken: Taken) -> Exit {
     if let Err(message) = project::apply(&mut request) {
         terminal::error(&message);
@@ -125,7 +125,7 @@ pub(crate) fn resume(mut request: Request, taken: Taken) -> Exit {
     stages(&request, bytes, Some(taken), &mut console).unwrap_or_else(|exit| exit)
 }
 
-/// The stages of a run in their order. `Err` is the exit code of a run that did not start.
+/// Executes the stages of a run in order. `Err` is the exit code of a run that did not start.
 fn stages(
     request: &Request,
     bytes: Vec<u8>,
@@ -142,10 +142,10 @@ fn stages(
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     let missing = crate::check::missing_in(&loaded);
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
-    // A reading takes a tenth of the time to the first request: one does for all.
+    // Reading the machine's limits takes a tenth of the time to the first request, so all checks share one reading.
     let host = Host::now();
     let room = Room { request, properties: &of_plan, workers, host: &host };
-    // Only with the plan's own load it is known by now how many users there are.
+    // At this point the number of users is known only for the plan's own load.
     if request.load.is_empty() {
         room.check(&plan, None, console)?;
     }
@@ -196,14 +196,14 @@ fn stages(
     Ok(ending.conclude(running, &percentages, &mut traces))
 }
 
-/// Starts the clock of the run, and refuses what would fail at its end only.
+/// Starts the clock of the run, and refuses output files that could not be written at its end.
 fn begin(request: &Request) -> Result<(), String> {
     stats::clock::begin();
     terminal::wait_for_nobody();
     settings::refuse_unwritable(request)
 }
 
-/// Evaluates what is evaluated once, and gives the plan the load that was asked for in place of its own.
+/// Evaluates the parts of the plan that are evaluated once, and replaces the plan's load by the requested one.
 fn evaluate(
     request: &Request,
     plan: &Plan,
@@ -221,7 +221,7 @@ fn evaluate(
     Ok(evaluated)
 }
 
-/// Everything that the engine or the workers are started with.
+/// Everything that is needed to start the engine or the workers.
 struct Start<'a> {
     request: &'a Request,
     properties: &'a Properties,
@@ -230,14 +230,15 @@ struct Start<'a> {
     options: Options,
     evaluated: Evaluated,
     found: Look,
-    /// Files that are not there, as the record names them.
+    /// Names of missing files for the record.
     missing: Vec<String>,
-    /// When another coordinator has begun the run, ms since 1970.
+    /// Start of a run that another coordinator has started, in epoch milliseconds.
     began_ms: Option<i64>,
 }
 
 impl Start<'_> {
-    /// Starts the users, here or in workers, and says so. `Err` is the exit code if that is not possible.
+    /// Starts the users in this process or in workers, and reports the start. `Err` is the exit code if the start
+    /// fails.
     fn run(
         self,
         workers: Option<u32>,
@@ -308,7 +309,7 @@ impl Start<'_> {
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 
-    /// The agents of a run with --fleet.
+    /// Gathers the agents of a run with --fleet.
     fn gather(
         &self,
         workers: Option<u32>,
@@ -350,7 +351,7 @@ impl Start<'_> {
     }
 }
 
-/// Logs the start of the run and prints it.
+/// Logs and prints the start of the run.
 fn tell_of_start(
     request: &Request,
     (start_ms, users): (i64, u64),
@@ -368,7 +369,7 @@ fn tell_of_start(
     }
 }
 
-/// Complaints of evaluating the plan and of checking the machine, those of both once.
+/// Returns the warnings about the plan's values and about the machine, without duplicates.
 fn complaints(evaluated: &mut Evaluated, found: &mut Look) -> Vec<Line> {
     let mut complaints = evaluated.take_complaints();
     complaints
@@ -377,7 +378,7 @@ fn complaints(evaluated: &mut Evaluated, found: &mut Look) -> Vec<Line> {
     complaints
 }
 
-/// Lets `throng ctl` reach the run by its folder.
+/// Opens the socket for `throng ctl` in the run's folder.
 fn reachable(requests: &ctl::Requests, traces: &mut Traces<'_>) -> Option<ctl::Server> {
     let listen = |folder| ctl::Server::listen(folder, requests.sender());
     traces.folder.path().map(listen).transpose().unwrap_or_else(|error| {
@@ -387,28 +388,28 @@ fn reachable(requests: &ctl::Requests, traces: &mut Traces<'_>) -> Option<ctl::S
     })
 }
 
-/// A run that has started.
+/// A run in progress.
 struct Running {
     run: Spread,
-    /// Worker processes with which it started.
+    /// Number of worker processes at the start of the run.
     workers: u32,
     progress: Progress,
-    /// Files for what watched hosts tell the plan's collectors.
+    /// Files with the figures of watched hosts, for the plan's PerfMon collectors.
     files: MonitorFiles,
-    /// The generator's own use before the first user.
+    /// Resources that the generator had used before the first user.
     before: Usage,
     start_ms: i64,
     offload: Option<Arc<dyn Offload>>,
-    /// Criteria that are judged while it goes on.
+    /// Judges criteria during the run.
     watch: Watch,
-    /// The load by now, and who changes it.
+    /// Current load, and the changes made by requests.
     asked: live::Asked,
-    /// Requests to change it; the socket by which some come is there as long as the second is.
+    /// Requests to change the load, and the socket that receives some of them. The socket exists as long as this value.
     ctl: (ctl::Requests, Option<ctl::Server>),
 }
 
 impl Running {
-    /// The loop of a run: events of the engine, and the user's wish to end. Returns the workers that died.
+    /// Main loop of a run: handles events of the engine and the user's requests to end. Returns the workers that died.
     fn drive(
         &mut self,
         interrupt: &Interrupt,
@@ -436,7 +437,8 @@ impl Running {
                 stop(run, asked, traces);
                 let change = Change::Stop { at_once: asked > 1 };
                 progress.mark(change, if asked > 1 { "stop at once" } else { "stop" });
-                // Nobody is there to press Ctrl-C again, and whoever asked will not wait for ever.
+                // After SIGTERM or SIGHUP no user is present to press Ctrl-C a second time, and the sending program has
+                // a time limit of its own.
                 if asked == 1 && interrupt.is_by_program() {
                     let words =
                         format!("{} s after the signal to end", interrupt.grace().as_secs());
@@ -479,7 +481,8 @@ impl Running {
     }
 }
 
-/// Adds a core's snapshot, and tells the second that it completes. `Some`: a criterion ends the run.
+/// Adds a core's snapshot, and publishes the second if it is complete. Returns the criterion that ends the run, if
+/// there is one.
 fn measured(
     mut snapshot: Box<Snapshot>,
     run: &mut Spread,
@@ -505,7 +508,7 @@ fn measured(
     ended
 }
 
-/// A worker has died: the run's marks, log and user are told.
+/// Reports the death of a worker: in the record, in the log and on the console.
 fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss {
     let words = lost::words(&loss);
     progress.mark(Change::Lost(words.clone()), &words);
@@ -514,7 +517,7 @@ fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss
     loss
 }
 
-/// Ends samples in flight at once, when the time that they had behind a criterion that ends the run is over.
+/// Cuts samples in flight when their time to finish is over.
 fn cut(
     at: &mut Option<(Instant, String)>,
     run: &mut Spread,
@@ -529,7 +532,7 @@ fn cut(
     }
 }
 
-/// Marks, logs and prints a change of the system clock.
+/// Records, logs and prints a change of the system clock.
 fn tell_of_clock(steps: &mut Steps, progress: &mut Progress, traces: &mut Traces<'_>) {
     let Some(step) = steps.new_step(stats::clock::set_by_ms()) else { return };
     let (by, way) =
@@ -551,7 +554,7 @@ fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
     traces.warn("throng", message);
 }
 
-/// The end of a run: summary, report and exit code.
+/// Data for the end of a run: summary, report and exit code.
 struct Ending<'a> {
     request: &'a Request,
     interrupt: &'a Interrupt,
@@ -571,7 +574,7 @@ impl Ending<'_> {
         let Running {
             run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
-        // What comes behind the last second, such as fetching the rows of agents, is no time of the run.
+        // Work after the last second, such as fetching rows from agents, does not count as run time.
         let end_ms = progress.ended_ms();
         exports::end(traces);
         let (first_ms, last_ms) = progress.totals().span_ms().unwrap_or((start_ms, end_ms));
@@ -610,7 +613,7 @@ impl Ending<'_> {
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
         reports::write(self.request, self.dashboard.as_ref(), traces);
         exports::finish(traces);
-        // Behind all that can lose something.
+        // Written after all steps that can lose results, so that it contains all losses.
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         traces.folder.path().into_iter().for_each(kept::forget);
         let last = std::mem::take(&mut traces.last);
@@ -628,7 +631,7 @@ impl Ending<'_> {
         exit
     }
 
-    /// The end as the summary names it.
+    /// Returns the reason for the run's end in the form of the summary.
     fn end(&self, run: &Spread, watch: &Watch) -> End {
         match run.aborted() {
             Some(reason) => End::Aborted(reason.to_owned()),
@@ -641,7 +644,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Writes the run's tests as XML, if they are asked for.
+    /// Writes the JUnit file of the run, if it was requested.
     fn write_junit(
         &self,
         end: &End,
@@ -671,7 +674,7 @@ impl Ending<'_> {
         }
     }
 
-    /// `whole`: nothing that was to be written is lost.
+    /// Returns the exit code of the run. `whole` is true if no output was lost.
     fn exit(
         &self,
         run: &Spread,
@@ -697,9 +700,10 @@ impl Ending<'_> {
             console.warn(&why.en);
         }
         let interrupt = self.interrupt;
-        // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
+        // JMeter exits with 0 if the test was ended through its control port. With JMeter's command line, Throng does
+        // the same.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
-        // JMeter ends with 0 then.
+        // JMeter exits with 0 in these cases.
         let decides_nothing = judgement.without_samples.is_some() || judgement.cut_short.is_some();
         let undecided = decides_nothing && !self.request.listen;
         let applying = [
@@ -714,7 +718,7 @@ impl Ending<'_> {
     }
 }
 
-/// Lets the Java machine end. A script's own exit code counts.
+/// Lets the Java machine finish and exits. If a script sets an exit code, that code is used.
 fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
     if exit == Exit::Ok
         && let Some(words) = offload.linger()

@@ -1,4 +1,4 @@
-//! The verdict on a run, as people and programs read it.
+//! Formats the verdict on a run as text and as JSON.
 
 pub(crate) mod verb;
 
@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::flags::Lang;
 
-/// Columns of the text where no terminal says its own.
+/// Default width of the text in columns.
 pub(crate) const WIDTH: usize = 120;
 const INDENT: &str = "  ";
 
-/// The verdict on the run of that folder, and the settings in force of watched Java machines as JSON; `None` where it has
-/// no record.
+/// Returns the verdict on the run in this folder, and the settings of watched Java machines as JSON. Returns `None` if
+/// the run has no record.
 pub(crate) fn of_folder(folder: Option<&Path>) -> Option<(Verdict, Map<String, Value>)> {
     let record = Record::read(folder?).ok()?;
     let machines = machines(&record).into_iter();
@@ -25,7 +25,7 @@ pub(crate) fn of_folder(folder: Option<&Path>) -> Option<(Verdict, Map<String, V
     Some((rules::verdict(&record), java))
 }
 
-/// The language that was asked for, or that of the surroundings.
+/// Returns the requested language, or the language of the environment.
 pub(crate) fn language(asked: Option<Lang>) -> Language {
     let surroundings = || {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -39,12 +39,12 @@ pub(crate) fn language(asked: Option<Lang>) -> Language {
     }
 }
 
-/// The verdict as JSON.
+/// Returns the verdict as JSON.
 pub(crate) fn data(verdict: &Verdict) -> Value {
     serde_json::to_value(verdict).unwrap_or_default()
 }
 
-/// The summary's JSON with its verdict, `null` where there is none, and the watched Java machines, if there are some.
+/// Adds the verdict, or `null` if there is none, and the watched Java machines to the summary's JSON.
 pub(crate) fn into_json(
     json: String,
     verdict: Option<&Verdict>,
@@ -58,12 +58,12 @@ pub(crate) fn into_json(
     serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 
-/// The verdict for people, with an empty line behind it.
+/// Formats the verdict as text, followed by an empty line.
 pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) -> String {
     text_beside(verdict, false, language, width)
 }
 
-/// The same; `not_met`: a criterion beside it is not met.
+/// Formats the verdict as text. `not_met` is true if the run has missed a criterion.
 pub(crate) fn text_beside(
     verdict: &Verdict,
     not_met: bool,
@@ -125,7 +125,7 @@ pub(crate) fn text_beside(
     out
 }
 
-/// A finding for people; `at` says where it was found, where that is not clear.
+/// Formats a finding as text. `at` names the place of the finding if that is not obvious.
 pub(crate) fn told(finding: &Finding, at: &str, language: Language, width: usize) -> String {
     let zh = language == Language::Chinese;
     let mut out = String::new();
@@ -159,7 +159,7 @@ fn confidence(finding: &Finding, zh: bool) -> &'static str {
     }
 }
 
-/// Lines of at most so many columns. Chinese has no spaces: it may be broken behind any of its characters, which are two
+/// Wraps a text at a number of columns. Chinese has no spaces: a line can break after any character, and each is two
 /// columns wide.
 fn wrapped(indent: &str, text: &str, width: usize) -> String {
     let wide = |c: char| if c >= '\u{2e80}' { 2 } else { 1 };

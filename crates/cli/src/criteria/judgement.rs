@@ -1,4 +1,5 @@
-//! The outcome of a run's criteria: one value, which the console, `summary.json`, JUnit, reports and the exit code render.
+//! The outcome of a run's criteria. The console, `summary.json`, JUnit, reports and the exit code are all based on this
+//! value.
 
 use answers::criterion::{Judged, Outcome};
 use answers::verdict::Words;
@@ -6,23 +7,23 @@ use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
-/// The run's judgement.
+/// Judgement of a run by its criteria.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Judgement {
-    /// Criteria that the run must meet.
+    /// Results of the criteria that the run must meet.
     pub(crate) judged: Vec<Judged>,
     /// The criterion that ended the run, with the value at that moment.
     pub(crate) aborted: Option<Judged>,
-    /// Criteria that should have ended the run if they held, and that had nothing to judge: all of them undecided.
+    /// Criteria that could have ended the run but had no data to judge. All of them are undecided.
     pub(crate) unguarded: Vec<Judged>,
-    /// Why the run has no samples, if it has none.
+    /// Reason for which the run has no samples. `None` if it has samples.
     pub(crate) without_samples: Option<&'static str>,
-    /// Why errors ended the run, or many of its users, before the load was made.
+    /// Set if errors ended the run, or many of its users, before the load was complete. Contains the reason.
     pub(crate) cut_short: Option<Words>,
 }
 
 impl Judgement {
-    /// The worst outcome of all criteria.
+    /// Returns the worst outcome of all criteria.
     pub(crate) fn outcome(&self) -> Outcome {
         let has = |outcome| self.all().any(|judged| judged.outcome == outcome);
         if self.aborted.is_some() || has(Outcome::NotMet) {
@@ -34,7 +35,7 @@ impl Judgement {
         }
     }
 
-    /// The exit code that the criteria ask for.
+    /// Returns the exit code for the outcome of the criteria.
     pub(crate) fn exit(&self) -> Exit {
         match self.outcome() {
             Outcome::Met => Exit::Ok,
@@ -43,12 +44,12 @@ impl Judgement {
         }
     }
 
-    /// All criteria that did not end the run.
+    /// Returns all criteria that did not end the run.
     fn all(&self) -> impl Iterator<Item = &Judged> {
         self.judged.iter().chain(&self.unguarded)
     }
 
-    /// A line for each criterion that is not met or undecided.
+    /// Returns a line for each criterion that is missed or undecided.
     pub(crate) fn missed(&self) -> impl Iterator<Item = String> {
         let of = |judged: &Judged| format!("{}: {}", label(judged.outcome), words(judged));
         let missed = self.all().filter(|judged| judged.outcome != Outcome::Met).map(of);
@@ -60,7 +61,7 @@ impl Judgement {
         self.aborted.is_none() && self.all().next().is_none()
     }
 
-    /// The criteria with their values; empty where there are none.
+    /// Formats the criteria with their values. Returns an empty text without criteria.
     pub(crate) fn text(&self) -> String {
         if self.is_empty() {
             return String::new();
@@ -81,7 +82,7 @@ impl Judgement {
         out
     }
 
-    /// The summary's JSON with `criteria`, where there are some.
+    /// Adds `criteria` to the summary's JSON if there are criteria.
     pub(crate) fn add_to_json(&self, json: String) -> String {
         if self.is_empty() {
             return json;
@@ -113,7 +114,7 @@ fn data(judged: &Judged) -> Value {
     })
 }
 
-/// The word of an outcome on the console.
+/// Returns the word for an outcome on the console.
 fn label(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Met => "met",
@@ -122,7 +123,7 @@ fn label(outcome: Outcome) -> &'static str {
     }
 }
 
-/// A criterion and its value.
+/// Formats a criterion with its value.
 pub(crate) fn words(judged: &Judged) -> String {
     format!("{}: {}", judged.criterion, judged.shown())
 }

@@ -1,9 +1,9 @@
-//! The samples of a criterion while the run goes on: those of a window that rolls, or all so far.
+//! The samples that a criterion applies to during a run: those of a rolling window, or all samples so far.
 //!
-//! A window is a sum to which each second is added, and from which the steps that are older are taken away. A step is a
-//! second, or of a window of more than ten minutes a 600th of it; so the window has up to a step more than was asked for.
-//! Cost: a second costs its own bins, whatever the window's length; memory has [`MOST_STEPS`] packed histograms at most,
-//! and none where the criterion is on no time.
+//! A window is a sum. Each second is added to the sum, and old steps are subtracted. A step is a second, or a 600th of
+//! a window longer than ten minutes. So the sum can cover up to one step more than the requested window. Adding a
+//! second costs only as much as its own bins, whatever the window's length. Memory is at most [`MOST_STEPS`] packed
+//! histograms, and none if the criterion is not about times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,43 +15,44 @@ use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
 use stats::{Checks, Number, Snapshot};
 
-/// Steps of a window, at most.
+/// Largest number of steps in a window.
 const MOST_STEPS: i64 = 600;
-/// Snapshots are never quite a second apart: a second may be so much shorter, ms.
+/// Tolerance for the length of a second in milliseconds, because snapshots are not exactly a second apart.
 const SHORTER_MS: i64 = 500;
 
-/// A criterion over a window that rolls, or over all that was measured so far.
+/// A criterion with the samples of its rolling window, or with all samples so far.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) criterion: Criterion,
     pub(super) ends: bool,
-    /// The window with the value furthest on the wrong side, of a criterion that must hold, and its end since the start.
+    /// For a criterion that the run must meet: the window with the worst value, and the window's end since the run's
+    /// start.
     pub(super) worst: Option<(Judged, Duration)>,
-    /// The judgement of the last second; `None` until the window is full.
+    /// Judgement at the last second. `None` until the window is full.
     pub(super) last: Option<Judged>,
-    /// The place of the series that the criterion is about.
+    /// Index of the series that the criterion is about.
     pub(super) series: Option<usize>,
     sum: Sum,
-    /// Whole steps in the sum, the oldest first.
+    /// Complete steps in the sum, the oldest first.
     steps: VecDeque<Step>,
-    /// The step that is being gathered, in the sum already.
+    /// The step in progress, which is already part of the sum.
     open: Step,
 }
 
-/// The samples of the window.
+/// Sum of the samples in the window.
 #[derive(Debug, Default)]
 struct Sum {
     count: u64,
     errors: u64,
     checks: Checks,
-    /// Times of the kind that the criterion is about.
+    /// Histogram of the times that the criterion is about.
     times: Hist,
     number: Number,
-    /// Length, ms.
+    /// Length of the window in milliseconds.
     ms: i64,
 }
 
-/// The samples of a step.
+/// The samples of one step.
 #[derive(Debug, Default)]
 struct Step {
     count: u64,
@@ -112,10 +113,10 @@ impl Window {
         }
     }
 
-    /// Adds measurements of the second that goes on.
+    /// Adds measurements of the current second.
     pub(super) fn add(&mut self, snapshot: &Snapshot) {
         let label = self.criterion.label.as_deref();
-        // A label may be that of a sampler and of a transaction: both count, as in tables.
+        // If a sampler and a transaction have the same label, both count, as in tables.
         let is_meant = |delta: &&LabelDelta| match label {
             Some(label) => *delta.name == *label,
             None => !delta.transaction,
@@ -127,7 +128,7 @@ impl Window {
         let rolls = self.criterion.over.is_some();
         if let Some(number) = self.series.and_then(|at| snapshot.numbers.get(at)) {
             self.open.number.merge(number);
-            // A window has no extremes that could be taken away: it is put together when it is judged.
+            // Minimum and maximum of a window cannot be subtracted, so they are computed when the window is judged.
             if !rolls {
                 self.sum.number.merge(number);
             }
@@ -155,7 +156,7 @@ impl Window {
         }
     }
 
-    /// A second is over; its judgement, where the window is full.
+    /// Ends a second. Returns the judgement if the window is full.
     pub(super) fn close(&mut self, ms: i64, evidence: &Evidence<'_>) -> Option<Judged> {
         self.sum.ms += ms;
         if let Some(over) = self.criterion.over {
@@ -181,7 +182,7 @@ impl Window {
                 steps.for_each(|step| self.sum.number.merge(&step.number));
             }
         }
-        // The condition of a criterion that ends the run is no claim about the target.
+        // A criterion that ends the run makes no statement about the target, so it needs no statistical evidence.
         Some(if self.ends {
             self.criterion.judge(&self.sum)
         } else {
@@ -189,7 +190,7 @@ impl Window {
         })
     }
 
-    /// The criterion by now, for those who follow the run.
+    /// Returns the current state of the criterion for displays.
     pub(super) fn lamp(&self) -> Lamp {
         let Self { criterion, ends, worst, last, .. } = self;
         let judged = last.as_ref().filter(|judged| judged.value.is_some());
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!([close(), close(), close()], [false, false, true]);
     }
 
-    /// The samples of a second: 20 of which each takes a time that depends on the second.
+    /// Records a second with 20 samples, whose times depend on the second.
     fn second(recorder: &mut Recorder, snapshot: &mut Snapshot, at: u64) {
         let label = recorder.intern("page");
         recorder.begin(at as i64 * 1000);

@@ -1,8 +1,8 @@
-//! Summaries for CI servers, which must not show those of an earlier command as the result of this one.
+//! Prevents CI servers from showing the summaries of an earlier command as the result of the current one.
 //!
-//! Before a command does anything, its JUnit file and its Markdown say that it has no result, and its k6 summary is gone. A
-//! command that comes to its end writes its own over them; one that is refused or dies leaves what says so. Files that are
-//! not regular, such as pipes, are left alone until there is a result.
+//! Before a command starts its work, a note without a result is written to its JUnit and Markdown files, and its k6
+//! summary is deleted. A command that finishes overwrites the files with its results. If it is refused or dies, the
+//! notes remain. Files that are not regular, such as pipes, are not touched until there is a result.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use super::{Named, clash};
 use crate::exit::Exit;
 use crate::junit;
 
-/// The reason until a better one is known: a command that was killed cannot give one.
+/// Reason in a summary until the real one is known. It remains if the command is killed.
 const UNKNOWN: &str = "the command did not come to its end";
 
-/// Bytes in which the root of a JUnit file is looked for.
+/// Number of bytes that are searched for the root element of a JUnit file.
 const HEAD: usize = 4096;
 
-/// The last error that was printed: the reason of a command that is refused.
+/// The last error that was printed. It is the reason if a command is refused.
 static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
-/// Notes an error that was printed.
+/// Stores an error that was printed.
 pub(crate) fn note_error(message: &str) {
     if let Ok(mut last) = LAST_ERROR.lock() {
         *last = Some(message.to_owned());
     }
 }
 
-/// The summaries that a command has to write.
+/// Summaries that a command must write.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {
-    /// The plan, or the verb.
+    /// Name of the plan or of the command.
     pub(crate) name: String,
     pub(crate) junit: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,
@@ -39,8 +39,8 @@ pub(crate) struct Promised {
 }
 
 impl Promised {
-    /// Runs the command. Summaries that it does not write say why there is no result. Nothing is touched where one of them
-    /// is a file that the command reads: the command refuses that.
+    /// Runs the command. Summaries that the command does not write then contain the reason for the missing result. If
+    /// one of them is also an input of the command, no file is touched, because the command refuses to run.
     pub(crate) fn around<'a>(
         &'a self,
         read: impl IntoIterator<Item = Named<'a>>,
@@ -60,8 +60,9 @@ impl Promised {
         exit
     }
 
-    /// Says in those files that a command line was refused. A line that is wrong may name any file there: one that no
-    /// such summary is in stays as it is. `junit_of`: the JUnit file that settings in the folder of a plan ask for.
+    /// Writes into the summaries named on a command line that the line was refused. A wrong command line may name any
+    /// file, so a file with other content is not touched. `junit_of` returns the JUnit file that the settings in a
+    /// plan's folder name.
     pub(crate) fn refuse_line(
         args: &[OsString],
         why: &str,
@@ -92,7 +93,7 @@ impl Promised {
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
     }
 
-    /// Names the reason in files that still say that it is unknown.
+    /// Writes the reason into files that still contain the unknown reason.
     fn explain(&self, exit: Exit) {
         let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
         let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };
@@ -102,8 +103,8 @@ impl Promised {
         self.say(&why, unknown);
     }
 
-    /// Writes that there is no result, and why, into regular files and such that are not there. `wanted` has the last word:
-    /// it gets the file, and what tells such summaries.
+    /// Writes a note about the missing result into regular files and files that do not exist. `wanted` decides for each
+    /// file. It receives the path, and a function that recognizes this kind of summary.
     fn say(&self, why: &str, wanted: impl Fn(&Path, fn(&str) -> bool) -> bool) {
         let may = |file: &Path, is_ours| is_free(file) && wanted(file, is_ours);
         if let Some(file) = self.junit.as_deref().filter(|file| may(file, is_junit)) {
@@ -116,24 +117,24 @@ impl Promised {
     }
 }
 
-/// Whether a text is a JUnit file, of whatever program, or empty.
+/// True if a text is empty or a JUnit file of any program.
 fn is_junit(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(HEAD)];
     head.contains("<testsuite") || head.trim().is_empty()
 }
 
-/// Whether a text is Markdown of this program, whose heading begins with the sign of the result.
+/// True if a text is empty or Markdown of this program, whose heading starts with the symbol of the result.
 fn is_our_markdown(text: &str) -> bool {
     let sign = text.strip_prefix("## ").and_then(|title| title.chars().next());
     text.trim().is_empty() || sign.is_some_and(|sign| !sign.is_ascii() && !sign.is_alphabetic())
 }
 
-/// Whether a file is regular or not there.
+/// True if a file is regular or does not exist.
 fn is_free(file: &Path) -> bool {
     std::fs::metadata(file).map_or(true, |about| about.is_file())
 }
 
-/// The reason of an exit code that comes without an error message.
+/// Returns the reason for an exit code that has no error message.
 fn of_exit(exit: Exit) -> Option<&'static str> {
     match exit {
         Exit::Interrupted => Some("it was interrupted"),
@@ -142,7 +143,7 @@ fn of_exit(exit: Exit) -> Option<&'static str> {
     }
 }
 
-/// The value of an option of a command line that could not be read.
+/// Returns the value of an option from a command line that could not be parsed.
 fn value(args: &[OsString], option: &str) -> Option<OsString> {
     let next = args.iter().skip(1).map(Some).chain([None]);
     args.iter().zip(next).find_map(|(arg, next)| match arg.to_str()?.strip_prefix(option)? {
@@ -219,7 +220,7 @@ mod tests {
         std::fs::write(at("notes.md"), "## My notes\n").expect("a file");
         refuse(&notes);
         assert_eq!(read("notes.md"), "## My notes\n");
-        // The file that settings beside the plan name.
+        // The JUnit file that the settings beside the plan name.
         std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
         refuse(
             &["throng", "run", "--wrong", &at("plan.jmx").display().to_string()]

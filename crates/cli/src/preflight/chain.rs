@@ -1,8 +1,8 @@
-//! Capacity of a chain of proxies, in connections: four-tuple arithmetic, hop by hop, and memory where it is known.
+//! Capacity of a chain of proxies in connections. It is limited by TCP ports at each hop, and by memory if it is known.
 //!
-//! A TCP connection is known by two addresses and two ports. An instance that opens connections to
-//! one address and port of the next hop has as many as its local ports; so a hop carries
-//! instances × addresses × ports × instances of the next. The hop with the least is where it ends.
+//! A TCP connection is identified by two addresses and two ports. Per local address, an instance can open as many
+//! connections to one address and port of the next hop as it has local ports. So a hop carries instances × addresses ×
+//! ports × instances of the next hop. The hop with the smallest product limits the chain.
 
 mod memory;
 mod nginx;
@@ -17,14 +17,14 @@ pub(crate) use memory::Load;
 use memory::Memory;
 use nginx::Nginx;
 
-/// Default ports of Linux: `32768 60999`.
+/// Default range of local ports in Linux: `32768 60999`.
 const USUAL: (u16, u16) = (32_768, 60_999);
-/// The widest range that leaves the ports below 1024 to the system.
+/// Widest range of local ports without the system's ports below 1024.
 const WIDEST: (u16, u16) = (1024, 65_535);
-/// More of anything is a slip of the pen.
+/// Largest number that is accepted for any value. A larger number is taken for a typing error.
 const MOST: u64 = 1_000_000;
 
-/// A chain as it was given: at least two hops.
+/// A chain of at least two hops, as the user defined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chain(Vec<Hop>);
 
@@ -32,11 +32,11 @@ pub(crate) struct Chain(Vec<Hop>);
 struct Hop {
     name: String,
     instances: u64,
-    /// Local addresses of an instance.
+    /// Number of local addresses of an instance.
     addresses: u64,
-    /// Local ports, both ends included; `None` if not given.
+    /// Range of local ports, including both ends. `None` if the chain does not define it.
     ports: Option<(u16, u16)>,
-    /// Its nginx.conf, memory of an instance (bytes) and processors, where they were given.
+    /// The hop's nginx.conf, and the memory in bytes and processors of an instance, as far as the chain defines them.
     nginx: Option<Nginx>,
     memory: Option<u64>,
     processors: Option<u64>,
@@ -47,11 +47,11 @@ struct Hop {
 pub(crate) struct Mistake {
     pub(crate) message: String,
     pub(crate) text: String,
-    /// Byte in the text.
+    /// Byte offset in the text.
     pub(crate) at: usize,
 }
 
-/// The connections that a hop can open to the next.
+/// Number of connections that a hop can open to the next hop, with its factors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     pub(crate) from: String,
@@ -60,46 +60,48 @@ pub(crate) struct Link {
     pub(crate) addresses: u64,
     pub(crate) ports: u64,
     pub(crate) next_instances: u64,
-    /// Connections.
+    /// Number of connections.
     pub(crate) capacity: u64,
-    /// The range of ports was given, not assumed to be Linux's default.
+    /// True if the port range was defined. False if Linux's default is assumed.
     pub(crate) told: bool,
     pub(crate) severity: Severity,
-    /// Descriptors an instance needs for the load: two a connection.
+    /// Number of descriptors that an instance needs for the load: two for each connection.
     pub(crate) descriptors_each: u64,
 }
 
-/// A chain, reckoned for a load.
+/// Results for a chain under a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Reckoned {
     pub(crate) load: u64,
     pub(crate) links: Vec<Link>,
-    /// Hops whose configuration was given.
+    /// Hops with a known configuration.
     pub(crate) hops: Vec<Memory>,
     /// The limit that is reached first.
     pub(crate) runs_out: RunsOut,
-    /// Index of the link that runs out first among those whose ports were given (among all, if none was).
+    /// Index of the link with the smallest capacity among those with a defined port range, or among all links if no
+    /// range was defined.
     pub(crate) first_out: usize,
-    /// Connections at which the chain ends.
+    /// Number of connections that the chain can carry.
     pub(crate) capacity: u64,
-    /// Remedies: the capacity of the link that runs out first if it had more of one resource, in words.
+    /// Possible improvements as texts: the capacity of the weakest link with more of one resource.
     pub(crate) remedies: Vec<String>,
 }
 
 /// The limit of a chain that is reached first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RunsOut {
-    /// A hop, or two with an arrow between them for local ports.
+    /// Name of a hop. For local ports, names of two hops with an arrow between them.
     pub(crate) hop: String,
-    /// `local ports`, `memory`, `worker_connections` or `worker_rlimit_nofile`.
+    /// The limited resource: `local ports`, `memory`, `worker_connections` or `worker_rlimit_nofile`.
     pub(crate) of: &'static str,
-    /// Connections.
+    /// Number of connections at which the limit is reached.
     pub(crate) capacity: u64,
 }
 
 impl Chain {
-    /// Reads `nginx*4:21000-61000 conf=nginx.conf memory=64G -> ingress*5 x2 -> pods`: a name, then in any order `*`
-    /// instances, `x` addresses of each, `:` local ports, and the configuration, memory and processors of each.
+    /// Parses `nginx*4:21000-61000 conf=nginx.conf memory=64G -> ingress*5 x2 -> pods`. A hop is a name, followed in
+    /// any order by `*` and the number of instances, `x` and the addresses of each, `:` and the local ports, and the
+    /// configuration, memory and processors of each.
     pub(crate) fn parse(text: &str) -> Result<Self, Mistake> {
         let mut hops = Vec::new();
         let mut reader = Reader { text, at: 0 };
@@ -158,7 +160,7 @@ impl Chain {
     }
 }
 
-/// The least of the local ports of a link, and of memory and connections of hops.
+/// Returns the smallest limit among a link's local ports, and the memory and connections of hops.
 fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
     let ports = RunsOut {
         hop: format!("{} -> {}", link.from, link.to),
@@ -175,7 +177,8 @@ fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
     of_hops.chain([ports.clone()]).min_by_key(|one| one.capacity).unwrap_or(ports)
 }
 
-/// Bytes: a number with `k`, `m`, `g` or `t` behind it, and `B` or `iB` behind that, all of them powers of 1024.
+/// Parses a size in bytes: a number with `k`, `m`, `g` or `t`, optionally followed by `B` or `iB`. All units are powers
+/// of 1024.
 pub(super) fn size(text: &str) -> Option<u64> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(end);
@@ -190,8 +193,8 @@ pub(super) fn size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Ports of a range, both ends included; of an odd number Linux leaves one out, since it keeps even and odd ports apart
-/// (`__inet_hash_connect`): 21000-61000 gives 40 000.
+/// Returns the number of usable ports in a range, including both ends. Of an odd number, Linux leaves one port out,
+/// because it separates even and odd ports (`__inet_hash_connect`): 21000-61000 has 40,000 usable ports.
 fn width(ports: (u16, u16)) -> u64 {
     let all = u64::from(ports.1 - ports.0) + 1;
     if all > 1 { all & !1 } else { all }
@@ -211,7 +214,7 @@ fn link(hop: &Hop, next: &Hop, load: u64) -> Link {
         capacity,
         told: hop.ports.is_some(),
         severity: match Severity::of(load, capacity) {
-            // What was only assumed is a question, not a finding.
+            // A limit that depends on an assumed port range is only a warning.
             Severity::TooSmall if hop.ports.is_none() => Severity::Tight,
             severity => severity,
         },
@@ -226,7 +229,7 @@ impl Reckoned {
         all.max().unwrap_or(Severity::Fits)
     }
 
-    /// Words for what could not be judged, such as `memory of nginx`.
+    /// Returns descriptions of limits that could not be judged, such as `memory of nginx`.
     pub(crate) fn not_judged(&self) -> Vec<String> {
         let of_hop = |hop: &Memory| {
             let what = hop.not_judged.iter();
@@ -320,7 +323,7 @@ impl<'t> Reader<'t> {
         taken
     }
 
-    /// Whether another hop follows.
+    /// Parses an arrow. Returns true if another hop follows.
     fn arrow(&mut self) -> Result<bool, Mistake> {
         self.skip_blanks();
         if self.rest().is_empty() {
@@ -375,7 +378,7 @@ impl<'t> Reader<'t> {
         Ok(Hop { name, instances, addresses, ports, nginx, memory, processors })
     }
 
-    /// The text up to a blank, or within quotes.
+    /// Parses the text up to a blank, or a quoted text.
     fn value(&mut self) -> &'t str {
         let rest = &self.text[self.at..];
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -405,7 +408,7 @@ impl<'t> Reader<'t> {
         Err(self.mistake("expected the memory of each instance, such as 64G"))
     }
 
-    /// Letters, digits, `_`, `.` and `-`, but not the `-` of an arrow.
+    /// Parses a name of letters, digits, `_`, `.` and `-`. The `-` of an arrow is not part of the name.
     fn name(&mut self) -> String {
         let rest = self.rest();
         let end = rest

@@ -1,9 +1,9 @@
-//! The load asked for: connections by kind, where they lead, how fast they are opened.
+//! The load of a plan: number of connections by kind, their destinations, and their opening rate.
 //!
-//! Read from the plan by evaluating what can be evaluated before the first user: the groups' numbers
-//! and the hosts and ports of samplers. A destination that depends on data of users is counted as
-//! unknown. A user holds one WebSocket, and one connection to each HTTP destination of its group:
-//! that is the most it holds at once.
+//! It is computed from everything that can be evaluated before the first user starts: the numbers of the thread groups,
+//! and the hosts and ports of the samplers. A destination that depends on a user's data counts as unknown. A user is
+//! assumed to hold one WebSocket and one connection to each HTTP destination of its group, which is the largest number
+//! that it holds at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -23,60 +23,60 @@ use serde::Serialize;
 
 use crate::run::monitors::agents;
 
-/// The resources that a run needs.
+/// Resources that a run needs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Demand {
     pub(crate) users: u64,
-    /// Connections held at once at most, by kind.
+    /// Largest number of simultaneous connections, by kind.
     pub(crate) websockets: u64,
     pub(crate) secure_websockets: u64,
     pub(crate) http: u64,
     pub(crate) https: u64,
-    /// Host and port, each once.
+    /// Destinations as host and port, without duplicates.
     pub(crate) destinations: BTreeSet<String>,
-    /// Samplers whose destination is known only while they run.
+    /// Number of samplers whose destination is known only during the run.
     pub(crate) unknown_destinations: u64,
-    /// Groups of which only a run can tell how many users they have; none of theirs are counted.
+    /// Number of thread groups whose number of users is known only during the run. Their users are not counted.
     pub(crate) unknown_users: u64,
-    /// Users whose group holds no connection that is known of.
+    /// Number of users whose thread group holds no known connection.
     pub(crate) unconnected: u64,
-    /// Processes that run users, if a number was requested.
+    /// Number of processes that run users, if it was requested.
     #[serde(skip)]
     pub(crate) workers: Option<u64>,
-    /// Settings of groups that are not a number.
+    /// Warnings about settings of thread groups that are not numbers.
     #[serde(skip)]
     pub(crate) odd_numbers: Vec<String>,
-    /// A destination is on this machine: both ends of its connections are here.
+    /// True if a destination is on this machine, which then has both ends of the connections.
     pub(crate) local: bool,
-    /// Addresses to connect from.
+    /// Number of local addresses for outgoing connections.
     pub(crate) sources: u64,
-    /// Bytes of the largest message that the plan sends over a WebSocket, as far as it is known.
+    /// Size in bytes of the largest message that the plan sends over a WebSocket, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<u64>,
-    /// Connections opened per second, where the plan or a setting says it.
+    /// Connections opened per second, if the plan or a setting defines it.
     pub(crate) per_second: Option<f64>,
     /// PerfMon agents of the plan's collectors, as far as they are known.
     #[serde(skip)]
     pub(crate) agents: Vec<watch::Host>,
 }
 
-/// Input beside the plan itself.
+/// Input besides the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) properties: HashMap<String, String>,
     pub(crate) folder: PathBuf,
-    /// Users in place of the plan's.
+    /// Number of users that replaces the plan's.
     pub(crate) users: Option<u64>,
-    /// Users of each group at once, where a run has worked them out already.
+    /// Simultaneous users of each thread group, if the run has already computed them.
     pub(crate) by_group: Option<Vec<u64>>,
-    /// Addresses to connect from, in place of the property's.
+    /// Local addresses that replace those of the property.
     pub(crate) sources: Option<String>,
-    /// Bytes of the largest message, in place of the plan's.
+    /// Size of the largest message in bytes that replaces the plan's.
     pub(crate) message: Option<u64>,
 }
 
 impl Given {
-    /// Number of addresses to connect from.
+    /// Returns the number of local addresses for outgoing connections.
     fn count_sources(&self) -> Result<u64, String> {
         let property = self.properties.get("throng.source.addresses").map(String::as_str);
         let text = self.sources.as_deref().or(property).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Given {
     }
 }
 
-/// The demand of so many plain WebSocket users without a plan.
+/// Returns the demand of plain WebSocket users without a plan.
 pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> {
     Ok(Demand {
         users,
@@ -101,7 +101,7 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
     })
 }
 
-/// Looks at the numbers of a plan without running anything: those that are none.
+/// Returns warnings about settings of a plan that are not numbers. Does not run anything.
 pub(crate) fn odd_numbers(
     plan: &Plan,
     properties: HashMap<String, String>,
@@ -111,7 +111,7 @@ pub(crate) fn odd_numbers(
     of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
 }
 
-/// The demand of a plan.
+/// Returns the demand of a plan.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
     let shared = Shared::inert(given.properties.clone(), given.folder.clone());
@@ -152,7 +152,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let mut demand = Demand { unknown_users, odd_numbers, sources, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
     for (group, (known, ramp_s)) in plan.groups.iter().zip(numbers) {
-        // A group without users opens nothing.
+        // A thread group without users opens no connections.
         if known == Some(0) && planned > 0 {
             continue;
         }
@@ -172,7 +172,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     Ok(demand)
 }
 
-/// Users of a group: its share of those that are wanted in place of the plan's.
+/// Returns the number of users of a thread group: its share of the total that replaces the plan's.
 fn share(users: u64, planned: u64, wanted: Option<u64>) -> u64 {
     match wanted {
         Some(wanted) if planned > 0 => {
@@ -182,7 +182,7 @@ fn share(users: u64, planned: u64, wanted: Option<u64>) -> u64 {
     }
 }
 
-/// Rows of the PerfMon collectors; those of hosts that only a run can tell are left out.
+/// Returns the rows of the plan's PerfMon collectors. Leaves out hosts that are known only during the run.
 fn monitors(plan: &Plan, env: &mut Env<'_>) -> Vec<Monitor> {
     env.core.thrown = None;
     let mut known = |text: &Template| {
@@ -201,7 +201,8 @@ fn monitors(plan: &Plan, env: &mut Env<'_>) -> Vec<Monitor> {
     plan.monitors.iter().map(of).collect()
 }
 
-/// Users and ramp-up (seconds) of a group; `None` for users whose number only a run can tell. What is no number goes to `odd`.
+/// Returns the number of users and the ramp-up in seconds of a thread group. The number of users is `None` if it is
+/// known only during the run. Adds warnings about settings that are not numbers to `odd`.
 fn numbers(
     plan: &Plan,
     group: &Group,
@@ -210,7 +211,7 @@ fn numbers(
 ) -> (Option<u64>, i64) {
     env.core.thrown = None;
     let passed_over = env.shared.passed_over();
-    // The run says why a group without them does not start.
+    // The run reports why a thread group with a wrong schedule does not start.
     let Ok(spans) = group.profile.spans(env, 0) else { return (Some(0), 0) };
     if let Some(spans) = spans {
         let ramp = spans.iter().map(|(start, _)| start / 1000).max();
@@ -223,7 +224,7 @@ fn numbers(
     let mut known = |what: Setting, text: &Template| {
         let mut value = String::new();
         text.eval(env, &mut value);
-        // What would have to be run for its value gives a reference.
+        // A value that needs a running test remains a `${…}` reference.
         let known = env.core.thrown.take().is_none() && !value.contains("${");
         if known {
             let words = what.complaint(&value);
@@ -254,17 +255,18 @@ impl Demand {
             .fold(0, u64::saturating_add)
     }
 
-    /// Sockets on this machine.
+    /// Returns the number of sockets on this machine.
     pub(crate) fn sockets(&self) -> u64 {
         self.connections().saturating_mul(if self.local { 2 } else { 1 })
     }
 
-    /// Connections with TLS.
+    /// Returns the number of connections with TLS.
     pub(crate) fn secure(&self) -> u64 {
         self.secure_websockets.saturating_add(self.https)
     }
 
-    /// Notes the size of what a sampler sends; returns whether it opens a connection, and its destination in `call`.
+    /// Notes the size of a sampler's message. Returns true if the sampler opens a connection, and writes the
+    /// destination into `call`.
     fn add_socket(
         &mut self,
         socket: &websocket::WebSocket,
@@ -275,7 +277,7 @@ impl Demand {
         socket.destination(env, call)
     }
 
-    /// Adds what so many users of the group hold; returns how many connections that is.
+    /// Adds the connections of `users` users of a thread group. Returns the number of these connections.
     fn add_group(&mut self, plan: &Plan, group: &Group, users: u64, env: &mut Env<'_>) -> u64 {
         let mut call = websocket::Call::default();
         let (mut plain, mut secure) = (BTreeSet::new(), BTreeSet::new());
@@ -342,7 +344,7 @@ fn authority(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// Whether the host is this machine, as far as its name says.
+/// True if the host is this machine, judged by its name or address.
 fn is_local(host: &str) -> bool {
     match host.parse::<std::net::IpAddr>() {
         Ok(address) => address.is_loopback() || address.is_unspecified(),

@@ -1,15 +1,15 @@
-//! A finding of the preflight: the limit, the need, and the change that closes the gap.
+//! A finding of the preflight: the limit, the need, and the change that raises the limit.
 
 use serde::Serialize;
 
 use super::place::Place;
 
-/// Comparison of the limit with the need.
+/// Result of comparing a limit with a need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
     Fits,
-    /// More than nine tenths would be used, or the need is a bound that the run may never reach.
+    /// The need exceeds nine tenths of the limit, or it is an upper bound that the run may never reach.
     Tight,
     TooSmall,
 }
@@ -34,14 +34,14 @@ impl Severity {
     }
 }
 
-/// A setting of the kernel, raised.
+/// A change that raises a kernel setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// As `sysctl` names it.
+    /// Name of the setting for `sysctl`.
     pub(crate) key: &'static str,
     pub(crate) from: String,
     pub(crate) to: String,
-    /// Where it is changed.
+    /// Place where the setting is changed.
     pub(crate) place: Place,
 }
 
@@ -50,22 +50,22 @@ impl Change {
         Self { key, from, to, place: Place::default() }
     }
 
-    /// Words that say how the change is made, here or on another machine.
+    /// Describes how the change is made, on this machine or on another.
     pub(crate) fn way(&self) -> String {
         self.place.way(self.key, &self.to, &self.command())
     }
 
-    /// The command that makes the change.
+    /// Returns the command that makes the change.
     pub(crate) fn command(&self) -> String {
         sysctl(self.key, &self.to)
     }
 
-    /// The command that undoes it.
+    /// Returns the command that reverts the change.
     pub(crate) fn undo(&self) -> String {
         sysctl(self.key, &self.from)
     }
 
-    /// Its file below /proc/sys.
+    /// Returns the setting's file name relative to /proc/sys.
     pub(crate) fn file(&self) -> String {
         self.key.replace('.', "/")
     }
@@ -79,18 +79,18 @@ fn sysctl(key: &str, value: &str) -> String {
     }
 }
 
-/// One thing that was looked at.
+/// Result of checking one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     pub(crate) what: &'static str,
     pub(crate) severity: Severity,
     pub(crate) now: String,
     pub(crate) needed: String,
-    /// The consequence if it is too small, or the reason why it fits.
+    /// Consequence of a limit that is too small, or reason for which the limit is sufficient.
     pub(crate) why: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) change: Option<Change>,
-    /// Advice where no setting helps.
+    /// Advice for a limit that no setting can raise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<String>,
 }

@@ -1,27 +1,27 @@
-//! `--fix`: raises settings of the kernel, and gives the commands that undo it.
+//! `--fix`: raises kernel settings, and prints the commands that revert the changes.
 //!
-//! Only what a finding asks for, and only upwards: a value that has been raised since, or that the
-//! kernel holds for larger than the change, is left alone.
+//! Changes only what a finding requires, and only upwards. A value that was raised in the meantime, or that is already
+//! larger than the change, is not touched.
 
 use std::path::Path;
 
 use super::finding::{Change, Finding};
 
-/// The result of a change.
+/// Result of a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// It is as large already.
+    /// The setting is already large enough.
     Left,
     Failed(String),
 }
 
-/// The changes that the findings ask for.
+/// Returns the changes that the findings require.
 pub(crate) fn changes(findings: &[Finding]) -> impl Iterator<Item = &Change> {
     findings.iter().filter_map(|finding| finding.change.as_ref())
 }
 
-/// Makes a change below `root`, which is /proc/sys.
+/// Applies a change below `root`, which is /proc/sys outside of tests.
 pub(crate) fn apply(change: &Change, root: &Path) -> Outcome {
     let file = root.join(change.file());
     let now = match std::fs::read_to_string(&file) {
@@ -37,7 +37,7 @@ pub(crate) fn apply(change: &Change, root: &Path) -> Outcome {
     }
 }
 
-/// Whether the change only raises what is set now. Of a range of ports, the first is lowered instead: it is widened.
+/// True if the change only raises the current value. A range of ports is widened, so its first port is lowered.
 fn raises(change: &Change, now: &str) -> bool {
     let numbers = |text: &str| -> Option<Vec<u64>> {
         text.split_ascii_whitespace().map(|word| word.parse().ok()).collect()

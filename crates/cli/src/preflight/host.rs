@@ -1,7 +1,6 @@
-//! Limits and state of this machine, read once, as plain numbers.
+//! Limits and state of this machine as plain numbers, read once.
 //!
-//! Filled by hand in tests. 0 stands for what could not be read, and is judged as unknown, never as
-//! nothing.
+//! Tests set the fields directly. 0 means that a value could not be read; such a limit counts as unknown, not as zero.
 
 use std::collections::HashMap;
 use std::fs::read_to_string;
@@ -14,50 +13,50 @@ use super::place::Surroundings;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Descriptors a process may have, once the soft limit has been raised.
+    /// Number of descriptors that a process may open, after raising the soft limit.
     pub(crate) descriptors: u64,
-    /// Open files of the whole machine, and how many there may be.
+    /// Number of open files on the whole machine, and their limit.
     pub(crate) files_open: u64,
     pub(crate) file_max: u64,
-    /// Local ports for connections, both ends included, and how many of them are reserved.
+    /// Range of local ports including both ends, and the number of reserved ports in it.
     pub(crate) ports: (u64, u64),
     pub(crate) ports_reserved: u64,
     pub(crate) time_wait: u64,
-    /// Ports in TIME_WAIT are taken again: 1 for all destinations, 2 for those on this machine.
+    /// Reuse of ports in TIME_WAIT: 1 for all destinations, 2 for destinations on this machine.
     pub(crate) time_wait_reuse: u64,
     pub(crate) somaxconn: u64,
     pub(crate) syn_backlog: u64,
-    /// Pages: no limit below, pressure, limit.
+    /// Memory of TCP in pages: no pressure below the first number, pressure from the second, and the limit.
     pub(crate) tcp_mem: [u64; 3],
-    /// Bytes of a socket's buffers to receive and to send: least, to begin with, most.
+    /// Smallest, initial and largest size of a socket's receive and send buffers in bytes.
     pub(crate) tcp_rmem: [u64; 3],
     pub(crate) tcp_wmem: [u64; 3],
     pub(crate) page: u64,
-    /// Connections tracked, and how many there may be, where they are tracked at all.
+    /// Number of tracked connections and its limit. `None` if connections are not tracked.
     pub(crate) conntrack: Option<(u64, u64)>,
     pub(crate) orphans_max: u64,
     pub(crate) time_wait_max: u64,
-    /// Threads there are, and may be.
+    /// Number of threads, and its limit.
     pub(crate) threads: u64,
     pub(crate) threads_max: u64,
-    /// `kernel.threads-max` and `fs.nr_open`.
+    /// Values of `kernel.threads-max` and `fs.nr_open`.
     pub(crate) threads_kernel: u64,
     pub(crate) nr_open: u64,
-    /// Bytes: of the machine, whatever a control group allows, and what may be used.
+    /// Memory in bytes: of the whole machine, within the limit of the control group, and available for use.
     pub(crate) machine_memory: u64,
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
     pub(crate) processors: u64,
-    /// CPU quota of the control group in thousandths of a processor; 0 without one.
+    /// CPU quota of the control group in thousandths of a processor. 0 without a quota.
     pub(crate) quota: u64,
-    /// Bytes that a file may have (`ulimit -f`); 0 without a limit.
+    /// Largest size of a file in bytes (`ulimit -f`). 0 without a limit.
     pub(crate) file_size: u64,
-    /// It is a pod of Kubernetes.
+    /// True in a Kubernetes pod.
     pub(crate) is_pod: bool,
     pub(crate) surroundings: Surroundings,
 }
 
-/// The variable that Kubernetes sets in each container.
+/// Environment variable that Kubernetes sets in each container.
 const POD: &str = "KUBERNETES_SERVICE_HOST";
 
 impl Host {
@@ -65,7 +64,7 @@ impl Host {
         Self::with(&HashMap::new())
     }
 
-    /// This machine, if it had these settings, by their files below /proc.
+    /// Reads the limits of this machine as they would be with these settings. Keys are file names relative to /proc.
     pub(crate) fn with(settings: &HashMap<String, String>) -> Self {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let reading = Reading::now();
@@ -87,7 +86,7 @@ impl Host {
         host.with_files(Path::new("/proc"), settings).with_groups(&Groups::own())
     }
 
-    /// Adds what stands in files below `proc`; settings take the place of files.
+    /// Adds the values of files below `proc`. `settings` override the files.
     fn with_files(mut self, proc: &Path, settings: &HashMap<String, String>) -> Self {
         let text = |file: &str| match settings.get(file) {
             Some(value) => value.clone(),
@@ -117,7 +116,7 @@ impl Host {
             .map(|max| (first("sys/net/netfilter/nf_conntrack_count"), *max));
         self.orphans_max = first("sys/net/ipv4/tcp_max_orphans");
         self.time_wait_max = first("sys/net/ipv4/tcp_max_tw_buckets");
-        // No process may have more descriptors, whatever its own limit.
+        // A process cannot have more descriptors than this, whatever its own limit.
         self.nr_open = first("sys/fs/nr_open");
         if self.nr_open > 0 {
             self.descriptors = self.descriptors.min(self.nr_open);
@@ -125,7 +124,7 @@ impl Host {
         self.threads_kernel = first("sys/kernel/threads-max");
         let least = [self.threads_kernel, first("sys/kernel/pid_max")];
         self.threads_max = least.into_iter().filter(|n| *n > 0).min().unwrap_or(0);
-        // The fourth word of loadavg: threads that could run / all threads.
+        // The fourth word of loadavg is: runnable threads / all threads.
         let all = text("loadavg")
             .split_ascii_whitespace()
             .nth(3)
@@ -134,7 +133,7 @@ impl Host {
         self
     }
 
-    /// A control group, as of a container, may allow less than the machine has.
+    /// Applies the limits of the control group, such as a container's, if they are lower than the machine's.
     fn with_groups(mut self, groups: &Groups) -> Self {
         if let Some(limit) = groups.memory().filter(|limit| limit.most < self.memory_total) {
             self.memory_total = limit.most;
@@ -148,17 +147,18 @@ impl Host {
         self
     }
 
-    /// Ports that the system may give a connection.
+    /// Returns the number of ports that the system can use for connections.
     pub(crate) fn local_ports(&self) -> u64 {
         match self.ports {
             (0, _) => 0,
-            // Of an odd number the kernel leaves one out.
+            // Of an odd number of ports, the kernel leaves one out.
             (low, high) => ((high - low + 1) & !1).saturating_sub(self.ports_reserved),
         }
     }
 }
 
-/// The numbers of a text; none if one of its words is no number. What is too large counts as the largest.
+/// Parses the numbers of a text. Returns none if a word is not a number. A number that is too large is replaced by the
+/// largest value.
 fn numbers(text: &str) -> Vec<u64> {
     let number = |word: &str| match word.parse() {
         Ok(n) => Some(n),
@@ -168,7 +168,7 @@ fn numbers(text: &str) -> Vec<u64> {
     text.split_ascii_whitespace().map(number).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Number of ports of a list such as `8080,9000-9010` in the range.
+/// Returns the number of ports in a list such as `8080,9000-9010` that lie in the range.
 fn reserved(list: &str, (low, high): (u64, u64)) -> u64 {
     let part = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

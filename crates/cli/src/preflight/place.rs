@@ -1,7 +1,8 @@
-//! The place of a kernel setting: this machine, the network namespace of a container, or the host below it.
+//! The place where a kernel setting is changed: this machine, a container's network namespace, or the container's host.
 //!
-//! Of the settings below `net`, most belong to the network namespace; a few, and all of `fs` and `kernel`, are one for the
-//! whole host. A namespace of its own does not show `tcp_mem`, which tells it apart from the host's.
+//! Most settings below `net` belong to the network namespace. A few of them, and all settings of `fs` and `kernel`,
+//! apply to the whole host. A separate network namespace does not contain `tcp_mem`, which distinguishes it from the
+//! host's.
 
 use std::path::Path;
 
@@ -9,35 +10,36 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use serde::Serialize;
 
-/// Where a setting is changed.
+/// Place where a setting is changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Place {
-    /// On this machine, which is no container.
+    /// This machine, which is no container.
     #[default]
     Machine,
-    /// In the network namespace of this container.
+    /// The network namespace of this container.
     Namespace,
-    /// In the network namespace of this container, when it is started: it is read-only within.
+    /// The network namespace of this container, at its start only, because the setting is read-only inside the
+    /// container.
     NamespaceAtStart,
-    /// On the host, for all its containers.
+    /// The host, for all its containers.
     Host,
-    /// As before, and it can be written from within this container.
+    /// The host, with a setting that this container can write.
     HostFromHere,
 }
 
-/// The surroundings of the program, as far as settings depend on them.
+/// Properties of the program's environment that decide where settings are changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Surroundings {
-    /// Settings are not all this machine's own to change: it is a container.
+    /// True in a container, which does not own all settings.
     pub(crate) is_container: bool,
-    /// The network namespace is not the host's.
+    /// True if the network namespace differs from the host's.
     pub(crate) own_network: bool,
-    /// Settings cannot be written, not even by root.
+    /// True if settings cannot be written, not even by root.
     pub(crate) is_read_only: bool,
 }
 
-/// Settings below `net` that are the whole host's.
+/// Settings below `net` that apply to the whole host.
 const HOSTS: [&str; 10] = [
     "net.core.rmem_max",
     "net.core.wmem_max",
@@ -51,7 +53,7 @@ const HOSTS: [&str; 10] = [
     "net.netfilter.nf_conntrack_max",
 ];
 
-/// Whether each network namespace has its own value.
+/// True if each network namespace has its own value of the setting.
 fn is_of_namespace(key: &str) -> bool {
     key.starts_with("net.") && !HOSTS.contains(&key) && key != "net.nf_conntrack_max"
 }
@@ -62,23 +64,23 @@ impl Surroundings {
         let own_network = shows("ip_local_port_range") && !shows("tcp_mem");
         let settings = Path::new("/proc/sys/kernel/threads-max");
         let is_read_only = access(settings, Access::WRITE_OK) == Err(Errno::ROFS);
-        // A container with the host's network and settings that can be written is as good as the host.
+        // A container with the host's network and with writable settings is treated as the host.
         Self { is_container: own_network || is_read_only, own_network, is_read_only }
     }
 
-    /// The place of a setting, as `sysctl` names it.
+    /// Returns the place of a setting, given its name for `sysctl`.
     pub(crate) fn place(&self, key: &str) -> Place {
         match (self.is_container, is_of_namespace(key) && self.own_network, self.is_read_only) {
             (false, ..) => Place::Machine,
             (true, true, false) => Place::Namespace,
             (true, true, true) => Place::NamespaceAtStart,
-            // The host's settings of the network can only be read from another namespace.
+            // From another network namespace, the host's network settings are read-only.
             (true, false, false) if !key.starts_with("net.") => Place::HostFromHere,
             (true, false, _) => Place::Host,
         }
     }
 
-    /// The places of the settings that preflight reads; nothing outside of a container.
+    /// Describes the places of the settings that preflight reads. Returns an empty text outside of a container.
     pub(crate) fn text(&self, keys: &[&'static str]) -> String {
         if !self.is_container {
             return String::new();
@@ -111,7 +113,7 @@ impl Surroundings {
 }
 
 impl Place {
-    /// Words that say how a setting gets its value; `command` is that of `sysctl`.
+    /// Describes how a setting is changed. `command` is the `sysctl` command.
     pub(crate) fn way(self, key: &str, value: &str, command: &str) -> String {
         match self {
             Self::Machine | Self::Namespace => command.to_owned(),
@@ -125,7 +127,7 @@ impl Place {
         }
     }
 
-    /// The owner of a setting, in words; nothing on a machine that is no container.
+    /// Names the owner of a setting. Returns an empty text on a machine that is no container.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Machine => "",

@@ -1,4 +1,4 @@
-//! The report of a preflight: all that was found, as text and as JSON, and the changes that `--fix` makes.
+//! The report of a preflight: all findings as text and as JSON, and the changes of `--fix`.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use super::rules;
 use super::settings::{self, Setting};
 use super::watched::{self, Watched};
 
-/// All that was found.
+/// All results of a preflight.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// The worst of all findings.
+    /// The worst severity of all findings.
     pub(super) severity: Severity,
     demand: Demand,
     connections: u64,
@@ -26,18 +26,18 @@ pub(super) struct Report {
     findings: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chain: Option<Reckoned>,
-    /// The lines of a file of settings, and limits of this machine that are below the kernel's own.
+    /// The lines of a settings file, and limits of this machine that are below the kernel's defaults.
     pub(super) settings: Vec<Setting>,
     surroundings: Surroundings,
-    /// Hosts that were asked.
+    /// Results of querying the watched hosts.
     pub(super) watched: Vec<Watched>,
-    /// The file of settings.
+    /// Name of the settings file.
     #[serde(skip)]
     pub(super) file: Option<String>,
-    /// A load was given; else nothing fits or does not.
+    /// True if a load was given. Without a load, no limit is judged.
     #[serde(skip)]
     pub(super) has_load: bool,
-    /// Commands that make the changes, and those that take them back.
+    /// Commands that make the changes, and commands that revert them.
     commands: Vec<String>,
     undo: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Report {
                 None => "\nThis machine\n".into(),
             });
         }
-        // What does not fit stands first.
+        // Limits that are too small are listed first.
         let mut findings: Vec<_> = self.findings.iter().collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         for finding in findings {
@@ -139,7 +139,7 @@ impl Report {
         out
     }
 
-    /// The changes that `--fix` would make.
+    /// Lists the changes that `--fix` would make.
     pub(super) fn plan_of_changes(&self) -> String {
         let mut out = String::from("\n");
         if self.commands.is_empty() {
@@ -152,7 +152,7 @@ impl Report {
         out
     }
 
-    /// Makes the changes; says what was done, and how to take it back.
+    /// Makes the changes. Returns a text about the results and the commands that revert the changes.
     pub(super) fn change(&self, root: &Path) -> String {
         let mut out = String::from("\n");
         let mut undo = Vec::new();
@@ -176,7 +176,7 @@ impl Report {
     }
 }
 
-/// The commands that take changes back.
+/// Adds the commands that revert the changes.
 fn push_undo(out: &mut String, undo: &[String]) {
     for (at, command) in undo.iter().enumerate() {
         let before = if at == 0 { "To undo this:\n" } else { "" };

@@ -1,7 +1,7 @@
-//! The rules: what a demand needs of a host, one finding each.
+//! The rules: each one compares a demand with a limit of the host and returns a finding.
 //!
-//! Pure functions of two plain structs. Constants are measured or the kernel's own; docs/preflight.md
-//! has the source of each. A figure of the host that is 0 could not be read, and is passed over.
+//! They are pure functions of two plain structs. Constants are measured or taken from the kernel; docs/preflight.md has
+//! the source of each. A host value of 0 could not be read, and its rule is skipped.
 
 mod windows;
 
@@ -11,30 +11,30 @@ use super::demand::Demand;
 use super::finding::{Change, Finding, Severity};
 use super::host::Host;
 
-/// Bytes in user space of a user with an idle connection of each kind.
+/// User-space memory in bytes of a user with an idle connection of each kind.
 const WEBSOCKET: u64 = 1024;
 const SECURE: u64 = 10 * 1024;
 const HTTP: u64 = 1152;
-/// Bytes of a user without any connection.
+/// Memory in bytes of a user without a connection.
 const USER: u64 = 512;
-/// Bytes of the kernel for a socket that holds no data.
+/// Kernel memory in bytes of a socket that holds no data.
 const SOCKET: u64 = 5 * 1024;
-/// Bytes of a process that has no users yet.
+/// Memory in bytes of a process without users.
 const PROCESS: u64 = 12 << 20;
-/// Processor time of opening a connection here, seconds: TCP with an upgrade, and a full TLS handshake.
+/// Processor seconds for opening a connection on this side: TCP with an upgrade, and a full TLS handshake.
 const OPEN_S: f64 = 60e-6;
 const OPEN_SECURE_S: f64 = 500e-6;
-/// The widest range of local ports that leaves those below 1024 to the system.
+/// Widest range of local ports without the system's ports below 1024.
 const WIDEST: (u64, u64) = (1024, 65_535);
-/// Ports to one address and port by which the kernel's address translation lets connections leave: 1024 to 65535.
+/// Number of ports that the kernel's address translation uses for connections to one address and port: 1024 to 65535.
 const NODE_PORTS: u64 = 64_512;
-/// The largest backlog of a listener (a 16-bit number in older kernels).
+/// Largest backlog of a listener (a 16-bit number in older kernels).
 const MOST_BACKLOG: u64 = 65_535;
 
-/// All findings, in the order in which a connection meets them.
+/// Returns all findings, in the order in which a connection meets the limits.
 pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
     if demand.connections() == 0 {
-        // Users that hold none take memory all the same, and processes.
+        // Users without connections need memory and processes as well.
         let found =
             [descriptors, threads, memory].into_iter().filter_map(|rule| rule(demand, host));
         let found = found.filter(|finding| finding.severity == Severity::TooSmall);
@@ -66,16 +66,17 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
     found
 }
 
-/// Worker processes for each processor that a run starts by itself, at most: more only wait for each other.
+/// Largest number of worker processes per processor that a run starts by default. More of them would only wait for each
+/// other.
 const WORKERS_EACH: u64 = 100;
 
-/// Worker processes that the demand takes.
+/// Returns the number of worker processes that the demand needs.
 pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
     let by_need = || fleet::workers_for(demand.connections().max(demand.users), host.descriptors);
     demand.workers.unwrap_or_else(by_need)
 }
 
-/// A number of the kernel's that is to be raised if it is too small.
+/// Compares a need with a numeric kernel setting, which the finding's change raises if it is too small.
 fn number(
     what: &'static str,
     key: &'static str,
@@ -88,7 +89,7 @@ fn number(
         return None;
     }
     let severity = Severity::of(needed, now);
-    // A quarter more than needed, so that the next look does not call it tight.
+    // Adds a quarter to the need, so that the next preflight does not report the limit as tight.
     let to = needed.saturating_add(needed / 4).max(now);
     let change = Change::new(key, now.to_string(), to.to_string());
     let used = if used > 0 { format!(", {} in use", count(used)) } else { String::new() };
@@ -154,7 +155,7 @@ fn files(demand: &Demand, host: &Host) -> Option<Finding> {
 
 fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     let workers = workers(demand, host);
-    // Threads that run users, and a few for names, rows and the coordinator.
+    // Threads that run users, plus a few for name resolution, rows and the coordinator.
     let each = (host.processors / workers.max(1)).max(1) + 4;
     let needed = host.threads.saturating_add(workers.saturating_mul(each));
     number(
@@ -166,7 +167,8 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
         "above this limit worker processes cannot start their threads",
     )
     .map(|mut finding| {
-        // The limit may be pid_max's or a container's: which, only the user can see.
+        // The limit may come from pid_max or from a container. The program cannot tell which, so it gives advice for
+        // both.
         if finding.change.take().is_some() {
             finding.advice =
                 Some("raise kernel.threads-max, kernel.pid_max or the container's pids.max, whichever is lowest".into());
@@ -175,10 +177,11 @@ fn threads(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Users and connections up to which a run is never refused, because the estimates are too rough for that.
+/// Number of users and connections up to which a run is never refused, because the estimates are too rough for small
+/// runs.
 const FEW: u64 = 10_000;
 
-/// Whether it would end the machine rather than fail samples, so that a run is not started.
+/// True if the run is not started because the missing resource would make the machine fail, not just samples.
 pub(crate) fn refuses(finding: &Finding, demand: &Demand, host: &Host) -> bool {
     let large = demand.users.max(demand.connections()) > FEW || workers(demand, host) > 1;
     let fatal = [
@@ -190,22 +193,22 @@ pub(crate) fn refuses(finding: &Finding, demand: &Demand, host: &Host) -> bool {
     large && finding.severity == Severity::TooSmall && fatal.contains(&finding.what)
 }
 
-/// Pairs of source address and destination: each has all ports for itself.
+/// Returns the number of pairs of source address and destination. Each pair can use all local ports.
 fn pairs(demand: &Demand) -> u64 {
     demand.sources.max(1).saturating_mul((demand.destinations.len() as u64).max(1))
 }
 
-/// Ports there are for the demand; `None` where the range could not be read.
+/// Returns the number of ports available for the demand, or `None` if the port range could not be read.
 pub(crate) fn ports_there(demand: &Demand, host: &Host) -> Option<u64> {
     let each = host.local_ports();
     (each > 0).then(|| each.saturating_mul(pairs(demand)))
 }
 
-/// Advice to connect from several addresses: instead of a wider range of ports, if there are `enough` in that, beside it, or
-/// where the range is as wide as can be.
+/// Returns advice to use several source addresses. If the port range can be widened, the advice names both as
+/// alternatives when the `enough` ports of the wider range suffice, and otherwise asks for both.
 fn more_addresses(demand: &Demand, host: &Host, wider: bool, enough: u64) -> String {
     let destinations = (demand.destinations.len() as u64).max(1);
-    // One address more than the sum says, for ports that wait or are reserved.
+    // One address more than computed, for ports that are waiting or reserved.
     let of =
         |ports: u64| demand.connections().div_ceil(ports.saturating_mul(destinations).max(1)) + 1;
     let is_enough = Severity::of(demand.connections(), enough) == Severity::Fits;
@@ -236,11 +239,12 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let waiting = if reuse { 0 } else { host.time_wait };
     let left = there.saturating_sub(waiting);
     let needed = demand.connections();
-    // Those in TIME_WAIT are free again within a minute, and may lead elsewhere: they are no reason not to start.
+    // Ports in TIME_WAIT are free within a minute, and may belong to other destinations, so they do not prevent a
+    // start.
     let mut severity =
         Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
     if demand.unknown_destinations > 0 {
-        // They may be as many as it takes.
+        // Unknown destinations may be as many as the connections need.
         severity = severity.min(Severity::Tight);
     }
     let (low, high) = host.ports;
@@ -282,14 +286,15 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Whether a destination, a host with its port, is a name of the cluster's own, whose connections keep their address.
+/// True if a destination (host and port) is a name inside the cluster, so that its connections keep their source
+/// address.
 fn is_in_cluster(destination: &str) -> bool {
     let host = destination.rsplit_once(':').map_or(destination, |(host, _)| host);
     let bare = !host.contains(['.', ':']);
     bare || [".svc", ".cluster.local"].iter().any(|end| host.ends_with(end))
 }
 
-/// In a pod: the ports of the node's address, by which connections leave the cluster.
+/// In a pod, checks the ports of the node's address, which connections use to leave the cluster.
 fn node_ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let outside = demand.destinations.iter().filter(|to| !is_in_cluster(to)).count() as u64;
     if !host.is_pod || demand.local || outside == 0 {
@@ -297,7 +302,8 @@ fn node_ports(demand: &Demand, host: &Host) -> Option<Finding> {
     }
     let there = NODE_PORTS.saturating_mul(outside);
     let needed = demand.connections();
-    // Other pods are not seen from here, and a pod that has its node's network has nothing between.
+    // Connections of other pods are not visible, and a pod in its node's network has no address translation. So this
+    // finding is only a warning.
     let severity = Severity::of(needed, there).min(Severity::Tight);
     Some(Finding {
         what: "ports of the node",
@@ -321,7 +327,7 @@ fn node_ports(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Connections that may come in within a second.
+/// Returns the largest number of connections that can arrive within a second.
 fn burst(demand: &Demand) -> u64 {
     let rate = demand.per_second.unwrap_or(f64::MAX).min(MOST_BACKLOG as f64) as u64;
     demand.connections().min(rate).min(MOST_BACKLOG)
@@ -330,7 +336,7 @@ fn burst(demand: &Demand) -> u64 {
 fn listens(demand: &Demand, finding: Option<Finding>) -> Option<Finding> {
     finding.map(|mut finding| {
         if demand.local {
-            // A full queue costs a second's wait for the SYN to come again; connections are not lost.
+            // With a full queue, the client resends its SYN after a second. Connections are not lost.
             finding.severity = finding.severity.min(Severity::Tight);
         } else {
             finding.severity = Severity::Fits;
@@ -366,7 +372,7 @@ fn syn_backlog(demand: &Demand, host: &Host) -> Option<Finding> {
     listens(demand, found)
 }
 
-/// Keeps a backlog within what the kernel takes.
+/// Limits a backlog to the largest value that the kernel accepts.
 fn limit_change(found: &mut Option<Finding>) {
     if let Some(change) = found.as_mut().and_then(|finding| finding.change.as_mut())
         && change.to.parse::<u64>().is_ok_and(|n| n > MOST_BACKLOG)
@@ -386,7 +392,7 @@ fn conntrack(demand: &Demand, host: &Host) -> Option<Finding> {
         "when the table is full, packets of new connections are dropped; only the kernel's log says so",
     )?;
     if used == 0 {
-        // No rule of the firewall asks for it: it may stay so.
+        // The firewall does not track connections now and may never do so.
         finding.severity = finding.severity.min(Severity::Tight);
     }
     Some(finding)
@@ -398,13 +404,13 @@ fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
         return None;
     }
     let needed = demand.sockets();
-    // Data lies in a few sockets at a time; a quarter of them at once is a storm.
+    // Usually only a few sockets hold data at a time. Data in a quarter of them is an extreme case.
     let severity = match () {
         () if needed / 4 > limit => Severity::TooSmall,
         () if needed > pressure => Severity::Tight,
         () => Severity::Fits,
     };
-    // Not more than half of the memory, whatever the load.
+    // At most half of the memory, whatever the load.
     let most = host.memory_total / 2 / host.page;
     let raised = [needed / 4 * 3, needed, needed / 2 * 3].map(|pages| pages.min(most));
     let to = [raised[0].max(low), raised[1].max(pressure), raised[2].max(limit)];
@@ -505,13 +511,13 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// A quota stops the process for the rest of each period of the scheduler in which it is used up.
+/// Checks the CPU quota. A process that has used up its quota is stopped for the rest of the scheduler period.
 fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
     if host.quota == 0 {
         return None;
     }
     let quota = host.quota as f64 / 1000.0;
-    // The program sees no more processors than the quota has whole ones.
+    // The program uses only as many processors as the quota has whole ones.
     let fits = quota >= host.processors as f64;
     Some(Finding {
         what: "CPU quota",
@@ -528,9 +534,9 @@ fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Files below this size hold the rows of a short run only.
+/// Limits of file size below this number of bytes are enough for the rows of a short run only.
 const ROOMY: u64 = 1 << 30;
-/// Below this size not even the files of a short run find room.
+/// Limits of file size below this number of bytes are too small even for a short run.
 const CRAMPED: u64 = 64 << 20;
 
 fn file_size(_: &Demand, host: &Host) -> Option<Finding> {
@@ -548,7 +554,7 @@ fn file_size(_: &Demand, host: &Host) -> Option<Finding> {
     })
 }
 
-/// Lowers a finding about the end of a run: it is never worse than tight.
+/// Lowers the severity of a finding about the end of a run to at most `Tight`.
 fn at_the_end(finding: Option<Finding>) -> Option<Finding> {
     finding.map(|mut finding| {
         finding.severity = finding.severity.min(Severity::Tight);

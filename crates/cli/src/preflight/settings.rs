@@ -1,7 +1,8 @@
-//! A file of kernel settings, judged line by line: what each line lowers or raises on this machine, and whose it is.
+//! Judges a file of kernel settings line by line: what each line lowers or raises on this machine, and where the
+//! setting belongs.
 //!
-//! Reads the form of sysctl.conf: `key = value`, `#` and `;` before comments, a `-` before keys whose failure is ignored.
-//! Larger is more for all limits that are known; other settings are listed and not judged.
+//! Supports the format of sysctl.conf: `key = value`, comments after `#` and `;`, and `-` before keys whose failure is
+//! ignored. For all known limits, a larger value is better. Other settings are listed without a judgement.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -13,7 +14,7 @@ use stats::grouped::count;
 use super::host::Host;
 use super::place::{Place, Surroundings};
 
-/// Limits, of which more is more.
+/// Limits for which a larger value is better.
 pub(super) const LIMITS: [&str; 22] = [
     "net.core.somaxconn",
     "net.core.netdev_max_backlog",
@@ -38,54 +39,54 @@ pub(super) const LIMITS: [&str; 22] = [
     "fs.inotify.max_user_watches",
     "fs.inotify.max_user_instances",
 ];
-/// Those whose place is named in a container.
+/// Limits whose place is listed in a container.
 pub(super) const PLACED: &[&str] = LIMITS.first_chunk::<19>().expect("so many limits").as_slice();
-/// Settings that Linux has no longer, and since when.
+/// Settings that Linux has removed, with the version that removed them.
 const GONE: [(&str, &str); 3] = [
     ("net.ipv4.tcp_tw_recycle", "4.12"),
     ("net.ipv4.ip_conntrack_max", "3.9"),
     ("net.ipv4.netfilter.ip_conntrack_max", "4.9"),
 ];
-/// Longest file that is read, bytes.
+/// Largest settings file in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Longest value of this machine that is read, bytes.
+/// Longest value of a setting on this machine in bytes.
 const MOST_VALUE: u64 = 64 << 10;
 
-/// The effect of a line on this machine.
+/// Effect of a line on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
     Lowers,
     Raises,
     Same,
-    /// It is no limit, or this machine does not say its own.
+    /// The setting is not a known limit, or its current value cannot be read.
     NotJudged,
-    /// The line fails when it is applied.
+    /// Applying the line fails.
     Fails,
 }
 
-/// A line of the file, or a limit of this machine that someone lowered.
+/// A line of the settings file, or a limit of this machine that was lowered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Setting {
-    /// From 1; absent for limits of this machine.
+    /// Line number, counted from 1. Absent for limits of this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
     pub(crate) key: String,
     pub(crate) value: String,
-    /// The value of this machine, or the kernel's own.
+    /// Current value on this machine, or the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<String>,
     pub(crate) effect: Effect,
     pub(crate) place: Place,
-    /// A sentence for the user.
+    /// Explanation for the user.
     pub(crate) words: String,
 }
 
-/// The lines of a file: number, key and value.
+/// Parsed lines of a file: line number, key and value.
 #[derive(Debug)]
 pub(super) struct File {
     lines: Vec<(usize, String, String)>,
-    /// Lines that set nothing: number, text, and why.
+    /// Lines that cannot be parsed: line number, text and reason.
     faults: Vec<(usize, String, String)>,
 }
 
@@ -102,7 +103,8 @@ impl File {
         parse(&text).map_err(|words| format!("--sysctl: {name}: {words}"))
     }
 
-    /// The values by their files below /proc, the last of each key. Lines that fail leave what `now` gives.
+    /// Returns the values by file name relative to /proc. The last line of a key counts. Lines that would fail are left
+    /// out; `now` returns current values.
     pub(super) fn values(&self, now: &dyn Fn(&str) -> Option<String>) -> HashMap<String, String> {
         let file = |key: &str| format!("sys/{}", key.replace('.', "/"));
         let takes = |key: &str, value: &str| {
@@ -113,7 +115,7 @@ impl File {
         lines.map(|(_, key, value)| (file(key), value.clone())).collect()
     }
 
-    /// Each line, judged by what `now` gives for its key.
+    /// Judges each line by comparing it with the current value, which `now` returns.
     pub(super) fn judge(
         &self,
         now: &dyn Fn(&str) -> Option<String>,
@@ -148,8 +150,8 @@ impl File {
     }
 }
 
-/// The settings of a text. Lines that are none are kept apart, as `sysctl -p` goes on behind them; a text of such lines alone
-/// is refused.
+/// Parses a settings file. Lines that cannot be parsed are collected, because `sysctl -p` skips them. A file without
+/// any valid line is an error.
 fn parse(text: &str) -> Result<File, String> {
     let (mut lines, mut faults) = (Vec::new(), Vec::new());
     let text = text.trim_start_matches('\u{feff}');
@@ -169,7 +171,7 @@ fn parse(text: &str) -> Result<File, String> {
             faults.push((at + 1, format!("{key:.100}"), why));
             continue;
         }
-        // With a slash first, slashes divide the parts of a key, and dots belong to names.
+        // If a key's first separator is a slash, slashes separate its parts, and dots belong to names.
         let key = key.replace('/', ".");
         lines.push((at + 1, key, joined(value)));
     }
@@ -179,7 +181,7 @@ fn parse(text: &str) -> Result<File, String> {
     }
 }
 
-/// Whether it names a file below /proc/sys: parts of letters, digits, `_`, `-` and `*`, none of them empty.
+/// True if the text can name a file below /proc/sys: non-empty parts of letters, digits, `_`, `-` and `*`.
 fn is_key(key: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-*".contains(&b))
@@ -187,7 +189,7 @@ fn is_key(key: &str) -> bool {
     key.split(['.', '/']).all(is_part)
 }
 
-/// The value of a setting, from its file below `root`.
+/// Reads the value of a setting from its file below `root`.
 pub(super) fn value_below(root: &Path, key: &str) -> Option<String> {
     let path = root.join(key.replace('.', "/"));
     std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
@@ -196,13 +198,13 @@ pub(super) fn value_below(root: &Path, key: &str) -> Option<String> {
     Some(text)
 }
 
-/// Words with one blank between them.
+/// Joins the words of a text with single blanks.
 fn joined(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn numbers(text: &str) -> Option<Vec<u64>> {
-    // A number that is too large counts as the largest.
+    // A number that is too large is replaced by the largest value.
     let number = |word: &str| {
         let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
         digits.then(|| word.parse().unwrap_or(u64::MAX))
@@ -210,7 +212,7 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
     text.split(' ').map(number).collect()
 }
 
-/// A value for people: thousands apart.
+/// Formats a value for the user, with separated thousands.
 fn shown(text: &str) -> String {
     numbers(text).map_or(text.to_owned(), |all| {
         let all: Vec<_> = all.into_iter().map(count).collect();
@@ -253,16 +255,16 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
     }
 }
 
-/// The number of ports of a range.
+/// Returns the number of ports in a range.
 fn ports(range: &[u64]) -> Vec<u64> {
     vec![range.last().unwrap_or(&0).saturating_add(1).saturating_sub(range[0])]
 }
 
-/// Limits of this machine that are below what the kernel sets by itself: someone lowered them.
+/// Returns the limits of this machine that are below the kernel's defaults, which means that they were lowered.
 pub(super) fn lowered(host: &Host) -> Vec<Setting> {
     let [_, receive, _] = host.tcp_rmem;
     let [_, send, _] = host.tcp_wmem;
-    // The kernel's own by memory: a file for each 10 KiB, a thread for each eight stacks of 16 KiB.
+    // The kernel's defaults depend on memory: one file per 10 KiB, and one thread per eight stacks of 16 KiB.
     let memory = host.machine_memory;
     let table = [
         ("fs.nr_open", host.nr_open, 1 << 20),
@@ -272,7 +274,8 @@ pub(super) fn lowered(host: &Host) -> Vec<Setting> {
         ("net.ipv4.tcp_rmem", receive, 131_072),
         ("net.ipv4.tcp_wmem", send, 16_384),
     ];
-    // Memory that the kernel keeps for itself does not count there.
+    // The kernel computes its defaults without its own memory, so values down to four fifths of the estimate count as
+    // defaults.
     let is_lowered = |(_, now, own): &(&str, u64, u64)| *now > 0 && *now < own / 5 * 4;
     let setting = |(key, now, own): (&str, u64, u64)| Setting {
         line: None,
@@ -336,7 +339,7 @@ mod tests {
             ]
         );
         assert_eq!(found[0].1, "  line 3: fs.file-max = 65 535: this lowers it from 2 466 186\n");
-        // What fails changes nothing.
+        // A line that fails changes nothing.
         let value = |key: &str| values.get(&format!("sys/{key}")).map(String::as_str);
         assert_eq!(value("net/core/somaxconn"), Some("4096"));
         assert_eq!(value("net/ipv4/tcp_rmem"), Some("4096 4096 16777216"));
@@ -402,7 +405,7 @@ mod tests {
         };
         let expected = ["fs.nr_open", "fs.file-max", "kernel.threads-max", "net.ipv4.tcp_rmem"];
         assert_eq!(keys(&host), expected);
-        // The kernel's own, on machines large and small, and what could not be read.
+        // The kernel's defaults, on large and small machines, and values that could not be read.
         let own = Host {
             nr_open: 1 << 20,
             file_max: 2_466_186,

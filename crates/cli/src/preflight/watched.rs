@@ -1,25 +1,25 @@
-//! Hosts that a run would watch, each asked once before it.
+//! Queries each host that a run would watch once before the run.
 
 use serde::Serialize;
 use stats::grouped::things;
 
-/// The answer of a host.
+/// Result of querying a host.
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     pub(crate) name: String,
-    /// Figures that it gave, metrics asked of an agent, or alerts that fire.
+    /// Number of figures that the exporter returned, of metrics that an agent was asked for, or of firing alerts.
     pub(crate) figures: u64,
-    /// Why it gave none, or that its exporter does not reach the server.
+    /// Reason for a missing result, or a warning that the exporter does not reach its server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
-    /// The word for one of its figures.
+    /// Noun for one of the counted items.
     #[serde(skip)]
     thing: &'static str,
 }
 
 const NOT_UP: &str = "the exporter answers, and says that it does not reach its server (up is 0)";
 
-/// Asks all hosts at the same time.
+/// Queries all hosts in parallel.
 pub(crate) fn ask(hosts: &[watch::Host]) -> Vec<Watched> {
     let watched = |(host, answer): (&watch::Host, watch::Answer)| {
         let (figures, problem) = match answer {

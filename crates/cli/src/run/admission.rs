@@ -1,6 +1,6 @@
-//! Whether a plan may run: what it needs of Java, what of it cannot run, and what this machine can hold.
+//! Checks before a run: the Java that the plan needs, elements that cannot run, and the limits of this machine.
 //!
-//! Everything wrong is said here, before the run leaves a trace.
+//! All problems are reported here, before the run creates any file.
 
 use std::path::Path;
 
@@ -19,17 +19,17 @@ use crate::properties::Properties;
 use crate::request::{OVERCOMMIT, Request};
 use crate::{check, java, tty};
 
-/// A plan that may run, and its properties.
+/// A plan that may run, with its properties.
 pub(crate) struct Admitted {
-    /// Those of the run: its console, files and processes.
+    /// Properties of the run: for its console, files and processes.
     pub(crate) properties: Properties,
-    /// Those that the plan reads. They are others where hosts run the whole plan.
+    /// Properties that the plan reads. They differ from those of the run if each host runs the whole plan.
     pub(crate) of_plan: Properties,
     pub(crate) loaded: Loaded,
 }
 
-/// Reads properties and plan, and says what is wrong with them. `former`: the properties of a run that goes on. `Err` is
-/// the exit code of a plan that may not run.
+/// Loads the properties and the plan, and reports their problems. `former` are the properties of a run that is taken
+/// over. `Err` is the exit code for a plan that may not run.
 pub(crate) fn admit(
     request: &Request,
     bytes: &[u8],
@@ -49,7 +49,7 @@ pub(crate) fn admit(
     let of_plan =
         if whole { properties.of_hosts(&request.sources, now_ms) } else { Ok(properties.clone()) };
     let mut of_plan = of_plan.map_err(|message| console.fail(&message, Exit::Usage))?;
-    // Those that were kept are the hosts'.
+    // If each host runs the whole plan, the saved properties are those of the hosts.
     if let Some(values) = former.filter(|_| whole) {
         of_plan.restore(values);
     }
@@ -63,7 +63,7 @@ pub(crate) fn admit(
     match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {
         Some(Ok(diags)) => loaded.diags.extend(diags),
         Some(Err(words)) => {
-            // What needs it is then named as what cannot run.
+            // Elements that need Java are then listed as elements that cannot run.
             properties.leave_java_out();
             of_plan.leave_java_out();
             loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
@@ -71,7 +71,7 @@ pub(crate) fn admit(
         }
         None => {}
     }
-    // Hosts that run the whole plan have its files.
+    // If each host runs the whole plan, the plan's files are on the hosts.
     if !whole {
         let all = of_plan.all().map(|(key, value)| (key.into(), value.into())).collect();
         let folder = request.plan.parent().unwrap_or(Path::new(""));
@@ -84,7 +84,7 @@ pub(crate) fn admit(
     let labels = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
     let labels = labels.unwrap_or_default();
     let series = unknown_series(&request.criteria, &of_plan);
-    // A criterion that no sample can meet is not met, whether the run is made or not.
+    // A criterion that no sample can meet counts as missed, even without a run.
     let exit = if labels.is_empty() { Exit::Usage } else { Exit::Criteria };
     match [labels, series].concat() {
         unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded }),
@@ -92,16 +92,17 @@ pub(crate) fn admit(
     }
 }
 
-/// Classes without which the plan cannot run and that no jar has. The error says why there is no Java machine.
+/// Returns findings about missing classes without which the plan cannot run. The error is the reason for which no Java
+/// is available.
 fn missing_classes(plan: &Plan, properties: &Properties) -> Result<Vec<jmx::Diag>, String> {
     let needed = java::needed(plan, |key| properties.get(key).map(str::to_owned))?;
     let mut diags = needed.map_or(Vec::new(), |needed| check::missing_classes(plan, &needed));
-    // The Java machine itself tells what the plan can do without.
+    // The Java machine itself reports missing classes that the plan does not require.
     diags.retain(|diag| diag.severity == jmx::Severity::Error);
     Ok(diags)
 }
 
-/// Warns of properties and options that have no effect.
+/// Warns about properties and options that have no effect.
 pub(crate) fn warn_of_unheeded(
     request: &Request,
     Admitted { properties, of_plan, loaded }: &Admitted,
@@ -129,7 +130,7 @@ pub(crate) fn warn_of_unheeded(
     }
 }
 
-/// Whether an element is a listener that is left out, and with it a file or figures that somebody may wait for.
+/// True if an element is a listener that is left out and whose file or figures the user may expect.
 fn leaves_output_out(element: &Support) -> bool {
     const SHOWN_ELSEWHERE: [&str; 2] = ["only draws", "the console shows its own status"];
     element.level == Level::Ignored
@@ -137,17 +138,18 @@ fn leaves_output_out(element: &Support) -> bool {
         && !SHOWN_ELSEWHERE.contains(&&*element.consequence)
 }
 
-/// Compares what a plan asks of this machine with what it has.
+/// Compares the plan's demand with the limits of this machine.
 pub(crate) struct Room<'a> {
     pub(crate) request: &'a Request,
     pub(crate) properties: &'a Properties,
-    /// Processes that were asked for.
+    /// Requested number of processes.
     pub(crate) workers: Option<u32>,
     pub(crate) host: &'a Host,
 }
 
 impl Room<'_> {
-    /// Of some groups it is only known with `evaluated` how many users they have. `Err` is the exit code of a run that is too large.
+    /// Checks the limits. For some thread groups the number of users is known only with `evaluated`. `Err` is the exit
+    /// code of a run that is too large.
     pub(crate) fn check(
         &self,
         plan: &Plan,
@@ -162,7 +164,7 @@ impl Room<'_> {
             workers: self.workers.map(u64::from),
         };
         let found = preflight::look(plan, about, self.host);
-        // Agents offer what they have; this machine only coordinates.
+        // With agents, this machine only coordinates, and the agents know their own limits.
         let elsewhere = self.request.fleet.is_some();
         match refusal(&found, elsewhere || self.properties.flag(OVERCOMMIT, false)) {
             Some(message) => Err(console.fail(&message, Exit::TooSmall)),
@@ -171,7 +173,7 @@ impl Room<'_> {
     }
 }
 
-/// The reason why a run is not started, if this machine is too small for it and `--overcommit` is not set.
+/// Returns the reason for not starting a run: this machine is too small, and `--overcommit` is not set.
 fn refusal(found: &Look, overcommits: bool) -> Option<String> {
     if overcommits || found.refusals.is_empty() {
         return None;
@@ -184,7 +186,7 @@ fn refusal(found: &Look, overcommits: bool) -> Option<String> {
     ))
 }
 
-/// Prints the problems of the plan, and says whether it can be run nevertheless.
+/// Prints the problems of the plan. Returns true if the plan can run all the same.
 fn may_run(loaded: &Loaded, skip: bool, no_java: Option<&str>, console: &mut Console) -> bool {
     console.report(&loaded.findings(tty::error_colour()));
     if let Some(words) = no_java {

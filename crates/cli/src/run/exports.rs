@@ -1,4 +1,4 @@
-//! `--out`: figures of the run for other systems, while it runs.
+//! `--out`: sends figures of the run to other systems during the run.
 
 use export::{Exports, Facts};
 
@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::log::Level;
 use crate::request::Request;
 
-/// Makes the request's targets ready and lets them follow the run. `Err` is the exit code of a run that does not start.
+/// Prepares the targets of `--out` and starts sending to them. `Err` is the exit code of a run that is not started.
 pub(super) fn start(request: &Request, start_ms: i64, traces: &mut Traces<'_>) -> Result<(), Exit> {
     if request.out.is_empty() {
         return Ok(());
@@ -31,14 +31,14 @@ pub(super) fn start(request: &Request, start_ms: i64, traces: &mut Traces<'_>) -
     Ok(())
 }
 
-/// The run is over: the last figures go out while its report is written.
+/// Ends sending after the run. The last figures are sent while the report is written.
 pub(super) fn end(traces: &mut Traces<'_>) {
     if let Some(exports) = &mut traces.exports {
         exports.end();
     }
 }
 
-/// Waits a bounded time for the targets, and says what they did not take.
+/// Waits for the targets for a limited time, and reports the data that they did not accept.
 pub(super) fn finish(traces: &mut Traces<'_>) {
     let Some(exports) = traces.exports.take() else { return };
     for line in exports.finish() {

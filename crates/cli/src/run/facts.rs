@@ -1,4 +1,4 @@
-//! The facts of a run that its record has from the start: plan, load, machine, and settings that rules ask for.
+//! Facts of a run that its record contains from the start: plan, load, machine, and settings that rules need.
 
 use engine::Asked;
 use plan::plan::{Plan, SamplerKind};
@@ -9,7 +9,7 @@ use record::frame::{
 use crate::preflight::Look;
 use crate::request::Request;
 
-/// The facts of a run that are known before it starts.
+/// Returns the facts of a run that are known before it starts.
 pub(super) fn frame(
     request: &Request,
     plan: &Plan,
@@ -52,14 +52,14 @@ pub(super) fn frame(
     }
 }
 
-/// Settings of the plan that a rule asks for.
+/// Returns the settings of the plan that a rule needs.
 fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     let assertions: usize = plan.samplers.iter().map(|sampler| sampler.checks.len()).sum();
     let mut of_http = plan.samplers.iter().filter_map(|sampler| match &sampler.kind {
         SamplerKind::Http(http) => Some(http.dns.is_none()),
         _ => None,
     });
-    // Without a DNS Cache Manager all requests go to the first address of a name.
+    // Without a DNS Cache Manager, all requests go to the first address of a name.
     let pinned = of_http.clone().next().is_some() && of_http.all(|pinned| pinned);
     let mut settings: Vec<(String, String)> =
         [(ASSERTIONS, assertions.to_string()), ("dns_pinned", pinned.to_string())]
@@ -72,7 +72,7 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     settings
 }
 
-/// Names that several samplers have: a label of these may be of requests to several services.
+/// Returns the names that several samplers share. A label of this name may contain requests to several services.
 fn shared_names(plan: &Plan) -> Vec<&str> {
     let mut names: Vec<&str> =
         plan.samplers.iter().filter_map(|sampler| sampler.name.fixed()).collect();

@@ -1,4 +1,4 @@
-//! The judgement of a run that has ended: its criteria, by its figures and its record, and the reason where nothing was sent.
+//! Judges a finished run: its criteria by its figures and its record, and the reason if nothing was sent.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::criteria::{Judgement, Watch};
 use crate::identity::End;
 use crate::progress::Progress;
 
-/// The judgement of the run's criteria, whose record is written.
+/// Judges the criteria of a run whose record is complete.
 pub(super) fn judged(
     watch: &Watch,
     end: &End,
@@ -21,7 +21,7 @@ pub(super) fn judged(
     length: Duration,
     traces: &Traces<'_>,
 ) -> Judgement {
-    // Nothing else needs the record.
+    // The record is read only if a check needs it.
     let get = |counter| progress.totals().counters.get(counter);
     let by_error = get(Counter::RunStoppedByError) + get(Counter::UsersStoppedByError) > 0;
     let folder = traces.folder.path().filter(|_| by_error || !watch.is_empty());
@@ -49,7 +49,8 @@ pub(super) fn judged(
     Judgement { cut_short, ..watch.judge(totals, length, &shortfall) }
 }
 
-/// Why it is not known whether the plan's own rate was reached: a run without a record has no seconds that could show it.
+/// Returns the reason for which it is unknown if the plan's own rate was reached: a run without a record has no data
+/// per second.
 fn rate_unknown(progress: &Progress, length: Duration) -> Option<Words> {
     let load = &progress.now().frame.load;
     let rate = load.rate.filter(|rate| *rate > 0.0 && !load.open)?;
@@ -65,9 +66,9 @@ fn number(rate: f64) -> String {
     format!("{rate:.1}").trim_end_matches(".0").to_owned()
 }
 
-/// Whether errors ended the run (`stopped`), or too many of its users (those of all), by its counters: where it has no
-/// record, they alone tell. Without a planned length, work was left where a user had a further sampler (`has_next`) or had not
-/// started.
+/// Returns a text if errors ended the run (`stopped`), or too many of its users (`ended` of `all`). This is judged by
+/// counters, for a run without a record. Without a planned length, work was left if a user had a further sampler
+/// (`has_next`) or had not started.
 fn ended_by_errors(
     load: &Load,
     length: Duration,
@@ -84,7 +85,7 @@ fn ended_by_errors(
     })
 }
 
-/// Why a run that came to its end has no samples, if it has none.
+/// Returns the reason for which a finished run has no samples, or `None` if it has samples.
 pub(super) fn without_samples(
     end: &End,
     progress: &Progress,

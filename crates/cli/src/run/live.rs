@@ -1,4 +1,4 @@
-//! The load of a run as it goes on: what `throng ctl` asks for, and what the record says of it.
+//! The load during a run: carries out requests of `throng ctl`, and records the changes.
 
 use engine::{Evaluated, Level, Live};
 use plan::load::shares;
@@ -15,19 +15,19 @@ use crate::log::Level as LogLevel;
 use crate::progress::Progress;
 use crate::spread::Spread;
 
-/// The load that is asked for by now.
+/// The currently requested load.
 #[derive(Debug)]
 pub(crate) struct Asked {
     levels: Vec<Level>,
     users: u64,
     rate: f64,
     paused: bool,
-    /// Ramps, steps and holds that are still to begin.
+    /// Phases of the load (ramps, steps and holds) that have not started yet.
     phases: Phases,
     waiting: Waiting,
 }
 
-/// The parts of a run that a request may touch.
+/// The parts of a run that a request may use.
 pub(crate) struct Parts<'a, 'c> {
     pub(crate) run: &'a mut Spread,
     pub(crate) progress: &'a mut Progress,
@@ -36,7 +36,7 @@ pub(crate) struct Parts<'a, 'c> {
 }
 
 impl Parts<'_, '_> {
-    /// Writes a change down: in the record, in `seconds.jsonl` and in the log.
+    /// Writes a change into the record, into `seconds.jsonl` and into the log.
     fn mark(&mut self, change: Change, words: &str) {
         self.progress.mark(change, words);
         self.traces.note(LogLevel::Info, "throng", words);
@@ -69,7 +69,8 @@ impl Asked {
         Self { levels, users, rate, paused: false, phases, waiting }
     }
 
-    /// Tells whether the test runs, and which phases have begun. `started`: users that have started so far.
+    /// Updates the state of the test, and records phases that have started. `started` is the number of users started so
+    /// far.
     pub(crate) fn tell(
         &mut self,
         stopping: bool,
@@ -101,17 +102,17 @@ impl Asked {
         }
     }
 
-    /// Users that are asked for, where their number can be changed.
+    /// Returns the requested number of users, if it can be changed.
     pub(crate) fn users(&self) -> Option<u64> {
         self.levels.iter().any(|level| !level.scheduled).then_some(self.users)
     }
 
-    /// Whether starts follow a rate that can be changed.
+    /// True if iteration starts follow a rate that can be changed.
     pub(crate) fn has_rate(&self) -> bool {
         self.levels.iter().any(|level| level.rate.is_some())
     }
 
-    /// Does what is asked for; the answer is for the user.
+    /// Carries out a request. Returns the answer for the user.
     pub(crate) fn obey(
         &mut self,
         command: Command,
@@ -191,7 +192,8 @@ impl Asked {
         Ok(words)
     }
 
-    /// The group whose schedule nothing changes while it runs, in words; `None` where no group has one, or another could change.
+    /// If no thread group can be changed because each follows a fixed schedule, returns the error message. Otherwise
+    /// returns `None`.
     fn fixed(&self) -> Option<String> {
         let fixed = |level: &&Level| level.scheduled && level.rate.is_none();
         let name = &self.levels.iter().find(fixed)?.name;

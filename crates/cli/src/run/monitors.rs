@@ -1,7 +1,7 @@
-//! PerfMon collectors of the plan: hosts that are watched for them, and the files in which they find their figures.
+//! PerfMon collectors of the plan: the hosts that are watched for them, and their result files.
 //!
-//! A file has a row for each figure: the label is host, metric and parameters, `elapsed` the figure times 1000, and a row of an
-//! agent that does not answer failed, with the reason as its message.
+//! A file has a row for each figure. The label is host, metric and parameters; `elapsed` is the figure times 1000. If
+//! an agent does not answer, its row is a failed sample with the reason as its message.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -19,7 +19,7 @@ use super::traces::Traces;
 use crate::progress::Progress;
 use crate::request::Request;
 
-/// The files of the collectors, by their places in the plan.
+/// Result files of the collectors, by their index in the plan.
 #[derive(Debug, Default)]
 pub(crate) struct MonitorFiles(Vec<Option<Output>>);
 
@@ -33,7 +33,7 @@ struct Output {
     failed: bool,
 }
 
-/// The hosts of a run, those of the request first, and the files of the plan's collectors.
+/// Returns the hosts to watch, those of the request first, and the result files of the plan's collectors.
 pub(crate) fn prepare(
     request: &Request,
     plan: &Plan,
@@ -64,7 +64,7 @@ pub(crate) fn prepare(
     (all, files)
 }
 
-/// An agent without address and metrics.
+/// Returns an agent's settings without address and metrics.
 fn template(properties: &HashMap<String, String>) -> Agent {
     let of = |key: &str| properties.get(key).map_or("", |text| text.trim());
     Agent {
@@ -74,20 +74,22 @@ fn template(properties: &HashMap<String, String>) -> Agent {
     }
 }
 
-/// The agents of collectors, to be asked before a run. Rows without a port are left out; the run warns of them.
+/// Returns the agents of the collectors for a query before a run. Rows without a valid port are left out; the run warns
+/// about them.
 pub(crate) fn agents(monitors: &[Monitor], properties: &HashMap<String, String>) -> Vec<Host> {
     hosts(monitors, &template(properties), false).0
 }
 
-/// The name up to its first dot, where that has letters, digits, `_` and `-` alone.
+/// Returns the host name up to its first dot, if that part contains only letters, digits, `_` and `-`. Otherwise
+/// returns the whole name.
 fn short(host: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let first = host.split_once('.').map(|(first, _)| first);
     first.filter(|first| !first.is_empty() && first.chars().all(is_word)).unwrap_or(host)
 }
 
-/// The agents that collectors name, each once. Rows of a port that is no number are left out. Labels have the host's
-/// short name, if that is wanted.
+/// Returns the agents that the collectors name, without duplicates, and warnings about rows with an invalid port, which
+/// are left out. With `is_short`, labels contain the host's short name.
 fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, Vec<String>) {
     let mut hosts: Vec<Host> = Vec::new();
     let mut complaints = Vec::new();
@@ -115,7 +117,7 @@ fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, 
 }
 
 impl MonitorFiles {
-    /// Opens the files; those that exist are appended to. A file that cannot be opened is told of.
+    /// Opens the files for appending. Adds a warning for each file that cannot be opened.
     fn open(monitors: Vec<Monitor>, complaints: &mut Vec<String>) -> Self {
         let open = |monitor: Monitor| {
             let file = monitor.file?;
@@ -131,7 +133,7 @@ impl MonitorFiles {
         Self(monitors.into_iter().map(open).collect())
     }
 
-    /// Tells the user what the watched hosts have to say, and writes their samples.
+    /// Prints messages about the watched hosts, and writes their samples.
     pub(crate) fn tell(&mut self, progress: &mut Progress, traces: &mut Traces<'_>) {
         for line in progress.said() {
             traces.warn("watch", &line);
@@ -149,7 +151,7 @@ impl MonitorFiles {
         }
     }
 
-    /// Writes samples down. The first failure of a file comes back as a sentence.
+    /// Writes samples. Returns a message for the first failure of a file.
     fn write(&mut self, samples: &[Sample]) -> Option<String> {
         let mut told = None;
         for (place, output) in self.0.iter_mut().enumerate() {
@@ -160,7 +162,7 @@ impl MonitorFiles {
         told
     }
 
-    /// Ends the files that have an end.
+    /// Closes the files, and writes end tags if the format has them.
     pub(crate) fn close(&mut self) {
         for output in self.0.drain(..).flatten() {
             if output.columns.xml {
@@ -212,8 +214,8 @@ impl Output {
     }
 }
 
-/// A row. The collector writes -1 for a figure that could not be had; rows know no negative times, so that they are put
-/// in afterwards.
+/// Formats a row. The collector writes -1 for a missing figure. Rows have no negative times, so negative values are
+/// inserted afterwards.
 fn line(columns: &Columns, sample: &Sample, out: &mut Vec<u8>) {
     let thousandth = (sample.value.as_ref().map_or(-1.0, |value| *value) * 1000.0) as i64;
     let row = Row {

@@ -1,38 +1,39 @@
-//! Phases of the load become marks of the run at the time at which they begin.
+//! Records the phases of the load as marks of the run when they start.
 
 use std::collections::VecDeque;
 
 use engine::Phase;
 
-/// The phases that are still to begin.
+/// Phases that have not started yet.
 #[derive(Debug)]
 pub(crate) struct Phases {
     left: VecDeque<Phase>,
-    /// The start of the main groups, epoch ms; `None`: not yet.
+    /// Start of the main groups in epoch milliseconds. `None` if they have not started.
     start_ms: Option<i64>,
-    /// Users of set-up groups, and the first start of a user behind them, ms.
+    /// Number of users in setUp groups, and delay of the first main user's start in milliseconds.
     before: u32,
     first_ms: i64,
-    /// Length of the main groups, ms, of a run that has set-up groups: with those its end is known when they are done.
+    /// Length of the main groups in milliseconds, for a run with setUp groups. Its end is known only after those
+    /// groups.
     length_ms: Option<i64>,
 }
 
 impl Phases {
-    /// `length_ms`: of the main groups, where it is known.
+    /// Creates the list of phases. `length_ms` is the length of the main groups, if it is known.
     pub(crate) fn new(phases: engine::Phases, length_ms: Option<i64>) -> Self {
         let engine::Phases { list, before, first_ms } = phases;
         let length_ms = length_ms.filter(|_| before > 0);
         Self { left: list.into(), start_ms: None, before, first_ms, length_ms }
     }
 
-    /// The planned end of the run, epoch ms, once: when its set-up groups are done.
+    /// Returns the planned end of the run in epoch milliseconds, once, after the setUp groups are done.
     pub(crate) fn end_ms(&mut self) -> Option<i64> {
         let start_ms = self.start_ms?;
         Some(start_ms + self.length_ms.take()?)
     }
 
-    /// The phases that have begun since the last call, with their begin in epoch ms. `run_ms`: the start of the run;
-    /// `started`: users that have started so far.
+    /// Returns the phases that have started since the last call, with their start in epoch milliseconds. `run_ms` is
+    /// the start of the run, and `started` the number of users started so far.
     pub(crate) fn begun(&mut self, now_ms: i64, run_ms: i64, started: u32) -> Vec<(i64, String)> {
         if self.start_ms.is_none() && self.before == 0 {
             self.start_ms = Some(run_ms);
@@ -47,7 +48,7 @@ impl Phases {
         begun
     }
 
-    /// The load goes on otherwise: nothing that was planned begins.
+    /// Removes all phases that have not started, because the load was changed.
     pub(crate) fn forget(&mut self) {
         self.left.clear();
     }

@@ -1,7 +1,7 @@
-//! The reports of a run that has ended: in its folder, in Markdown, and JMeter's, as far as they are asked for.
+//! Writes the requested reports of a finished run: in its folder, in Markdown, and JMeter's report.
 //!
-//! A run is never lost for a report: it can be made again, and a failure is said and no more. A summary for others that
-//! cannot be written is one of the results that are missing: what is to show it would show nothing.
+//! A failed report never makes the run fail, because it can be rebuilt: the failure is only printed. But a requested
+//! summary file that cannot be written counts as a lost result, because the program that reads it would show nothing.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::report::{self, page::page};
 use crate::request::Request;
 use crate::verdict;
 
-/// Writes them. Both are the same page.
+/// Writes the requested reports. The run's report and JMeter's report contain the same page.
 pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &mut Traces<'_>) {
     let own = !request.no_report;
     let folder = traces.folder.path().map(Path::to_owned);
@@ -57,10 +57,10 @@ pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &m
     }
 }
 
-/// Writes a page in some form; the error is a sentence for the user.
+/// Function that writes a page in one format. The error is a sentence for the user.
 type Writer<'a> = &'a dyn Fn(&Path, &Page) -> Result<(), String>;
 
-/// Writes the summaries that others are to read.
+/// Writes the summaries in Markdown and in k6's format.
 fn summaries(request: &Request, page: Option<&Page>, traces: &mut Traces<'_>) {
     let language = verdict::language(request.lang);
     let markdown = |file: &Path, page: &Page| report::file::write_markdown(file, page, language);
@@ -81,7 +81,8 @@ fn summaries(request: &Request, page: Option<&Page>, traces: &mut Traces<'_>) {
     }
 }
 
-/// The figures of the run's rows; `None` after saying why there are none. `record`: that of the rows is wanted.
+/// Computes JMeter's figures from the run's rows. Prints the reason and returns `None` if that fails. With `record`,
+/// also builds a record from the rows.
 fn read(
     request: &Request,
     dashboard: &Dashboard,

@@ -1,4 +1,4 @@
-//! The settings of a run, as the engine has them: properties, result files, and the Java machine if the plan needs one.
+//! Settings of a run for the engine: properties, result files, and the Java machine if the plan needs one.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -18,7 +18,8 @@ use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread;
 
-/// Refuses files to write that are folders, or pipes that nobody reads, before the run rather than at its end.
+/// Refuses output files that are folders, or pipes without a reader. They are checked before the run and not only at
+/// its end.
 pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     let files = [
         ("-l", &request.jtl),
@@ -42,12 +43,12 @@ pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     unread.map_or(Ok(()), Err)
 }
 
-/// Time for a reader that is started beside the run to open its pipe.
+/// Longest wait for a program that is started beside the run to open its pipe, and interval between checks.
 const READER: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Whether that is a named pipe without a reader, at which a writer would wait without end. One with a reader stays open, so
-/// that the reader does not take the end of this look for the end of the file.
+/// True if the path is a named pipe without a reader, which would block a writer forever. If the pipe has a reader, it
+/// stays open, so that the reader does not see an end of file after this check.
 fn is_unread_pipe(path: &Path) -> bool {
     if !std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo()) {
         return false;
@@ -69,7 +70,7 @@ fn is_unread_pipe(path: &Path) -> bool {
     }
 }
 
-/// `port` is that of the control port if the plan uses it.
+/// Returns the engine's options. `port` is the number of the control port, if the plan uses it.
 pub(crate) fn options(
     request: &Request,
     properties: &Properties,
@@ -103,7 +104,7 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// Starts the Java machine, if the plan needs one. Workers that were asked for start their own.
+/// Starts the Java machine, if the plan needs one. If workers were requested, they start their own.
 fn java(
     request: &Request,
     properties: &Properties,
@@ -127,8 +128,8 @@ fn java(
     Ok(Some(machine))
 }
 
-/// With `-f`, deletes the result files of the command line and of the plan's listeners. A listener whose file name is
-/// an expression keeps its file, as in JMeter, which looks for a file of that very name.
+/// With `-f`, deletes the result files of the command line and of the plan's listeners. If the file name of a listener
+/// is an expression, its file is kept, as in JMeter, which looks for a file with the literal name.
 pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), String> {
     if !request.force {
         return Ok(());
@@ -145,7 +146,7 @@ pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), Strin
     Ok(())
 }
 
-/// Result files of the command line; those that exist are appended to.
+/// Returns the result files of the command line. Existing files are appended to.
 fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
     let own = folder.file(crate::report::columns::ROWS).filter(|_| request.jtl_in_folder);
     let file = |path: PathBuf| ResultFile {
@@ -157,7 +158,7 @@ fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<Re
     request.jtl.iter().cloned().chain(own).map(file).collect()
 }
 
-/// Warns where the rows of this run are appended below a heading that does not name their columns.
+/// Warns if this run's rows are appended to a file whose heading has other columns.
 fn warn_of_other_columns(
     request: &Request,
     properties: &Properties,
@@ -176,7 +177,7 @@ fn warn_of_other_columns(
     }
 }
 
-/// Different in every run.
+/// Returns a random seed, different for every run.
 fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish()

@@ -1,4 +1,4 @@
-//! The traces of a run: console, folder, log, and what is told again at the end.
+//! The outputs of a run: console, folder, log, and messages that are repeated at the end.
 
 use std::path::Path;
 
@@ -33,18 +33,19 @@ pub(crate) struct Traces<'a> {
     pub(crate) folder: Folder,
     pub(crate) log: Log,
     pub(crate) last: LastWords,
-    /// Those who are told of each second: see [`record::now`].
+    /// Observers of each second; see [`record::now`].
     pub(crate) followers: Vec<Box<dyn Follower>>,
-    /// The systems of `--out`.
+    /// Target systems of `--out`.
     pub(crate) exports: Option<export::Exports>,
     /// Machines whose agents run the users.
     pub(crate) machines: Machines,
-    /// The facts for the run's cost that are known before it starts.
+    /// Facts for the run's cost that are known before it starts.
     pub(crate) cost: Known,
 }
 
 impl<'a> Traces<'a> {
-    /// Makes the run's folder, with plan and properties, and opens the log. A run without either goes on.
+    /// Creates the run's folder with the plan and the properties, and opens the log. If either fails, the run continues
+    /// without it.
     pub(crate) fn open(
         request: &Request,
         source: &str,
@@ -75,7 +76,7 @@ impl<'a> Traces<'a> {
         traces
     }
 
-    /// Opens the folder of a run that another coordinator has begun. `Err`: it cannot be written.
+    /// Opens the folder of a run that another coordinator has started. Returns an error if the folder is not writable.
     pub(crate) fn again(
         request: &Request,
         folder: &Path,
@@ -103,20 +104,21 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// A line of the log.
+    /// Writes a line to the log.
     pub(crate) fn note(&mut self, level: Level, category: &str, message: &str) {
         if let Some(trouble) = self.log.write(level, category, message) {
             self.console.warn(&trouble);
         }
     }
 
-    /// A warning in the log and on the console.
+    /// Writes a warning to the log and to the console.
     pub(crate) fn warn(&mut self, category: &str, message: &str) {
         self.note(Level::Warn, category, message);
         self.console.warn(message);
     }
 
-    /// Lines of the log go to the log and what the plan prints to the terminal; what the engine has to say concerns the user at once.
+    /// Handles a line from the engine. Log lines go to the log; texts that the plan prints go to the console. Warnings
+    /// of the engine go to both.
     pub(crate) fn heard(&mut self, line: &Line) {
         match line {
             Line::Printed(text) => self.console.line(text),
@@ -162,7 +164,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// Writes a finished second down and shows it.
+    /// Writes and shows a finished second.
     pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &mut Progress) {
         let Some((second, sums)) = second else { return };
         let first_ms = progress.totals().span_ms().map(|span| span.0);
@@ -180,7 +182,7 @@ impl<'a> Traces<'a> {
         self.record(progress);
     }
 
-    /// Writes down what has been recorded.
+    /// Writes new data of the record.
     pub(crate) fn record(&mut self, progress: &mut Progress) {
         if let Some(message) = self.folder.write_record(progress.recording()) {
             self.console.warn(&message);
@@ -193,7 +195,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// The summariser's lines under the category they have in JMeter's log, which scripts look for.
+    /// Logs the summariser's lines under the category of JMeter's log, because scripts search for it.
     pub(crate) fn summariser_log(&mut self, lines: &[String]) {
         if self.console.logs_summary() {
             for line in lines {
@@ -202,7 +204,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// The summary, on the console and in the folder.
+    /// Writes the summary to the console and into the folder.
     pub(crate) fn report(
         &mut self,
         summary: &Summary,
@@ -232,7 +234,7 @@ impl<'a> Traces<'a> {
             let text = |found| verdict::text_beside(found, not_met, language, width);
             verdict.as_ref().map(text).unwrap_or_default()
         };
-        // Missing results come before all that is said of the rest; then what the user asked to have judged.
+        // Lost results are printed first, then the criteria, then everything else.
         let criteria = format!("{}{}", last.text(), judgement.text());
         let lost = if machines.is_empty() || !losses.is_empty() {
             lost::text(workers, losses)
@@ -276,7 +278,7 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// Opens the log. `again`: it is there already, and goes on.
+/// Opens the log. `again` is true if the log exists and is continued.
 fn open_log(
     request: &Request,
     folder: &Folder,
@@ -286,7 +288,7 @@ fn open_log(
     let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
         return Log::none();
     };
-    // What is not in the run's folder is as the user has it.
+    // A log outside the run's folder has the permissions that the user's umask allows.
     let mode = if request.log.is_some() { 0o666 } else { 0o600 };
     match Log::open(&path, (mode, again), &request.levels, short_names) {
         Ok((log, unknown)) => {

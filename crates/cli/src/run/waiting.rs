@@ -1,5 +1,5 @@
-//! Users that wait while no answer comes: after the end of the test, as JMeter lets them, and in a test of a target that hangs.
-//! The run says so once, and how to end it.
+//! Detects users that wait without an answer: after the end of the test, where JMeter lets them wait, and during a test
+//! whose target hangs. The run reports this once, with the way to end it.
 
 use plan::plan::{Plan, Sampler, SamplerKind};
 use plan::websocket::Act;
@@ -7,22 +7,24 @@ use stats::grouped::things;
 
 use crate::progress::Progress;
 
-/// Time without a finished sample, after the end, from which on users are said to wait, ms.
+/// Time in milliseconds without a finished sample, after the end of the test, from which on waiting users are reported.
 const QUIET_MS: i64 = 5000;
-/// The same before the end, ms.
+/// Time in milliseconds without a finished sample, during the test, from which on waiting users are reported.
 const HANGS_MS: i64 = 10_000;
 
-/// Samples, and how long none has finished.
+/// Number of finished samples, and the time since the last one.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// Length of the test, ms, where it has one.
+    /// Planned length of the test in milliseconds, if it has one.
     pub(super) length_ms: Option<i64>,
-    /// The time behind an answer after which active users wait for nothing but the next one, ms; `None`: it is not known.
+    /// Longest time in milliseconds between a sample and the next request of a user. Active users that send nothing for
+    /// longer must be waiting for an answer. `None` if the time is unknown.
     for_answers_ms: Option<i64>,
-    /// Finished samples while the test runs, and the time from which on there were no more, epoch ms.
+    /// Number of finished samples during the test, and the time of the last change in epoch milliseconds.
     running: Option<(u64, i64)>,
     is_told: bool,
-    /// Finished samples, and the time from which on there were no more, epoch ms. `None`: the test has not ended.
+    /// Number of finished samples after the end of the test, and the time of the last change in epoch milliseconds.
+    /// `None` before the end.
     last: Option<(u64, i64)>,
     was_said: bool,
 }
@@ -32,15 +34,16 @@ impl Waiting {
         Self { length_ms, ..Self::default() }
     }
 
-    /// The same of a plan whose users ask again at once or behind timers of known length, unless they may wait for other things.
+    /// Sets the longest time between requests, for a plan whose users send requests without a pause or after timers of
+    /// known length. Plans with other kinds of waiting are not checked.
     pub(super) fn for_answers_of(self, plan: &Plan) -> Self {
         let waits = plan.samplers.iter().map(waits_ms);
         let longest = waits.reduce(|one, other| Some(one?.max(other?))).flatten();
         Self { for_answers_ms: longest, ..self }
     }
 
-    /// The words on users that wait, when it is time for them. `stopping`: the run was asked to end before; `paused`: its
-    /// users were asked to wait.
+    /// Returns the message about waiting users when it is due. `stopping` is true if the run was asked to end, and
+    /// `paused` if its users were paused.
     pub(super) fn words(
         &mut self,
         (stopping, paused): (bool, bool),
@@ -59,7 +62,7 @@ impl Waiting {
         self.of(done, progress.users().active, now_ms, stopping)
     }
 
-    /// The words on a target that answers nobody, once for each such time.
+    /// Returns the message about a target that answers no user, once for each such period.
     fn hanging(&mut self, done: u64, active: u64, now_ms: i64) -> Option<String> {
         let (before, since_ms) = *self.running.get_or_insert((done, now_ms));
         if before != done || active == 0 {
@@ -97,8 +100,8 @@ impl Waiting {
     }
 }
 
-/// The time, ms, for which a user may wait before the sampler does what an answer or nothing follows at once; `None` where it may wait
-/// for something else: programs, messages that nobody asked for, a pause, Java.
+/// Returns the longest time in milliseconds that a user may wait before this sampler sends its request. Returns `None`
+/// if the user may wait for something other than an answer: a program, an unsolicited message, a pause, or Java.
 fn waits_ms(sampler: &Sampler) -> Option<i64> {
     let is_answered = match &sampler.kind {
         SamplerKind::WebSocket(socket) => !matches!(socket.act, Act::Read(_) | Act::Hold(_)),

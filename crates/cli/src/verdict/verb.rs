@@ -1,4 +1,4 @@
-//! `throng verdict`, which says the verdict of any run or result file.
+//! `throng verdict`: prints the verdict on a run or a result file.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::questions::refusal;
 use crate::report::columns::columns;
 use crate::{terminal, tty};
 
-/// `throng verdict`.
+/// Runs `throng verdict`.
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     let Some(record) = open(&flags.path, &flags.properties) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
@@ -33,7 +33,8 @@ pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     if verdict.undecided.is_some() { Exit::Undecided } else { Exit::Ok }
 }
 
-/// The samples that were read: requests without transactions, ms, and the most users.
+/// Returns the data that was read as JSON: number of requests without transactions, milliseconds, and the largest
+/// number of users.
 fn read(record: &Record) -> Value {
     let sum = |of: fn(&Part) -> u64| record.seconds.iter().map(|one| of(&one.all)).sum::<u64>();
     let users = record.has.users.then(|| record.seconds.iter().map(|one| one.users).max());
@@ -45,7 +46,7 @@ fn read(record: &Record) -> Value {
     })
 }
 
-/// The lines before the verdict: what was read, and what is missing in it.
+/// Formats the lines before the verdict: which data was read, and which data is missing.
 fn head(record: &Record, language: Language) -> String {
     let zh = language == Language::Chinese;
     let read = read(record);
@@ -67,7 +68,7 @@ fn head(record: &Record, language: Language) -> String {
     out + "\n"
 }
 
-/// The record of a run or of a result file; `None` after saying why there is none.
+/// Reads the record of a run or of a result file. Prints an error and returns `None` if that fails.
 fn open(path: &Path, properties: &PropertyFlags) -> Option<Record> {
     let record = columns(path, properties)
         .and_then(|columns| Record::open(path, &columns).map_err(|error| refusal(&error)));

@@ -1,8 +1,8 @@
 //! Memory and connections of a proxy, from its nginx.conf.
 //!
 //! nginx allocates all connections of a worker when the worker starts: per connection a `ngx_connection_t` and two
-//! `ngx_event_t` (`ngx_event_process_init`). Buffers come with the connections that are proxied. Figures in bytes, measured
-//! with nginx 1.22: docs/preflight.md has them.
+//! `ngx_event_t` (`ngx_event_process_init`). Buffers are added for each proxied connection. Figures are in bytes,
+//! measured with nginx 1.22; docs/preflight.md lists them.
 
 use serde::Serialize;
 use stats::grouped::{bytes, count, things};
@@ -11,11 +11,11 @@ use super::super::finding::Severity;
 use super::Hop;
 use super::nginx::{Buffers, Nginx, PAGE};
 
-/// A connection of a worker before it is used: 424 to 440 by the options that nginx was built with.
+/// Memory of an unused worker connection: 424 to 440 bytes, depending on nginx's build options.
 const SLOT: u64 = 432;
-/// A worker without any.
+/// Memory of a worker process without connections.
 const WORKER: u64 = 4 << 20;
-/// A proxied connection without the buffers of its answer: pools, request, headers.
+/// Memory of a proxied connection without the buffers of its response: pools, request and headers.
 const PROXIED: u64 = 14 * 1024 + 64;
 /// A session of `stream` without its two buffers, and the part of each buffer that a session without much data touches: a
 /// page.
@@ -23,33 +23,34 @@ const SESSION: u64 = 2 * 1024;
 const TOUCHED: u64 = 4096;
 /// Two sockets of the kernel that hold no data.
 const SOCKETS: u64 = 2 * 5 * 1024;
-/// Includes that are named in a text.
+/// Largest number of includes that are named in a text.
 const MOST_NAMED: usize = 10;
-/// Buffers that a team with a million connections came to.
+/// Advice on small buffers, which worked for a team with a million connections.
 const SMALL: &str = "proxy_buffering off, proxy_buffer_size 4k";
 const SMALL_OF_STREAM: &str = "proxy_buffer_size 4k in stream";
 
-/// The load of a chain: connections, and how many of them carry HTTP instead of WebSocket.
+/// Load of a chain: number of connections, and number of those that carry HTTP instead of WebSocket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) connections: u64,
     pub(crate) http: u64,
 }
 
-/// Memory of an instance of a hop, and the connections at which it ends.
+/// Memory that an instance of a hop needs, and the number of connections that it can carry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Memory {
     pub(crate) hop: String,
-    /// Worker processes; `None` where neither configuration nor hop says it.
+    /// Number of worker processes. `None` if neither the configuration nor the hop defines it.
     pub(crate) workers: Option<u64>,
     pub(crate) worker_connections: u64,
-    /// Connections through an instance.
+    /// Number of connections through one instance.
     pub(crate) connections_each: u64,
-    /// Bytes of an instance: before the first connection, for connections that are held, and more if readers are slow.
+    /// Memory of an instance in bytes: before the first connection, for held connections, and in addition for slow
+    /// readers.
     pub(crate) before: u64,
     pub(crate) held: u64,
     pub(crate) slow: u64,
-    /// Bytes of buffers of one connection whose reader is slow.
+    /// Buffers in bytes of one connection with a slow reader.
     pub(crate) slow_each: u64,
     /// Connections are sessions of `stream`, with two buffers each, instead of connections of `http`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -58,21 +59,21 @@ pub(crate) struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) available: Option<u64>,
     pub(crate) severity: Severity,
-    /// Connections through all instances at which memory ends, if all readers are slow.
+    /// Connections through all instances at which memory is exhausted, if all readers are slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) capacity: Option<u64>,
-    /// Connections through all instances that `worker_connections` and `worker_rlimit_nofile` let through.
+    /// Largest number of connections through all instances that `worker_connections` and `worker_rlimit_nofile` allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) connections: Option<u64>,
     pub(crate) connections_severity: Severity,
-    /// The setting that lets fewer connections through.
+    /// Name of the setting with the lower limit.
     #[serde(skip)]
     pub(crate) limited_by: &'static str,
-    /// Changes of the configuration, with their effect.
+    /// Advised changes of the configuration, with their effect.
     pub(crate) advice: Vec<String>,
-    /// Limits that could not be judged: `memory`, `connections`.
+    /// Names of limits that could not be judged: `memory`, `connections`.
     pub(crate) not_judged: Vec<&'static str>,
-    /// Names and patterns of `include` that no file fits here.
+    /// Names and patterns of `include` that match no file on this machine.
     pub(crate) absent_includes: Vec<String>,
 }
 
@@ -127,12 +128,12 @@ impl Each {
     }
 }
 
-/// A load's share on an instance.
+/// Returns an instance's share of a load.
 fn share(load: u64, instances: u64) -> u64 {
     load.div_ceil(instances)
 }
 
-/// Computes a hop whose configuration is known.
+/// Computes the memory and connections of a hop whose configuration is known.
 pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     let nginx = hop.nginx.as_ref()?;
     let workers = nginx.workers.or(hop.processors);
@@ -150,7 +151,8 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     let severity = hop.memory.map_or(Severity::Fits, |there| Severity::of(needed, there));
     let each_lets = nginx.descriptors.unwrap_or(u64::MAX).min(nginx.connections);
     let connections = workers.map(|workers| through(each_lets, workers, hop.instances));
-    // What one worker lets through, more do as well; what one takes may not be all.
+    // If one worker carries the load, more workers do too. If one does not, the unknown number of workers may still be
+    // enough.
     let one_is_enough =
         Severity::of(load.connections, through(each_lets, 1, hop.instances)) == Severity::Fits;
     let is_memory_judged =
@@ -195,12 +197,13 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     Some(memory)
 }
 
-/// Bytes of a worker when it starts.
+/// Returns the memory in bytes that a worker allocates when it starts.
 fn allocated(connections: u64) -> u64 {
     connections.saturating_mul(SLOT).saturating_add(WORKER)
 }
 
-/// Connections that workers let through with so many for `each`: one takes two, one to either side.
+/// Returns the number of client connections that the workers allow. Each of them uses two of a worker's `each`
+/// connections, one on each side.
 fn through(each: u64, workers: u64, instances: u64) -> u64 {
     workers.saturating_mul(each).saturating_mul(instances) / 2
 }
@@ -211,13 +214,13 @@ impl Memory {
     }
 
     pub(super) fn worst(&self) -> Severity {
-        // A configuration that leaves the number of workers open may let too few connections through.
+        // If the configuration does not define the number of workers, it may allow too few connections.
         let is_open = self.workers.is_none() && !self.not_judged.is_empty();
         let least = if is_open { Severity::Tight } else { Severity::Fits };
         self.severity.max(self.connections_severity).max(least)
     }
 
-    /// The word for the state of `memory` or `connections`.
+    /// Returns the word for the state of `memory` or `connections`.
     fn word(&self, of: &str, severity: Severity) -> &'static str {
         if self.not_judged.contains(&of) { "unknown" } else { severity.word() }
     }
@@ -225,7 +228,7 @@ impl Memory {
     fn advise(&mut self, nginx: &Nginx, each: Each, is_short: &dyn Fn(u64) -> bool) {
         let per_worker =
             self.connections_each.saturating_mul(2).div_ceil(self.workers.unwrap_or(1));
-        // A quarter more, since connections are not spread evenly.
+        // Adds a quarter, because connections are not distributed evenly.
         let enough = per_worker.saturating_add(per_worker / 4).max(512);
         if self.connections_severity > Severity::Fits {
             let files = nginx.descriptors.is_some_and(is_short);
@@ -314,7 +317,7 @@ impl Memory {
         out
     }
 
-    /// Names what the configuration includes and is not here.
+    /// Lists the includes that match no file on this machine.
     fn push_includes(&self, out: &mut String) {
         if self.absent_includes.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The directives of an nginx.conf that decide about memory and descriptors of a proxy.
+//! Reads the directives of an nginx.conf that determine a proxy's memory and descriptors.
 //!
 //! Reads directives and blocks as nginx does: words, quotes, comments, `include` with patterns in the last part of a path.
 //! Directives that are not asked for are passed over. Of several proxied locations the one with the largest buffers counts,
@@ -17,14 +17,14 @@ const MOST_FILES: usize = 1000;
 const MOST_LEVELS: usize = 20;
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The settings of a configuration.
+/// The relevant settings of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nginx {
     /// `worker_processes`; `None` for `auto`.
     pub(super) workers: Option<u64>,
-    /// Of one worker process.
+    /// `worker_connections`: connections of one worker process.
     pub(super) connections: u64,
-    /// Descriptors of a worker process, where the configuration sets them.
+    /// Descriptors of a worker process, if the configuration sets them.
     pub(super) descriptors: Option<u64>,
     /// Buffers of `http`; `None` where no location leads to a server, but a server of `stream` does.
     pub(super) buffers: Option<Buffers>,
@@ -37,11 +37,11 @@ pub(super) struct Nginx {
 /// Buffers of one proxied connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buffers {
-    /// `proxy_buffering`.
+    /// `proxy_buffering`: true if responses are buffered.
     pub(super) on: bool,
-    /// `proxy_buffer_size`, bytes.
+    /// `proxy_buffer_size` in bytes.
     pub(super) first: u64,
-    /// `proxy_buffers`: number, and bytes of each.
+    /// `proxy_buffers`: number of buffers, and size of each in bytes.
     pub(super) number: u64,
     pub(super) size: u64,
 }
@@ -53,13 +53,13 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Bytes of the buffers of an answer that nobody reads.
+    /// Returns the size in bytes of the buffers of a response that the client does not read.
     pub(super) fn bytes(self) -> u64 {
         let more = if self.on { self.number.saturating_mul(self.size) } else { 0 };
         self.first.saturating_add(more)
     }
 
-    /// These, with what the directives of a block change.
+    /// Returns the buffers with the changes that the directives of a block make.
     fn with(mut self, block: &[Directive]) -> Result<Self, String> {
         for directive in block {
             match directive.name() {
@@ -75,17 +75,17 @@ impl Buffers {
     }
 }
 
-/// A directive with its words, and the block behind it.
+/// A directive with its words and its block.
 #[derive(Debug)]
 struct Directive {
     words: Vec<String>,
-    /// File and line, for messages.
+    /// File and line of the directive for error messages.
     place: String,
     block: Vec<Directive>,
 }
 
 impl Nginx {
-    /// Reads a configuration with all files that it includes.
+    /// Reads a configuration with all included files.
     pub(super) fn read(file: &Path) -> Result<Self, String> {
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         let mut files = Files { folder, read: 0, bytes: 0, absent: Vec::new() };
@@ -186,7 +186,7 @@ impl Directive {
         number.ok_or_else(|| format!("{}: {word} is no number for {}", self.place, self.name()))
     }
 
-    /// Bytes: a number, with `k`, `m` or `g` behind it.
+    /// Parses a size in bytes: a number, optionally with `k`, `m` or `g`.
     fn size(&self, at: usize) -> Result<u64, String> {
         let word = self.word(at)?;
         let size = super::size(word).filter(|bytes| (1..=1 << 40).contains(bytes));
@@ -194,9 +194,9 @@ impl Directive {
     }
 }
 
-/// The files of a configuration.
+/// State for reading the files of a configuration.
 struct Files {
-    /// Of the main file, from which relative names count.
+    /// Folder of the main file, to which file names are relative.
     folder: PathBuf,
     read: usize,
     bytes: u64,
@@ -221,7 +221,7 @@ impl Files {
         self.block(&mut lexer, level, 0)
     }
 
-    /// The directives up to the end of the block, or of the file on the outermost level.
+    /// Parses the directives up to the end of the block, or up to the end of the file at the outermost level.
     fn block(
         &mut self,
         lexer: &mut Lexer<'_>,
@@ -274,8 +274,8 @@ impl Files {
         }
     }
 
-    /// The files of an `include`: one, or those of a folder whose names fit a pattern. Files that are absent are passed
-    /// over, as those of another machine, and named.
+    /// Returns the files of an `include`: one file, or the files of a folder that match a pattern. Missing files are
+    /// skipped and noted, because the configuration may come from another machine.
     fn included(&self, pattern: &str) -> Result<Vec<PathBuf>, String> {
         let path = self.folder.join(pattern);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -298,7 +298,7 @@ impl Files {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any text.
+/// True if a name matches a pattern in which `*` stands for any text.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };
@@ -308,7 +308,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
 }
 
-/// A part of a configuration.
+/// A token of a configuration.
 enum Token {
     Word(String),
     Semicolon,
@@ -374,7 +374,7 @@ impl Lexer<'_> {
     fn word(&mut self, first: char) -> Token {
         let mut word = String::from(first);
         while let Some(c) = self.peek() {
-            // The brace of a variable, `${name}`, is a part of the word.
+            // The brace of a variable, `${name}`, is part of the word.
             let of_variable = c == '{' && word.ends_with('$');
             if c.is_whitespace() || c == ';' || (c == '{' && !of_variable) {
                 break;
@@ -391,7 +391,7 @@ impl Lexer<'_> {
         Token::Word(word)
     }
 
-    /// Skips code in another language up to the brace that closes it.
+    /// Skips code in another language up to its closing brace.
     fn skip_code(&mut self) -> Result<(), String> {
         let mut open = 1;
         while open > 0 {

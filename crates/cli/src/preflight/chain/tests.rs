@@ -4,13 +4,13 @@ fn reckoned(text: &str, load: u64) -> Reckoned {
     Chain::parse(text).unwrap_or_else(|m| panic!("{m:?}")).reckon(all(load))
 }
 
-/// A load of WebSockets alone.
+/// Returns a load of WebSocket connections only.
 fn all(connections: u64) -> Load {
     Load { connections, http: 0 }
 }
 
-/// Four proxies with 40 000 local ports each before five upstreams end at 800 000 connections; that is where a team
-/// that wanted a million stood still, 10 % earlier, as connections are not spread evenly.
+/// Four proxies with 40,000 local ports each and five upstreams can open 800,000 connections. A team that wanted a
+/// million was stuck 10 % below that, because connections are not distributed evenly.
 #[test]
 fn a_chain_of_four_proxies_and_five_upstreams_ends_at_800_000() {
     let r = reckoned("nginx*4:21000-61000 -> ingress*5", 1_000_000);
@@ -24,8 +24,8 @@ fn a_chain_of_four_proxies_and_five_upstreams_ends_at_800_000() {
     assert_eq!(reckoned("nginx*4:21000-60999 -> ingress*5", 500_000).severity(), Severity::Fits);
 }
 
-/// Remedies that lift it above 1.2 million: all ports, or 11000-61000 with one proxy or upstream more. That range alone is
-/// a million, with nothing to spare.
+/// Improvements that raise the capacity above 1.2 million: all ports, or 11000-61000 with one more proxy or upstream.
+/// The range 11000-61000 alone gives exactly a million, without a reserve.
 #[test]
 fn what_lifts_the_chain_above_a_million() {
     let capacity = |text| reckoned(text, 1_000_000).capacity;
@@ -62,7 +62,7 @@ fn the_hop_that_runs_out_first_is_named_wherever_it_stands() {
     let r = reckoned(&wider, 1_000_000);
     assert_eq!((r.first_out, r.capacity), (2, 846_960));
     assert!(r.text().contains("gateway -> pods runs out first, at 846 960"), "{}", r.text());
-    // Where no ports were told, all count as usual.
+    // If no port range is defined, all links use the default range and all of them count.
     let r = reckoned("a*2 -> b -> c", 1);
     assert_eq!((r.first_out, r.capacity, r.severity()), (1, 28_232, Severity::Fits));
     assert_eq!(reckoned("a:1-65535 -> b -> c:1-10 -> d", 100).first_out, 2);
@@ -93,7 +93,7 @@ fn hops_may_be_told_in_any_order_and_spacing() {
     assert_eq!(reckoned("a*1000000x1000000:1-65535 -> b*1000000", 1).capacity, u64::MAX);
 }
 
-/// Each row: the text, where the mistake is, and words of the diagnosis.
+/// Each row: the text, the position of the error, and a part of the message.
 #[test]
 fn mistakes_are_shown_where_they_are() {
     let table = [
@@ -124,7 +124,8 @@ fn mistakes_are_shown_where_they_are() {
     }
 }
 
-/// A chain whose first hop has the configuration, for a million connections over four instances.
+/// Returns the results for a chain whose first hop has this configuration, for a million connections over four
+/// instances.
 fn with_conf(conf: &str, hop: &str, http: u64) -> Reckoned {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("nginx.conf");
@@ -137,8 +138,8 @@ fn with_conf(conf: &str, hop: &str, http: u64) -> Reckoned {
 const LARGE: &str = "worker_processes 32; worker_rlimit_nofile 1000000; \
     events { worker_connections 1000000; } http { server { location / { proxy_pass http://up; ";
 
-/// A team's proxies: 32 workers that allocate a million connections each took 14 GB before the first one came, and with
-/// large buffers a machine of 128 GB ran out of memory while readers were slow; small buffers took 20 GB.
+/// Measured by a team: 32 workers that allocate a million connections each took 14 GB before the first connection. With
+/// large buffers and slow readers, a machine of 128 GB ran out of memory. With small buffers, it took 20 GB.
 #[test]
 fn memory_of_a_proxy_is_allocated_ahead_and_grows_with_slow_readers() {
     let large = format!("{LARGE} proxy_buffer_size 64k; proxy_buffers 8 64k; }} }} }}");
@@ -165,7 +166,7 @@ fn memory_of_a_proxy_is_allocated_ahead_and_grows_with_slow_readers() {
     let r = with_conf(&small, "memory=64G", 1_000_000);
     let hop = &r.hops[0];
     assert_eq!((hop.severity, hop.slow), (Severity::Fits, 0));
-    // 19 to 21 GiB: what was seen, and the kernel's sockets.
+    // 19 to 21 GiB: the measured value plus the kernel's sockets.
     assert!((19..=21).contains(&((hop.before + hop.held) >> 30)), "{hop:?}");
     assert_eq!(r.runs_out.of, "local ports");
 }
@@ -243,7 +244,7 @@ fn a_proxy_that_lets_too_few_connections_through_is_named() {
     assert!(text.contains("-> worker_connections 78125\n"), "{text}");
 }
 
-/// Without processors, nothing is known of the number of workers; without memory, nothing of that is judged.
+/// Without processors the number of workers is unknown. Without memory, the memory is not judged.
 #[test]
 fn what_is_not_known_of_a_proxy_does_not_fit() {
     let conf = "worker_processes auto; events { worker_connections 10240; }";
@@ -259,13 +260,13 @@ fn what_is_not_known_of_a_proxy_does_not_fit() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    // More workers take more memory.
+    // More workers need more memory.
     let r = with_conf(conf, "memory=64G", 0);
     assert_eq!(r.not_judged(), ["memory of nginx", "connections of nginx"]);
     assert!(r.text().contains("  unknown   memory of nginx: 64 GiB each, needed at least "));
     let r = with_conf(conf, "memory=1G", 0);
     assert_eq!((r.not_judged().len(), r.severity()), (1, Severity::TooSmall));
-    // Where one worker is enough, their number does not matter.
+    // If one worker is enough, the number of workers does not matter.
     let one = "worker_processes auto; events { worker_connections 1000000; }";
     let r = with_conf(one, "", 0);
     assert_eq!(r.not_judged(), ["memory of nginx"]);

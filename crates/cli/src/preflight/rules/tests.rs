@@ -2,7 +2,7 @@ use super::super::place::{Place, Surroundings};
 use super::Severity::{Fits, Tight, TooSmall};
 use super::*;
 
-/// A machine with room: what a hardened server with 2 processors and 24 GiB has, but limits raised.
+/// A machine with sufficient limits: a hardened server with 2 processors and 24 GiB, but with raised limits.
 fn host() -> Host {
     Host {
         descriptors: 20_000,
@@ -70,7 +70,7 @@ fn what_cannot_be_read_is_passed_over() {
     assert!(known.iter().all(|f| f.severity == Severity::Fits), "{known:?}");
 }
 
-/// The change to a machine and a load that fit, the finding that says so, how bad it is and what is to be done.
+/// A change to a sufficient machine and load, with the expected finding, its severity, and its change or advice.
 type Row = (&'static str, fn(&mut Demand, &mut Host), &'static str, Severity, Option<&'static str>);
 
 fn check(table: &[Row]) {
@@ -260,7 +260,7 @@ fn more_workers_than_processors_can_run_are_too_many() {
     assert_eq!(found(9_000_000, Some(457)).0, Severity::Fits, "asked for");
 }
 
-/// A million from one machine with 20 000 descriptors a process, against a target beside it.
+/// A million users on one machine with 20,000 descriptors per process, against a target on the same machine.
 #[test]
 fn a_million_takes_workers_addresses_and_room() {
     let demand = Demand { local: true, ..demand(1_000_000) };
@@ -280,7 +280,7 @@ fn a_million_takes_workers_addresses_and_room() {
     );
     let memory = find(&findings, "memory");
     assert_eq!(memory.severity, Severity::Fits);
-    // 1 KiB each in user space, and 5 KiB for each end.
+    // 1 KiB per user in user space, and 5 KiB of kernel memory for each end of the connection.
     assert!(
         memory.needed.starts_with("11 GiB (1.6 GiB of this program, 9.5 GiB of the kernel"),
         "{memory:?}"
@@ -358,7 +358,7 @@ fn a_message_longer_than_a_socket_holds_is_named() {
     assert_eq!([both[0].severity, both[1].severity], [Fits, Tight], "{both:?}");
     let change = both[1].change.as_ref().expect("a change");
     assert_eq!(change.to, "4096 16384 16384");
-    // Linux's own buffers, small messages, and what is not known.
+    // Linux's default buffers, small messages, and unknown sizes.
     for (message, rmem, wmem) in [
         (Some(60_000), rmem, wmem),
         (Some(2000), short, [4096, 4096, 4096]),

@@ -1,4 +1,4 @@
-//! Windows of TCP: whether what a socket may hold to begin with has room for a message of the plan.
+//! TCP windows: checks if the initial window of a socket has room for a message of the plan.
 
 use stats::grouped::{bytes, count};
 
@@ -6,13 +6,13 @@ use super::super::demand::Demand;
 use super::super::finding::{Change, Finding, Severity};
 use super::super::host::Host;
 
-/// Defaults of Linux for the buffers of a socket, to receive and to send.
+/// Linux's default sizes of a socket's receive and send buffers in bytes.
 const OWN_RECEIVE: u64 = 131_072;
 const OWN_SEND: u64 = 16_384;
-/// The largest default that is advised: the most that Linux itself lets a socket grow to.
+/// Largest advised default in bytes. It is the largest size to which Linux itself lets a socket's buffer grow.
 const MOST: u64 = 6 << 20;
 
-/// About half of a buffer is window, since the rest is for what the kernel keeps beside the data.
+/// Checks the receive buffer. About half of it is the window; the kernel uses the rest for its own data.
 pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     let message = demand.message?;
     let [_, default, _] = host.tcp_rmem;
@@ -32,7 +32,8 @@ pub(super) fn receive(demand: &Demand, host: &Host) -> Option<Finding> {
     ))
 }
 
-/// A buffer that is smaller than a message, and smaller than Linux makes it: the kernel enlarges it only with use.
+/// Checks the send buffer: reports a buffer smaller than a message and smaller than Linux's default. The kernel
+/// enlarges it only during use.
 pub(super) fn send(demand: &Demand, host: &Host) -> Option<Finding> {
     let message = demand.message?;
     let [_, default, _] = host.tcp_wmem;
