@@ -106,7 +106,7 @@ impl Folder {
         self.report(SECONDS, result)
     }
 
-    /// Appends the data that was recorded since the last call. Returns a message for the first failure only.
+    /// Appends new data to the record. Returns a message for the first failure only.
     pub(crate) fn write_record(&mut self, recording: &mut Recording) -> Option<String> {
         let file = self.record.as_mut()?;
         let bytes = recording.take();

@@ -2,39 +2,39 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `flags`, `jmeter_line` | our own command line, and JMeter's |
-//! | `suggest` | suggestions for misspelled options and verbs |
-//! | `request`, `properties` | the request of either command line, and JMeter's properties |
-//! | `run`, `check`, `target`, `demo`, `jars`, `verdict`, `window` | the verbs |
+//! | `flags`, `jmeter_line` | Throng's own command line, and JMeter's |
+//! | `suggest` | suggestions for misspelled options and commands |
+//! | `request`, `properties` | the request from either command line, and JMeter's properties |
+//! | `run`, `check`, `target`, `demo`, `jars`, `verdict`, `window` | the commands |
 //! | `report` | the HTML report of a run or a result file |
-//! | `pages` | pages in a browser: of a run that goes on, of a folder of runs |
-//! | `questions` | the verbs sweep, capacity and compare |
+//! | `pages` | browser pages: the live page of a run, and the runs of a folder |
+//! | `questions` | the commands sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
-//! | `asked_load` | the load that was asked for beside the plan, in words |
-//! | `load`, `render` | a plan file compiled, and findings as text |
-//! | `spread` | users in this process or in workers |
-//! | `agent`, `fleet_up` | an agent that waits, and the NATS server that agents wait at |
+//! | `asked_load` | descriptions of a load that replaces the plan's load |
+//! | `load`, `render` | compiling a plan file, and formatting findings as text |
+//! | `spread` | running users in this process or in workers |
+//! | `agent`, `fleet_up` | a waiting agent, and the NATS server at which agents wait |
 //! | `machines` | the machines of a run with agents |
-//! | `resume` | a run with agents that another coordinator takes over |
-//! | `manifest` | Kubernetes objects of agents that wait |
-//! | `preflight` | the limits of a machine and a chain of proxies |
-//! | `progress`, `ahead` | snapshots of cores are merged into seconds of the run; ports of watched hosts that will run out |
+//! | `resume` | taking over a run with agents by another coordinator |
+//! | `manifest` | Kubernetes objects of waiting agents |
+//! | `preflight` | the limits of a machine and of a chain of proxies |
+//! | `progress`, `ahead` | merging cores' snapshots into seconds of the run; warnings before the ports of watched hosts run out |
 //! | `identity` | the plan, version and end of a run, for its summary |
-//! | `criteria`, `junit` | what a run must meet, and its tests as XML |
-//! | `dashboard` | JMeter's report, of a result file or of a run |
-//! | `ctl` | requests to a test that runs, through a socket in its folder |
+//! | `criteria`, `junit` | criteria of a run, and their results as JUnit tests in XML |
+//! | `dashboard` | JMeter's report of a result file or of a run |
+//! | `ctl` | requests to a running test, through a socket in its folder |
 //! | `project` | `throng.toml` beside a plan |
-//! | `starts` | starts that a rate asked for, and those that were not made |
-//! | `lost` | workers that died, and users and connections lost with them |
+//! | `starts` | iteration starts for a requested rate, and skipped starts |
+//! | `lost` | workers that died, and the users and connections lost with them |
 //! | `vectors` | captured requests to a mobile gateway |
-//! | `shim` | a program called jmeter, which falls back on JMeter |
-//! | `launcher` | a program in place of java, for tools that start JMeter by it |
-//! | `manual` | completions of shells and manual pages, made from the flags |
-//! | `files` | reading of files that may be anybody's: no link is followed |
+//! | `shim` | a program called jmeter, which falls back to the real JMeter |
+//! | `launcher` | a program in place of java, for tools that start JMeter with java |
+//! | `manual` | shell completions and manual pages, generated from the flags |
+//! | `files` | reading untrusted files: no link is followed |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
 //! | `view` | the view of a running test on a terminal |
 //! | `terminal` | printing, with control characters escaped |
-//! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
+//! | `interrupt`, `control`, `exit` | signals, JMeter's control port, and exit codes |
 
 // Printing with these macros would panic on a failed write, so all output goes through `terminal`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]

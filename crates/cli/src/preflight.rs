@@ -6,13 +6,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `demand`, `host` | the need of a plan, the limits of a machine |
-//! | `rules`, `finding` | the comparison of both |
-//! | `chain` | the arithmetic of proxies |
-//! | `settings`, `place` | files of kernel settings, and whose a setting is in a container |
-//! | `watched` | hosts that a run would watch, asked once |
-//! | `report` | text and JSON |
-//! | `fix` | raising settings, and the commands that undo it |
+//! | `demand`, `host` | the load of a plan, and the limits of a machine |
+//! | `rules`, `finding` | the comparison of a load with the limits |
+//! | `chain` | the capacity of a chain of proxies |
+//! | `settings`, `place` | files of kernel settings, and the place where a setting is changed in a container |
+//! | `watched` | one query of each host that a run would watch |
+//! | `report` | the report as text and JSON |
+//! | `fix` | raising kernel settings, and the commands that revert the changes |
 
 mod chain;
 pub(crate) mod demand;
@@ -213,7 +213,7 @@ pub(crate) struct Look {
     pub(crate) refusals: Vec<String>,
     /// Warnings about settings of thread groups that are not numbers.
     pub(crate) odd_numbers: Vec<String>,
-    /// Number of users.
+    /// Number of users of the run.
     pub(crate) users: u64,
     /// Number of local ports available to the run's connections. `None` if a destination is unknown before the run.
     pub(crate) ports: Option<u64>,
@@ -229,7 +229,7 @@ pub(crate) struct Look {
     pub(crate) memory: u64,
 }
 
-/// What is known about the run before it starts.
+/// Facts about the run that are known before it starts.
 #[derive(Debug)]
 pub(crate) struct About {
     pub(crate) properties: HashMap<String, String>,

@@ -2,13 +2,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `sweep` | throughput and response times over a row of loads |
+//! | `sweep` | throughput and response times at a series of loads |
 //! | `capacity` | the largest load at which criteria hold |
-//! | `compare` | what differs between two runs, sweeps or plans |
-//! | `child` | one run as a process of its own, watched while it goes on |
-//! | `results` | records from folders of runs and from result files |
+//! | `compare` | differences between two runs, sweeps or plans |
+//! | `child` | one run as a child process that is watched |
+//! | `results` | reading records from run folders and result files |
 //! | `place` | the folder of an answer, and its JSON |
-//! | `figures` | numbers as these verbs print them |
+//! | `figures` | formatting of numbers for these commands |
 
 pub(crate) mod capacity;
 mod child;

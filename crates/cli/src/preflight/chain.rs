@@ -60,7 +60,7 @@ pub(crate) struct Link {
     pub(crate) addresses: u64,
     pub(crate) ports: u64,
     pub(crate) next_instances: u64,
-    /// Number of connections.
+    /// Number of connections that the hop can open to the next hop.
     pub(crate) capacity: u64,
     /// True if the port range was defined. False if Linux's default is assumed.
     pub(crate) told: bool,

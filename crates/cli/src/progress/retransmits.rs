@@ -19,7 +19,7 @@ pub(super) struct Followed {
     /// Retransmissions to destinations without a finished exchange so far. The first exchange with a destination may
     /// take long.
     unknown: HashMap<SocketAddr, Again>,
-    /// Message for the log.
+    /// Log message about missing retransmission counts.
     word: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Followed {
         list
     }
 
-    /// Returns the message for the log once.
+    /// Returns the message about missing retransmission counts, on the first call only.
     pub(super) fn word(&mut self) -> Option<String> {
         self.word.take()
     }

@@ -32,7 +32,7 @@ const SHOW: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_secs(5);
 const LATE_SIGNALS: u32 = 2;
 
-/// Load of a run.
+/// Load of a run: the plan's own, a number of users, or a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Load {
     /// The load that the plan defines.

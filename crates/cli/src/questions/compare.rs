@@ -82,7 +82,7 @@ impl Asked {
     }
 
     fn settings(&self) -> Settings {
-        // The texts were parsed successfully before.
+        // The texts of `--fail-if` were already parsed successfully.
         let times = FailIf::read(&self.fail_if).unwrap_or_default().times();
         Settings { floor: self.floor, times, ..Settings::default() }
     }
@@ -268,7 +268,7 @@ impl Pair {
             ([a], [b]) => comparing::compare(a, b, &settings),
             (a, b) => compare_runs(a, b, &settings),
         });
-        // The texts were parsed successfully before.
+        // The texts of `--fail-if` were already parsed successfully.
         let fail_if = FailIf::read(&asked.fail_if).unwrap_or_default();
         if let Some(comparison) = &mut comparison {
             fail_if.name(comparison, &settings);

@@ -114,7 +114,7 @@ fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
 
 /// Deletes entries one after the other. Stops at the first entry that cannot be deleted.
 pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Controlled {
-    // Holding the turn prevents a report of one of these runs from being built at the same time.
+    // Holds the turn, so that no report of these runs is built during the deletion.
     let _turn = match maker.turn() {
         Ok(turn) => turn,
         Err(Refused::Busy) => return Controlled::refused("try again in a moment", "请稍后再试"),

@@ -36,11 +36,11 @@ const AS_LIGHT: f64 = 2.0;
 enum Seen {
     /// Answers are as fast as in the light probe.
     AsLight,
-    /// Answers are slower, and the criteria hold.
+    /// Answers are slower than in the light probe, but the criteria hold.
     Slower,
-    /// The criteria do not hold.
+    /// The criteria do not hold at the lightest load.
     Failing,
-    /// The check could not be run.
+    /// The check of the target could not be run.
     Nothing,
 }
 
