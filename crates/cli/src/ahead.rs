@@ -6,7 +6,7 @@ use std::sync::Arc;
 use answers::host_ports::{Ahead, DEFAULT_PORTS, Reading};
 use record::Series;
 
-/// Forecasts for the watched hosts, by host name.
+/// Forecasts of free ports on the watched hosts, by host name.
 #[derive(Debug, Default)]
 pub(crate) struct PortsAhead(BTreeMap<Arc<str>, (Ahead, Option<f64>)>);
 

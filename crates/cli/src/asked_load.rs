@@ -20,7 +20,7 @@ pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     changed.iter().map(line).collect()
 }
 
-/// Returns the same lines for a plan that is only checked.
+/// Returns a line for each thread group whose load differs from the plan's, for a plan that is only checked.
 pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,

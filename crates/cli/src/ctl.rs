@@ -23,13 +23,13 @@ use crate::terminal;
 
 /// Name of the socket in the run's folder.
 const SOCKET: &str = "ctl.sock";
-/// Longest request in bytes.
+/// Longest request to a running test in bytes.
 const LONGEST: usize = 4096;
-/// Longest wait for the answer of a test.
+/// Longest wait for the answer of a running test to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time for a client to send its request, and time to receive the answer.
 const CLIENTS_TIME: Duration = Duration::from_secs(3);
-/// Largest number of simultaneous clients.
+/// Largest number of simultaneous clients of the control socket.
 const MOST_CLIENTS: usize = 64;
 /// Largest number of requests that a test carries out before it continues with its own work.
 const MOST_AT_ONCE: usize = 16;
@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Status,
 }
 
-/// A new number, or a change of the current number.
+/// A new number of users or rate, or a change of the current one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     To(f64),
@@ -54,7 +54,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// Returns the new number, which is never below 0.
+    /// Returns the new number of users or rate, which is never below 0.
     pub(crate) fn of(self, now: f64) -> f64 {
         match self {
             Self::To(number) => number,
@@ -66,7 +66,7 @@ impl Amount {
 const COMMANDS: [&str; 7] = ["users", "rps", "pause", "resume", "stop", "mark", "status"];
 
 impl Command {
-    /// Parses a request. The error is a sentence for the user.
+    /// Parses a control request. The error is a sentence for the user.
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
         let (name, rest) = words.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
         let one = || match rest {
@@ -88,7 +88,7 @@ impl Command {
         }
     }
 
-    /// Formats the request as a line.
+    /// Formats the request as a line for the control socket.
     fn line(&self) -> String {
         let amount = |amount: &Amount| match amount {
             Amount::To(number) => number.to_string(),
@@ -117,7 +117,7 @@ fn amount(text: &str, whole: bool) -> Result<Amount, String> {
     Ok(if text.starts_with(['+', '-']) { Amount::By(number) } else { Amount::To(number) })
 }
 
-/// Channel for the answer to a request.
+/// Channel on which a running test answers a control request.
 pub(crate) type Reply = Sender<Result<String, String>>;
 
 /// Queue of requests to a running test, from all kinds of clients.
@@ -199,7 +199,7 @@ fn through(folder: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
-/// Receives one request and answers it.
+/// Receives one control request from a client and answers it.
 fn serve(mut stream: &UnixStream, ask: &Asker) -> io::Result<()> {
     stream.set_write_timeout(Some(CLIENTS_TIME))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;

@@ -32,7 +32,7 @@ pub(crate) struct Dashboard {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Folder of the report.
+/// Folder of JMeter's report.
 struct Place {
     folder: PathBuf,
     /// True if `-o` named the folder, which was then empty or was emptied.
@@ -155,7 +155,7 @@ impl Place {
     }
 }
 
-/// Runs `-g FILE`.
+/// Runs `-g FILE`: builds JMeter's report of a result file.
 pub(crate) fn of_file(file: &Path, request: &Request) -> Exit {
     let Some(properties) = Properties::load_or_tell(&request.sources) else { return Exit::Usage };
     match report_of(file, request, &properties) {

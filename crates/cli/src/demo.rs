@@ -13,13 +13,13 @@ use crate::properties::Setting;
 use crate::request::Request;
 use crate::{run, terminal};
 
-/// A bundled example.
+/// A bundled example plan with the target that it tests.
 struct Example {
     /// Name of the demo and of its target.
     name: &'static str,
     path: &'static str,
     plan: &'static [u8],
-    /// Options of the target, and properties of the plan.
+    /// Options of the demo's target, and properties of its plan.
     options: &'static [(&'static str, &'static str)],
     properties: &'static [(&'static str, &'static str)],
 }

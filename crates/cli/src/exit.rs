@@ -33,7 +33,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// Priority of exit codes, highest first.
+/// Exit codes in order of priority, highest first.
 const ORDER: [Exit; 11] = [
     Exit::Bug,
     Exit::Usage,

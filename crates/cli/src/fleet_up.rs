@@ -16,16 +16,16 @@ use crate::flags::UpFlags;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
-/// Default program of the server.
+/// Default name of the NATS server's program.
 const SERVER: &str = "nats-server";
 /// Largest number of agents that can be requested as a number.
 const MOST: usize = 10_000;
-/// Longest wait until the server listens.
+/// Longest wait until the NATS server listens.
 const LISTENS: Duration = Duration::from_secs(30);
-/// Longest wait until the server ends by itself.
+/// Longest wait until the NATS server ends by itself.
 const ENDS: Duration = Duration::from_secs(5);
 
-/// Advice on installing a server.
+/// Advice on installing a NATS server.
 const MISSING: &str = "it is NATS's server, one program without dependencies. Get it by one of:\n  \
      apt-get install nats-server                                  # Debian, Ubuntu\n  \
      go install github.com/nats-io/nats-server/v2@latest          # into ~/go/bin\n  \
@@ -119,7 +119,7 @@ fn start_by(program: &Path, config: &Path) -> io::Result<Child> {
     command.spawn()
 }
 
-/// True if a server listens at the address.
+/// True if the NATS server listens at its address.
 fn listens(flags: &UpFlags) -> bool {
     let mut address = flags.listen;
     if address.ip().is_unspecified() {

@@ -22,7 +22,7 @@ use stats::snapshot_file::{self, Second};
 pub(crate) struct Folder {
     path: Option<PathBuf>,
     seconds: Option<File>,
-    /// True if a failed write has been reported.
+    /// True if a failed write to the run's folder has been reported.
     failed: bool,
     /// Number of seconds that could not be written to `seconds.jsonl`.
     seconds_lost: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Folder {
     shorter: shorter::Shorter,
 }
 
-/// Permissions of the files in the folder, and of the folder.
+/// Permissions of the files in a run's folder, and of the folder itself.
 const OWN_FILE: u32 = 0o600;
 const OWN_FOLDER: u32 = 0o700;
 /// Files that are written at the end, and the bytes reserved for each of them.
@@ -83,7 +83,7 @@ impl Folder {
         self.path.as_deref()
     }
 
-    /// Returns the path of a file in the folder.
+    /// Returns the path of a file in the run's folder.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         self.path.as_ref().map(|path| path.join(name))
     }
@@ -98,7 +98,7 @@ impl Folder {
             let is_full = file.metadata().is_ok_and(|about| is_full(about.len()));
             match self.path.as_ref().filter(|_| is_full).map(|path| begin_anew(path, &line)) {
                 Some(Ok(anew)) => *file = anew,
-                // If no new file can be started, the old file keeps growing.
+                // If no new file of seconds can be started, the old one keeps growing.
                 Some(Err(_)) | None => result = append(file, &line),
             }
         }
@@ -150,7 +150,7 @@ impl Folder {
         }
     }
 
-    /// Writes a file atomically. Returns a message if that fails.
+    /// Writes a file of the run's folder atomically. Returns a message if that fails.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Option<String> {
         let (part, whole) = (self.file(&part(name))?, self.file(name)?);
         let written = unfinished(&part).and_then(|mut file| {
@@ -171,7 +171,7 @@ impl Folder {
     }
 }
 
-/// Returns the name of an unfinished file.
+/// Returns the temporary name under which a file is written until it is complete.
 fn part(name: &str) -> String {
     format!(".{name}.part")
 }

@@ -25,7 +25,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Returns the reason in the form of the record.
+    /// Returns the reason for the run's end in the form of the record.
     pub(crate) fn recorded(&self) -> Ending {
         match self {
             Self::Completed => Ending::Completed,

@@ -84,7 +84,7 @@ impl Needed {
         self.ready.missing_classes(&plan.class_path, classes.filter(of_others).collect())
     }
 
-    /// Returns warnings about the class path.
+    /// Returns warnings about faults of the Java class path.
     pub(crate) fn class_path_warnings(&self, plan: &Plan) -> Vec<String> {
         self.ready.class_path_warnings(&plan.class_path)
     }

@@ -15,7 +15,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) length_ms: i64,
     /// Reason for an early end of the run: a failure, or an error if the end leaves criteria undecided.
     pub(crate) broken: Option<(Tag, String)>,
-    /// Text about missing results. Empty if no results are missing.
+    /// Text about missing results of the run. Empty if no results are missing.
     pub(crate) lost: &'a str,
 }
 
@@ -111,7 +111,7 @@ pub(crate) const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
 const NO_RESULT: Tag = ("error", "no result");
 
-/// Formats a passed test with a note.
+/// Formats a passed JUnit test with a note.
 fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     let (name, words) = (escaped(name), escaped(words));
     let text = format!(
@@ -120,7 +120,7 @@ fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
     (text, None)
 }
 
-/// Formats a test, with its result if it did not pass.
+/// Formats a JUnit test, with its result if it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {
     let mut out =
         format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", escaped(name));

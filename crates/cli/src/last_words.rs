@@ -28,12 +28,12 @@ impl LastWords {
         *self.lost.entry(what.to_owned()).or_default() += count;
     }
 
-    /// True if nothing was lost.
+    /// True if no results of the run were lost.
     pub(crate) fn is_whole(&self) -> bool {
         self.lost.is_empty()
     }
 
-    /// Returns the losses as sentences.
+    /// Returns sentences about the lost results.
     pub(crate) fn losses(&self) -> impl Iterator<Item = String> {
         self.lost.iter().map(|(text, n)| match n {
             0 => text.clone(),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal;
 
-/// Level of a log line.
+/// Severity level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Trace,
@@ -60,7 +60,7 @@ impl Levels {
 pub(crate) struct Log {
     file: Option<File>,
     path: Option<PathBuf>,
-    /// True if a failed write has been reported.
+    /// True if a failed write to the log has been reported.
     failed: bool,
     levels: Levels,
     /// True if logger names are abbreviated as in JMeter's own log4j configuration: `o.a.j.r.Summariser`.
@@ -95,7 +95,7 @@ impl Log {
         self.path.as_deref()
     }
 
-    /// Writes a line. Returns a message for the first failure only.
+    /// Writes a line to the log. Returns a message for the first failure only.
     pub(crate) fn write(&mut self, level: Level, category: &str, message: &str) -> Option<String> {
         self.write_at(None, level, category, message)
     }

@@ -84,7 +84,7 @@ fn missing(loss: &Loss) -> Value {
     with_agent(missing, loss)
 }
 
-/// Adds the worker's machine if it is not this one.
+/// Adds the worker's machine to the JSON of a lost worker, if it is not this machine.
 fn with_agent(mut value: Value, loss: &Loss) -> Value {
     if let Some(agent) = &loss.agent {
         value["agent"] = agent.clone().into();

@@ -208,7 +208,7 @@ fn jmeter(args: &[OsString]) -> Exit {
     }
 }
 
-/// Prints a text of clap.
+/// Prints a text from the argument parser (clap), with colours on a terminal.
 fn styled(text: &clap::builder::StyledStr) {
     terminal::printed(match tty::output_colour() {
         Colour::Ansi => write!(std::io::stdout(), "{}", text.ansi()),

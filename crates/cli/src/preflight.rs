@@ -237,7 +237,7 @@ pub(crate) struct About {
     pub(crate) folder: PathBuf,
     /// Simultaneous users of each thread group, if they were already computed.
     pub(crate) users: Option<Vec<u64>>,
-    /// Requested number of processes.
+    /// Requested number of worker processes.
     pub(crate) workers: Option<u64>,
 }
 

@@ -26,7 +26,7 @@ use crate::ahead::PortsAhead;
 /// Longest delay between the first and the last core's snapshot in milliseconds.
 const OVERDUE_MS: i64 = 1500;
 
-/// Length of a slot in milliseconds.
+/// Length of a slot of a second in milliseconds.
 const SLOT_MS: i64 = 100;
 
 /// Collects the snapshots of a run.
@@ -72,14 +72,14 @@ pub(crate) struct Progress {
     /// Samples that belong to slots of the following second.
     behind: Vec<Behind>,
     recording: Recording,
-    /// Tells if requests are sent to this machine.
+    /// Detects whether requests are sent to this machine.
     here: Here,
     /// True if the incoming snapshots were measured before this process started, so that this machine's state does not
     /// belong to them.
     replays: bool,
-    /// Changes since the last second.
+    /// Changes of the run since the last second, for `seconds.jsonl`.
     marks: Vec<Mark>,
-    /// The watched hosts.
+    /// The watched hosts, whose figures are part of each second.
     hosts: watch::Watch,
     /// TCP segments that were retransmitted.
     retransmits: Followed,
@@ -193,7 +193,7 @@ impl Progress {
         self.users
     }
 
-    /// Sets the current state of the criteria.
+    /// Sets the current state of the criteria for displays.
     pub(crate) fn set_criteria(&mut self, criteria: Vec<Lamp>) {
         self.criteria = criteria;
     }
@@ -264,7 +264,7 @@ impl Progress {
         self.ports.map(|ports| ports.saturating_sub(open + waiting))
     }
 
-    /// Returns the course of the run so far in a few numbers.
+    /// Returns the timeline of the run so far, which is condensed to a few numbers.
     pub(crate) fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -308,7 +308,7 @@ impl Progress {
         }
     }
 
-    /// Adds the open second to the record.
+    /// Adds the open second to the run's record.
     fn record(&mut self, second: &Second, watched: Vec<(Series, f64)>) {
         let machine = second.machine.as_ref();
         let throttling = second.throttling.unwrap_or_default();

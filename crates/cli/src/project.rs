@@ -59,9 +59,9 @@ fn junit(table: &Table, folder: &Path) -> Option<PathBuf> {
 /// An error in `throng.toml`.
 #[derive(Debug)]
 struct Wrong {
-    /// Names of the tables and of the key that the error is about.
+    /// Names of the tables and of the key in `throng.toml` that the error is about.
     path: Vec<String>,
-    /// Error message for the user.
+    /// Error message about `throng.toml` for the user.
     words: String,
 }
 
@@ -87,7 +87,7 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
                 return Some(number + 1);
             }
         } else if table == within && begins(line, key)
-            // An inline table.
+            // The key may also be in an inline table.
             || within.strip_prefix(&*table).is_some_and(|own| {
                 begins(line, own.trim_start_matches('.')) && line.contains(key)
             })
@@ -268,7 +268,7 @@ fn add_load(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Parses a load from a table.
+/// Parses a load from a table of `throng.toml`.
 fn ask<'a>(
     values: impl Iterator<Item = (&'a String, &'a Value)>,
     path: &[&str],

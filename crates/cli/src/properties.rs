@@ -20,7 +20,7 @@ use lang::property_file;
 use crate::log::{Level, Levels, whole};
 use crate::terminal;
 
-/// One flag that sets properties, in the order of the command line.
+/// An option of the command line that sets properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Setting {
     /// `-q FILE`: property file.
@@ -33,7 +33,7 @@ pub(crate) enum Setting {
     System(String, String),
 }
 
-/// Sources of properties.
+/// Files and options from which properties are loaded.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
     /// `-p FILE`: replaces `jmeter.properties`.
@@ -68,7 +68,7 @@ const OPTION_OF_JAVA: &str = "an option of Java";
 /// JMeter version whose behaviour Throng follows. Value of the property `jmeter.version`.
 pub(crate) const JMETER_VERSION: &str = "5.6.3";
 
-/// All properties of a run.
+/// JMeter properties and system properties of a run, with their sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Properties {
     jmeter: BTreeMap<String, String>,

@@ -22,7 +22,7 @@ use serde::Serialize;
 /// Width of a finding in columns. Of a longer source line, only the part around the finding is shown.
 const WIDTH: usize = 120;
 
-/// Colours of the output, used on terminals.
+/// Use of colours in the output: none, or escape sequences for terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colour {
     Plain,
@@ -79,7 +79,7 @@ fn line_of(source: &str, number: usize) -> Option<(usize, &str)> {
     (!line.trim().is_empty()).then_some((start, line))
 }
 
-/// Returns the part of a span that lies in the line.
+/// Returns the part of an element's span that lies in the line.
 fn within(span: Span, start: usize, line: &str) -> Option<Range<usize>> {
     let from = (span.start as usize).checked_sub(start).filter(|from| *from <= line.len())?;
     let to = (span.end as usize).saturating_sub(start).min(line.len()).max(from);
@@ -151,7 +151,7 @@ pub(crate) fn warning(message: &str, colour: Colour) -> String {
     format!("{}: {message}\n", paint("33;1", "warning", colour))
 }
 
-/// Formats an error of the program itself.
+/// Formats an error of the program itself, which has no position in a file.
 pub(crate) fn error(message: &str, colour: Colour) -> String {
     format!("{}: {message}\n", paint("31;1", "error", colour))
 }

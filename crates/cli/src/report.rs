@@ -91,7 +91,7 @@ enum Made {
     Answer(Page),
 }
 
-/// A record, with JMeter's figures if they were requested.
+/// Record of a run or result file, with JMeter's figures if they were requested.
 struct Source {
     record: Record,
     figures: Option<Figures>,

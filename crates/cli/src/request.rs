@@ -107,7 +107,7 @@ impl Request {
         Promised { name, junit, markdown, k6: self.k6_summary.clone() }
     }
 
-    /// Applies one of JMeter's proxy options, given by its letter.
+    /// Applies one of JMeter's proxy options, which is given by its letter.
     pub(crate) fn set_proxy(&mut self, option: char, value: &str) {
         match option {
             'H' => self.set_system(&["http.proxyHost", "https.proxyHost"], value),

@@ -558,7 +558,7 @@ fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
 struct Ending<'a> {
     request: &'a Request,
     interrupt: &'a Interrupt,
-    /// Workers that died.
+    /// Worker processes that died during the run.
     losses: Vec<Loss>,
     dashboard: Option<Dashboard>,
     live: Option<LivePage>,
@@ -703,7 +703,7 @@ impl Ending<'_> {
         // JMeter exits with 0 if the test was ended through its control port. With JMeter's command line, Throng does
         // the same.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
-        // JMeter exits with 0 in these cases.
+        // If no samples were made or errors ended the run, JMeter exits with 0.
         let decides_nothing = judgement.without_samples.is_some() || judgement.cut_short.is_some();
         let undecided = decides_nothing && !self.request.listen;
         let applying = [

@@ -71,7 +71,7 @@ fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// Returns the variable name at the start of a text.
+/// Returns the shell variable name at the start of a text.
 fn name(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let name = &text[..end];

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use crate::render::Colour;
 
-/// A standard output stream.
+/// Standard output or standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Out,

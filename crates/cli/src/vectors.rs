@@ -14,7 +14,7 @@ use crate::flags::MgsVerb;
 use crate::suggest::nearest;
 use crate::terminal;
 
-/// Keys of a request in the file.
+/// Keys that a `[[request]]` table of the file may have.
 const KEYS: [&str; 20] = [
     "name",
     "operation",
@@ -172,7 +172,7 @@ fn captured(table: &Table, folder: &Path) -> Result<Captured, String> {
     })
 }
 
-/// Fields of a request in the file.
+/// Fields of a `[[request]]` table of the file.
 struct Fields<'a> {
     table: &'a Table,
     folder: &'a Path,

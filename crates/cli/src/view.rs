@@ -34,7 +34,7 @@ const RECENT: usize = 10;
 /// Shortest part of a second, in milliseconds, from which a rate is computed. The last second of a run can be shorter.
 const LEAST_MS: u32 = 500;
 
-/// Values of one second in the charts.
+/// Values of one second of a running test in the charts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
     users: f64,

@@ -27,7 +27,7 @@ fn install(home: &Path) -> Result<Window, String> {
     jvm::install_plugin(home, &program)
 }
 
-/// Prints the result, and the next step for the user.
+/// Prints the result of installing the plug-in, and the next step for the user.
 fn tell(window: &Window, home: &Path) {
     let jar = window.jar.display();
     let first = match window.change {

@@ -15,7 +15,7 @@ use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
 use stats::{Checks, Number, Snapshot};
 
-/// Largest number of steps in a window.
+/// Largest number of steps in a criterion's rolling window.
 const MOST_STEPS: i64 = 600;
 /// Tolerance for the length of a second in milliseconds, because snapshots are not exactly a second apart.
 const SHORTER_MS: i64 = 500;
@@ -33,13 +33,13 @@ pub(super) struct Window {
     /// Index of the series that the criterion is about.
     pub(super) series: Option<usize>,
     sum: Sum,
-    /// Complete steps in the sum, the oldest first.
+    /// Complete steps in the window's sum, the oldest first.
     steps: VecDeque<Step>,
-    /// The step in progress, which is already part of the sum.
+    /// The step in progress, which is already part of the window's sum.
     open: Step,
 }
 
-/// Sum of the samples in the window.
+/// Sum of the samples in a criterion's window.
 #[derive(Debug, Default)]
 struct Sum {
     count: u64,
@@ -52,7 +52,7 @@ struct Sum {
     ms: i64,
 }
 
-/// The samples of one step.
+/// The samples of one step of a criterion's window.
 #[derive(Debug, Default)]
 struct Step {
     count: u64,
@@ -113,7 +113,7 @@ impl Window {
         }
     }
 
-    /// Adds measurements of the current second.
+    /// Adds measurements of the current second to the criterion's window.
     pub(super) fn add(&mut self, snapshot: &Snapshot) {
         let label = self.criterion.label.as_deref();
         // If a sampler and a transaction have the same label, both count, as in tables.
@@ -204,7 +204,7 @@ impl Window {
         }
     }
 
-    /// Adds samples without times.
+    /// Adds counts of samples and errors to the window, without times.
     #[cfg(test)]
     pub(super) fn add_counts(&mut self, count: u64, errors: u64) {
         self.sum.count += count;

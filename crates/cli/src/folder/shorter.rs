@@ -26,7 +26,7 @@ const NICE: i32 = 10;
 /// State of shortening a run's record.
 #[derive(Debug)]
 pub(super) struct Shorter {
-    /// Number of seconds until the next copy starts.
+    /// Number of seconds until the next shortened copy of the record is started.
     left: u64,
     every: u64,
     long: u64,
@@ -34,11 +34,11 @@ pub(super) struct Shorter {
     copy: Option<Copy>,
 }
 
-/// A copy of the record in progress.
+/// A shortened copy of the record that is being written.
 #[derive(Debug)]
 struct Copy {
     file: File,
-    /// Number of bytes of the record that the copy covers.
+    /// Number of bytes of the record that the shortened copy covers.
     read: u64,
     done: Receiver<io::Result<()>>,
 }
@@ -85,7 +85,7 @@ impl Shorter {
     }
 }
 
-/// Removes an unfinished copy.
+/// Removes an unfinished copy of the record.
 pub(super) fn give_up(folder: &Path) {
     let _ = fs::remove_file(folder.join(part(record::FILE)));
 }
@@ -165,7 +165,7 @@ mod tests {
         (of(|s| s.all.count).sum(), of(|s| s.all.errors).sum(), longest, ms)
     }
 
-    /// Waits until no copy is in progress.
+    /// Waits until no copy of the record is in progress.
     fn wait_for_copy(folder: &mut Folder, recording: &mut Recording) {
         let until = Instant::now() + Duration::from_secs(60);
         while folder.write_record(recording).is_none() && folder.shorter.copy.is_some() {

@@ -26,7 +26,7 @@ pub(super) struct Row {
     response: Spread,
 }
 
-/// The rows by agent, and by zone if there are several zones.
+/// Rows of figures for each agent, and for each zone if there are several zones.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) agents: Vec<Row>,

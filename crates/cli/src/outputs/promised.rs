@@ -21,17 +21,17 @@ const HEAD: usize = 4096;
 /// The last error that was printed. It is the reason if a command is refused.
 static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
-/// Stores an error that was printed.
+/// Stores the last printed error as the reason for a missing result.
 pub(crate) fn note_error(message: &str) {
     if let Ok(mut last) = LAST_ERROR.lock() {
         *last = Some(message.to_owned());
     }
 }
 
-/// Summaries that a command must write.
+/// Summary files that a command was told to write.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {
-    /// Name of the plan or of the command.
+    /// Name of the plan, or of the command if there is no plan.
     pub(crate) name: String,
     pub(crate) junit: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,

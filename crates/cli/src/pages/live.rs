@@ -69,7 +69,7 @@ struct Copies {
 
 impl Follower for Copies {
     fn second(&mut self, now: &Now<'_>) {
-        // If the queue is full, the page misses this second.
+        // If the queue is full, the second is missing on the live page.
         let _ = self.to.try_send(Box::new(Told::from(now)));
     }
 }

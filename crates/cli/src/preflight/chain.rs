@@ -24,7 +24,7 @@ const WIDEST: (u16, u16) = (1024, 65_535);
 /// Largest number that is accepted for any value. A larger number is taken for a typing error.
 const MOST: u64 = 1_000_000;
 
-/// A chain of at least two hops, as the user defined it.
+/// A chain of at least two proxies (hops), as the user defined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chain(Vec<Hop>);
 
@@ -32,7 +32,7 @@ pub(crate) struct Chain(Vec<Hop>);
 struct Hop {
     name: String,
     instances: u64,
-    /// Number of local addresses of an instance.
+    /// Number of local addresses of a proxy instance.
     addresses: u64,
     /// Range of local ports, including both ends. `None` if the chain does not define it.
     ports: Option<(u16, u16)>,
@@ -47,7 +47,7 @@ struct Hop {
 pub(crate) struct Mistake {
     pub(crate) message: String,
     pub(crate) text: String,
-    /// Byte offset in the text.
+    /// Byte offset of the error in the chain's text.
     pub(crate) at: usize,
 }
 
@@ -69,12 +69,12 @@ pub(crate) struct Link {
     pub(crate) descriptors_each: u64,
 }
 
-/// Results for a chain under a load.
+/// Computed results for a chain of proxies under a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Reckoned {
     pub(crate) load: u64,
     pub(crate) links: Vec<Link>,
-    /// Hops with a known configuration.
+    /// Memory and connections of the hops with a known nginx configuration.
     pub(crate) hops: Vec<Memory>,
     /// The limit that is reached first.
     pub(crate) runs_out: RunsOut,

@@ -60,12 +60,12 @@ pub(crate) struct Demand {
     pub(crate) agents: Vec<watch::Host>,
 }
 
-/// Input besides the plan.
+/// Input for computing the demand, in addition to the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) properties: HashMap<String, String>,
     pub(crate) folder: PathBuf,
-    /// Number of users that replaces the plan's.
+    /// Number of users that replaces the plan's number.
     pub(crate) users: Option<u64>,
     /// Simultaneous users of each thread group, if the run has already computed them.
     pub(crate) by_group: Option<Vec<u64>>,
@@ -111,7 +111,7 @@ pub(crate) fn odd_numbers(
     of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
 }
 
-/// Returns the demand of a plan.
+/// Returns the resources that a run of the plan needs.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
     let shared = Shared::inert(given.properties.clone(), given.folder.clone());

@@ -79,7 +79,7 @@ fn sysctl(key: &str, value: &str) -> String {
     }
 }
 
-/// Result of checking one limit.
+/// Result of checking one limit of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     pub(crate) what: &'static str,

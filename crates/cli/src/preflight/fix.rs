@@ -7,11 +7,11 @@ use std::path::Path;
 
 use super::finding::{Change, Finding};
 
-/// Result of a change.
+/// Result of raising a kernel setting.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// The setting is already large enough.
+    /// The kernel setting is already large enough.
     Left,
     Failed(String),
 }

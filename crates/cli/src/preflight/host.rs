@@ -36,7 +36,7 @@ pub(crate) struct Host {
     pub(crate) conntrack: Option<(u64, u64)>,
     pub(crate) orphans_max: u64,
     pub(crate) time_wait_max: u64,
-    /// Number of threads, and its limit.
+    /// Number of threads on the machine, and their limit.
     pub(crate) threads: u64,
     pub(crate) threads_max: u64,
     /// Values of `kernel.threads-max` and `fs.nr_open`.

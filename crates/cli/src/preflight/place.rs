@@ -10,7 +10,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use serde::Serialize;
 
-/// Place where a setting is changed.
+/// Place where a kernel setting is changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Place {
@@ -35,7 +35,7 @@ pub(crate) struct Surroundings {
     pub(crate) is_container: bool,
     /// True if the network namespace differs from the host's.
     pub(crate) own_network: bool,
-    /// True if settings cannot be written, not even by root.
+    /// True if kernel settings cannot be written, not even by root.
     pub(crate) is_read_only: bool,
 }
 

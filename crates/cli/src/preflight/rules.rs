@@ -244,7 +244,7 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let mut severity =
         Severity::of(needed, there).max(Severity::of(needed, left).min(Severity::Tight));
     if demand.unknown_destinations > 0 {
-        // Unknown destinations may be as many as the connections need.
+        // There may be enough unknown destinations for all connections, so the finding is only a warning.
         severity = severity.min(Severity::Tight);
     }
     let (low, high) = host.ports;
@@ -410,7 +410,7 @@ fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
         () if needed > pressure => Severity::Tight,
         () => Severity::Fits,
     };
-    // At most half of the memory, whatever the load.
+    // TCP gets at most half of the machine's memory, whatever the load.
     let most = host.memory_total / 2 / host.page;
     let raised = [needed / 4 * 3, needed, needed / 2 * 3].map(|pages| pages.min(most));
     let to = [raised[0].max(low), raised[1].max(pressure), raised[2].max(limit)];

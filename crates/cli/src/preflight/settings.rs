@@ -47,7 +47,7 @@ const GONE: [(&str, &str); 3] = [
     ("net.ipv4.ip_conntrack_max", "3.9"),
     ("net.ipv4.netfilter.ip_conntrack_max", "4.9"),
 ];
-/// Largest settings file in bytes.
+/// Largest accepted settings file in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 /// Longest value of a setting on this machine in bytes.
 const MOST_VALUE: u64 = 64 << 10;
@@ -61,7 +61,7 @@ pub(crate) enum Effect {
     Same,
     /// The setting is not a known limit, or its current value cannot be read.
     NotJudged,
-    /// Applying the line fails.
+    /// Applying this line with `sysctl` fails.
     Fails,
 }
 
@@ -78,11 +78,11 @@ pub(crate) struct Setting {
     pub(crate) before: Option<String>,
     pub(crate) effect: Effect,
     pub(crate) place: Place,
-    /// Explanation for the user.
+    /// Explanation of the line's effect for the user.
     pub(crate) words: String,
 }
 
-/// Parsed lines of a file: line number, key and value.
+/// Parsed lines of a settings file: line number, key and value.
 #[derive(Debug)]
 pub(super) struct File {
     lines: Vec<(usize, String, String)>,
@@ -339,7 +339,7 @@ mod tests {
             ]
         );
         assert_eq!(found[0].1, "  line 3: fs.file-max = 65 535: this lowers it from 2 466 186\n");
-        // A line that fails changes nothing.
+        // A line that `sysctl` rejects changes nothing.
         let value = |key: &str| values.get(&format!("sys/{key}")).map(String::as_str);
         assert_eq!(value("net/core/somaxconn"), Some("4096"));
         assert_eq!(value("net/ipv4/tcp_rmem"), Some("4096 4096 16777216"));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::grouped::things;
 
-/// Result of querying a host.
+/// Result of querying a watched host.
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     pub(crate) name: String,
@@ -12,14 +12,14 @@ pub(crate) struct Watched {
     /// Reason for a missing result, or a warning that the exporter does not reach its server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
-    /// Noun for one of the counted items.
+    /// Noun for the counted items: figure, metric or alert.
     #[serde(skip)]
     thing: &'static str,
 }
 
 const NOT_UP: &str = "the exporter answers, and says that it does not reach its server (up is 0)";
 
-/// Queries all hosts in parallel.
+/// Queries all watched hosts in parallel.
 pub(crate) fn ask(hosts: &[watch::Host]) -> Vec<Watched> {
     let watched = |(host, answer): (&watch::Host, watch::Answer)| {
         let (figures, problem) = match answer {

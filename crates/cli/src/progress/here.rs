@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use stats::class::ClassDelta;
 
-/// Addresses that were already checked.
+/// Destination addresses that were already checked.
 #[derive(Debug, Default)]
 pub(super) struct Here {
     looked: HashSet<Arc<str>>,

@@ -9,7 +9,7 @@ use super::Properties;
 /// Type of a property's value.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// An integer in this range.
+    /// An integer within this range, both ends included.
     Whole(i64, i64),
     /// A number of 0 or more, with decimals.
     Number,
@@ -49,7 +49,7 @@ const OWN: &[(&str, Kind)] = &[
     ("throng.workers", Kind::Whole(0, 1000)),
 ];
 
-/// JMeter properties that are numbers.
+/// JMeter properties whose values are numbers.
 const OF_JMETER: &[&str] = &[
     "aggregate_rpt_pct1",
     "aggregate_rpt_pct2",

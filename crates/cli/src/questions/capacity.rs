@@ -41,7 +41,7 @@ const LEAST: Duration = Duration::from_secs(20);
 /// Largest factor by which a probe is lengthened for percentiles that need many samples.
 const LONGEST: u32 = 5;
 
-/// Name of the file with the result of a search.
+/// Name of the file with the result of a capacity search.
 pub(crate) const FILE: &str = "capacity.json";
 
 pub(crate) fn run(flags: CapacityFlags) -> Exit {
@@ -171,7 +171,7 @@ fn known_labels(
     }
 }
 
-/// A search in progress.
+/// A capacity search in progress.
 struct Search<'a> {
     plan: PathBuf,
     options: &'a [std::ffi::OsString],
@@ -186,7 +186,7 @@ struct Search<'a> {
     precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
-    /// Durations of the finished probes.
+    /// Durations of the finished probes of the search.
     took: Vec<Took>,
     /// False if the target no longer met the criteria at the lightest load after the last probe.
     has_recovered: bool,

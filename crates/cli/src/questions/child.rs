@@ -52,7 +52,7 @@ impl Load {
     }
 }
 
-/// Request for a run.
+/// Request for a run in a child process.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) plan: &'a Path,
@@ -67,7 +67,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) after: String,
 }
 
-/// A finished run.
+/// A finished run of a child process.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) folder: PathBuf,
@@ -75,7 +75,7 @@ pub(crate) struct Made {
     pub(crate) seconds: f64,
 }
 
-/// Reason for a missing run.
+/// Reason why a child process produced no usable run.
 #[derive(Debug)]
 pub(crate) enum Failed {
     /// The user pressed Ctrl-C.

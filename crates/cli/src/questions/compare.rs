@@ -51,10 +51,10 @@ pub(crate) struct Compared {
     sources: Sources,
 }
 
-/// Inputs of a comparison, sufficient to repeat it.
+/// Inputs of a comparison, which are sufficient to repeat it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sources {
-    /// Folders of runs, or result files.
+    /// Paths of side A and of side B: folders of runs, or result files.
     a: Vec<PathBuf>,
     b: Vec<PathBuf>,
     /// Properties with which the result files of sides A and B were read.

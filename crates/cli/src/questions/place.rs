@@ -1,4 +1,4 @@
-//! The folder of an answer: its JSON file, and the folders of its runs.
+//! The folder of an answer (a sweep, a capacity search or a comparison): its JSON file, and the folders of its runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) fn write(folder: &Path, name: &str, answer: &impl Serialize) -> Resul
     write_text(folder, name, &json(answer))
 }
 
-/// Writes a text file atomically and adds the final line break.
+/// Writes a text into a file atomically and adds the final line break.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     let part = folder.join(format!("{name}.part"));
@@ -57,7 +57,7 @@ pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, 
     serde_json::from_slice(&text).map_err(|error| wrong(&error))
 }
 
-/// Limits which run folders an answer's file may refer to.
+/// Restricts the run folders to which the JSON file of an answer may refer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
     /// Run folders anywhere, because the user has named the answer.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fleet::remote::Former;
 use serde::{Deserialize, Serialize};
 
-/// Name of the file with the command line.
+/// Name of the file with the saved command line of a run.
 pub(super) const LINE: &str = "fleet.line";
 
 /// Command line of a run, and the working folder in which it was given.

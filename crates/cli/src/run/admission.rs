@@ -142,7 +142,7 @@ fn leaves_output_out(element: &Support) -> bool {
 pub(crate) struct Room<'a> {
     pub(crate) request: &'a Request,
     pub(crate) properties: &'a Properties,
-    /// Requested number of processes.
+    /// Requested number of worker processes.
     pub(crate) workers: Option<u32>,
     pub(crate) host: &'a Host,
 }

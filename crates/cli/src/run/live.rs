@@ -15,7 +15,7 @@ use crate::log::Level as LogLevel;
 use crate::progress::Progress;
 use crate::spread::Spread;
 
-/// The currently requested load.
+/// The currently requested load of a running test.
 #[derive(Debug)]
 pub(crate) struct Asked {
     levels: Vec<Level>,
@@ -27,7 +27,7 @@ pub(crate) struct Asked {
     waiting: Waiting,
 }
 
-/// The parts of a run that a request may use.
+/// The parts of a run that a `throng ctl` request may use.
 pub(crate) struct Parts<'a, 'c> {
     pub(crate) run: &'a mut Spread,
     pub(crate) progress: &'a mut Progress,
@@ -112,7 +112,7 @@ impl Asked {
         self.levels.iter().any(|level| level.rate.is_some())
     }
 
-    /// Carries out a request. Returns the answer for the user.
+    /// Carries out a `throng ctl` request. Returns the answer for the user.
     pub(crate) fn obey(
         &mut self,
         command: Command,

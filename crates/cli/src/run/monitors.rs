@@ -162,7 +162,7 @@ impl MonitorFiles {
         told
     }
 
-    /// Closes the files, and writes end tags if the format has them.
+    /// Closes the collectors' result files, and writes end tags if the format has them.
     pub(crate) fn close(&mut self) {
         for output in self.0.drain(..).flatten() {
             if output.columns.xml {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use engine::Phase;
 
-/// Phases that have not started yet.
+/// Phases of the load that have not started yet.
 #[derive(Debug)]
 pub(crate) struct Phases {
     left: VecDeque<Phase>,

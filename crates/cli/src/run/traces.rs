@@ -164,7 +164,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// Writes and shows a finished second.
+    /// Writes a finished second of the run to its files and shows it.
     pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &mut Progress) {
         let Some((second, sums)) = second else { return };
         let first_ms = progress.totals().span_ms().map(|span| span.0);
@@ -182,7 +182,7 @@ impl<'a> Traces<'a> {
         self.record(progress);
     }
 
-    /// Writes new data of the record.
+    /// Writes new data to the run's record.
     pub(crate) fn record(&mut self, progress: &mut Progress) {
         if let Some(message) = self.folder.write_record(progress.recording()) {
             self.console.warn(&message);

@@ -6,7 +6,7 @@ use stats::{Checks, Number};
 
 use super::text::count;
 
-/// Assertion results and series so far.
+/// Assertion results and series of numbers so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     checks: Checks,

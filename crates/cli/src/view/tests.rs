@@ -28,7 +28,7 @@ fn record(labels: &[(&str, u64, u64, u64)], seconds: i64) -> Record {
         let mut second =
             Second { at_ms: n * 1000, ms: 1000, users: n.min(20) as u64, ..Second::default() };
         for (number, (_, count, errors, ms)) in (0..).zip(labels) {
-            // The load grows, and one second is slow.
+            // The load grows, and the samples of second 7 are slow.
             let count = (count * n.min(20) as u64).div_ceil(20);
             let one = part(count, *errors, if n == 7 { ms * 8 } else { ms + n as u64 / 10 });
             second.all.merge(&one);

@@ -30,7 +30,7 @@ impl Style {
     }
 }
 
-/// Abilities of the terminal.
+/// Abilities of the terminal: colours, and characters beyond ASCII.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) colours: bool,
@@ -54,7 +54,7 @@ impl Line {
         Self { text: String::new(), width: 0, limit, look, gap: 0 }
     }
 
-    /// Returns the number of free columns.
+    /// Returns the number of free columns in the line.
     pub(super) fn left(&self) -> usize {
         self.limit.saturating_sub(self.width + self.gap)
     }

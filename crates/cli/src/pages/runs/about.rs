@@ -281,7 +281,7 @@ impl Facts {
         }
     }
 
-    /// Reads the last second of a running test.
+    /// Reads the figures of a running test from its last second.
     fn of_last_second(&mut self, folder: &Path) {
         let tail = files::tail(&folder.join("seconds.jsonl"), LAST).unwrap_or_default();
         let tail = String::from_utf8_lossy(&tail);

@@ -16,7 +16,7 @@ use crate::questions::compare;
 use crate::questions::place::{self, Reach};
 use crate::{files, report};
 
-/// Largest number of waiting requests.
+/// Largest number of requests that wait for a page to be built.
 const WAITING: usize = 8;
 /// Largest report that is served, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -27,7 +27,7 @@ const KEPT_BYTES: usize = 64 << 20;
 /// Reason for refusing a request for a page.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// Too many requests are waiting.
+    /// Too many requests are waiting for pages to be built.
     Busy,
     /// The page cannot be built, with a sentence for the user.
     Words(String),

@@ -43,7 +43,7 @@ pub(crate) struct Memory {
     /// Number of worker processes. `None` if neither the configuration nor the hop defines it.
     pub(crate) workers: Option<u64>,
     pub(crate) worker_connections: u64,
-    /// Number of connections through one instance.
+    /// Number of connections through one proxy instance.
     pub(crate) connections_each: u64,
     /// Memory of an instance in bytes: before the first connection, for held connections, and in addition for slow
     /// readers.
@@ -66,7 +66,7 @@ pub(crate) struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) connections: Option<u64>,
     pub(crate) connections_severity: Severity,
-    /// Name of the setting with the lower limit.
+    /// Name of the nginx setting that limits the connections.
     #[serde(skip)]
     pub(crate) limited_by: &'static str,
     /// Advised changes of the configuration, with their effect.
@@ -128,7 +128,7 @@ impl Each {
     }
 }
 
-/// Returns an instance's share of a load.
+/// Returns one proxy instance's share of the load in connections.
 fn share(load: u64, instances: u64) -> u64 {
     load.div_ceil(instances)
 }

@@ -17,7 +17,7 @@ const MOST_FILES: usize = 1000;
 const MOST_LEVELS: usize = 20;
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The relevant settings of a configuration.
+/// The settings of an nginx configuration that matter for memory and connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nginx {
     /// `worker_processes`; `None` for `auto`.
@@ -75,7 +75,7 @@ impl Buffers {
     }
 }
 
-/// A directive with its words and its block.
+/// A directive of an nginx configuration, with its words and its block.
 #[derive(Debug)]
 struct Directive {
     words: Vec<String>,
@@ -85,7 +85,7 @@ struct Directive {
 }
 
 impl Nginx {
-    /// Reads a configuration with all included files.
+    /// Reads an nginx configuration with all included files.
     pub(super) fn read(file: &Path) -> Result<Self, String> {
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         let mut files = Files { folder, read: 0, bytes: 0, absent: Vec::new() };
@@ -194,7 +194,7 @@ impl Directive {
     }
 }
 
-/// State for reading the files of a configuration.
+/// State for reading the files of an nginx configuration.
 struct Files {
     /// Folder of the main file, to which file names are relative.
     folder: PathBuf,
@@ -308,7 +308,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
 }
 
-/// A token of a configuration.
+/// A token of an nginx configuration.
 enum Token {
     Word(String),
     Semicolon,

@@ -260,7 +260,7 @@ fn what_is_not_known_of_a_proxy_does_not_fit() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    // More workers need more memory.
+    // More nginx workers need more memory.
     let r = with_conf(conf, "memory=64G", 0);
     assert_eq!(r.not_judged(), ["memory of nginx", "connections of nginx"]);
     assert!(r.text().contains("  unknown   memory of nginx: 64 GiB each, needed at least "));

@@ -13,7 +13,7 @@ use super::judge::Judged;
 use super::probe::Done;
 use crate::questions::{results, sweep};
 
-/// Search in the form of its JSON file.
+/// Capacity search in the form of its JSON file.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Capacity {
     pub(super) plan: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Capacity {
 /// Cause of the limit that a search has found.
 #[derive(Debug, Serialize)]
 pub(super) struct LimitedBy {
-    /// Load of the deciding probe.
+    /// Load of the probe that decided the upper bound.
     load: f64,
     /// Criteria that were missed in the deciding probe.
     criteria: Vec<Judged>,
@@ -70,7 +70,7 @@ impl Capacity {
         }
     }
 
-    /// Returns the deciding probe.
+    /// Returns the probe that decided the upper bound of the search.
     fn decided(&self) -> Option<&Done> {
         let probes = self.on_page();
         let searched = self.searched(&probes);

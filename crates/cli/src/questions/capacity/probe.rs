@@ -1,4 +1,4 @@
-//! A probe of a search with its results.
+//! A probe (a run at one load) of a capacity search, with its results.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ impl EndedBy {
     }
 }
 
-/// A probe with its results.
+/// A probe of a capacity search with its results.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Done {
     #[serde(flatten)]
@@ -46,7 +46,7 @@ pub(super) struct Done {
     #[serde(default)]
     pub(super) p95: Option<f64>,
     pub(super) p99: f64,
-    /// Share of failed samples.
+    /// Share of the probe's samples that failed.
     #[serde(default)]
     pub(super) errors: f64,
     pub(super) in_flight: f64,

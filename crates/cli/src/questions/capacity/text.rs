@@ -9,7 +9,7 @@ use super::probe::{Done, EndedBy};
 use crate::questions::figures::{load, number, table};
 use crate::{tty, verdict};
 
-/// Formats one probe as a line.
+/// Formats one probe of the search as a line.
 pub(super) fn line(done: &Done) -> String {
     let judged: Vec<String> = done
         .judged

@@ -231,7 +231,7 @@ impl FailIf {
     }
 }
 
-/// Returns the sides with their numbers of samples and failures.
+/// Returns sides A and B with their numbers of samples and failures.
 fn sides(row: &Row) -> [(&'static str, u64, u64); 2] {
     [("A", row.recorded.0, row.failed.0), ("B", row.recorded.1, row.failed.1)]
 }

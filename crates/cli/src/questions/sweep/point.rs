@@ -38,7 +38,7 @@ pub(crate) struct Point {
     /// Half-width of the mean's confidence interval, as a share of the mean.
     pub(crate) precision: Option<f64>,
     pub(crate) figures: Figures,
-    /// Figures that include the warm-up.
+    /// Figures of the point, including the warm-up.
     pub(crate) with_warm_up: Figures,
     pub(crate) warm_up: WarmUp,
     /// Mean number of requests in flight (Little's law), and the same number with the rate for each window of 5 s.

@@ -154,7 +154,7 @@ fn list(of: &Value) -> &[Value] {
     of.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the sum of the values, or `None` if there are none.
+/// Returns the sum of the numbers, or `None` if there are no numbers.
 fn sum(of: impl Iterator<Item = u64>) -> Option<u64> {
     of.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)))
 }

@@ -38,7 +38,7 @@ impl FailIf {
     }
 }
 
-/// Returns the side that lost more rows.
+/// Returns the side of the comparison that lost more rows.
 fn larger(unread: &[Unread; 2]) -> Option<(&'static str, &Unread)> {
     let [a, b] = unread;
     let weight = |of: &Unread| if of.is_open { 1.0 } else { of.share() };
@@ -46,7 +46,7 @@ fn larger(unread: &[Unread; 2]) -> Option<(&'static str, &Unread)> {
     (weight(larger.1) > 0.0).then_some(larger)
 }
 
-/// True if the lost samples could change the answer.
+/// True if the unreadable samples could change the result of a `--fail-if` change.
 fn could_turn(criterion: &Criterion, judged: &Judged, row: &Row, unread: &[Unread; 2]) -> bool {
     let Limit::Relative(percent) = criterion.limit else { return false };
     let limit = percent / 100.0;
