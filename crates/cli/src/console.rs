@@ -61,7 +61,7 @@ impl Console {
         }
     }
 
-    /// Prints a line, both on a terminal and into a file.
+    /// Prints a line, whether the output is a terminal or a file.
     pub(crate) fn line(&mut self, text: &str) {
         self.beside(|console| console.put(&format!("{text}\n")));
     }

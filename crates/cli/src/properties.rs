@@ -143,8 +143,8 @@ impl Properties {
         self.jmeter.insert(plan::compile::WITHOUT_JAVA.into(), "true".into());
     }
 
-    /// Sets the plug-in classes that are available in Java. Plug-ins without a class are left out, in this process and
-    /// in the workers.
+    /// Sets the plug-in classes that are available in Java. Elements of other plug-ins are left out, in this process
+    /// and in the workers.
     pub(crate) fn set_plugins(&mut self, classes: &str) {
         self.jmeter.insert(plan::compile::PLUGINS.into(), classes.into());
     }

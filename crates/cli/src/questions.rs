@@ -7,7 +7,7 @@
 //! | `compare` | differences between two runs, sweeps or plans |
 //! | `child` | one run as a child process that is watched |
 //! | `results` | reading records from run folders and result files |
-//! | `place` | the folder of an answer, and its JSON |
+//! | `place` | the folder of a sweep, search or comparison, and its JSON |
 //! | `figures` | formatting of numbers for these commands |
 
 pub(crate) mod capacity;
@@ -24,8 +24,8 @@ use place::Reach;
 use record::ReadError;
 use report::Page;
 
-/// Returns the error message for a path without a run's record. For an answer's folder, names the command that reads
-/// it.
+/// Returns the error message for a path without a run's record. For the folder of a sweep, search or comparison, names
+/// the command that reads it.
 pub(crate) fn refusal(error: &ReadError) -> String {
     let ReadError::NoRun(path) = error else { return error.to_string() };
     let answers = [
@@ -41,7 +41,7 @@ pub(crate) fn refusal(error: &ReadError) -> String {
     )
 }
 
-/// Builds the report page of an answer's folder. Returns `None` if the folder holds no answer.
+/// Builds the report page of a sweep, search or comparison. Returns `None` if the folder holds none of these.
 pub(crate) fn page(folder: &Path, reach: Reach<'_>) -> Option<Result<Page, String>> {
     if folder.join(compare::FILE).is_file() {
         return Some(compare::again(folder, reach).map(|page| Page::Comparison(Box::new(page))));

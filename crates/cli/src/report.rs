@@ -85,7 +85,7 @@ fn make(flags: &ReportFlags) -> Exit {
     Exit::Ok
 }
 
-/// Input of a report: a run or a result file, or an answer with its runs.
+/// Input of a report: a run, a result file, or a sweep, search or comparison with its runs.
 enum Made {
     Run(Source),
     Answer(Page),
@@ -224,8 +224,8 @@ fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the report of a run's or an answer's folder for the web server. Prints nothing and reads nothing outside
-/// `root`. The error is a sentence for the user.
+/// Builds the report of the folder of a run, sweep, search or comparison for the web server. Prints nothing and reads
+/// nothing outside `root`. The error is a sentence for the user.
 pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<String, String> {
     if let Some(answer) = questions::page(folder, Reach::Below(root)) {
         return answer.map(|page| page.html(language));

@@ -213,7 +213,7 @@ impl Spread {
         }
     }
 
-    /// Returns a snapshot's memory for reuse.
+    /// Returns the memory of a processed snapshot for reuse.
     pub(crate) fn recycle(&mut self, snapshot: Box<Snapshot>) {
         match self {
             Self::Here(run) => run.recycle(snapshot),

@@ -193,7 +193,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs probes until the search has an answer. Returns the exit code.
+    /// Runs probes until the search has a result. Returns the exit code.
     fn go(&mut self, interrupt: &Interrupt) -> Exit {
         loop {
             let probes: Vec<search::Probe> =
@@ -225,7 +225,7 @@ impl Search<'_> {
         }
     }
 
-    /// Prints and saves the answer that the finished probes allow. Returns the exit code.
+    /// Prints and saves the result that the finished probes allow. Returns the exit code.
     fn answered(self, exit: Exit, output: &OutputFlags) -> Exit {
         let Self { plan, folder, mut done, settings, criteria, has_recovered, .. } = self;
         let last = done.last().map(|done| done.probe.load);
@@ -245,10 +245,10 @@ impl Search<'_> {
         };
         capacity.at_least = capacity.searched(&capacity.on_page()).at_least();
         capacity.limited_by = capacity.limit();
-        // The answer is printed even if the disk has no room for its file.
+        // The result is printed even if the disk has no room for its file.
         let written = place::write(&folder, FILE, &capacity);
         let page = || capacity.page(&folder).map(|page| Page::Capacity(Box::new(page)));
-        // Without room for the answer's file, the report page is not written either.
+        // Without room for the result's file, the report page is not written either.
         let (shown, whole) = output.report(written.is_ok().then_some(&*folder), page);
         let (json, text) = (place::json(&capacity), text::page(&capacity));
         let path = written.as_ref().ok().cloned();

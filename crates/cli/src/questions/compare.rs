@@ -180,7 +180,7 @@ fn compare(flags: CompareFlags) -> Exit {
     let done: Vec<Done> = pairs.into_iter().map(|pair| pair.compare(&asked)).collect();
     let folder = (!flags.output.no_report).then(|| place::create(&flags.output.runs, "compare", a));
     let folder = folder.and_then(|made| {
-        // If the report cannot be built, the answer is printed without it.
+        // If the report cannot be built, the comparison is printed without it.
         made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
     });
     tell(&done, folder.as_deref(), &flags)

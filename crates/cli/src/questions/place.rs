@@ -31,7 +31,7 @@ pub(crate) fn create(runs: &Path, verb: &str, plan: &Path) -> Result<PathBuf, St
     Err(format!("cannot make a folder in {}: all names are taken", runs.display()))
 }
 
-/// Writes the JSON file of an answer atomically: the file is complete or missing.
+/// Writes the JSON file of a sweep, search or comparison atomically: the file is complete or missing.
 pub(crate) fn write(folder: &Path, name: &str, answer: &impl Serialize) -> Result<PathBuf, String> {
     write_text(folder, name, &json(answer))
 }
@@ -49,7 +49,7 @@ pub(crate) fn json(answer: &impl Serialize) -> String {
     serde_json::to_string_pretty(answer).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Reads the JSON file of an answer. The error is a sentence for the user.
+/// Reads the JSON file of a sweep, search or comparison. The error is a sentence for the user.
 pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, String> {
     let file = folder.join(name);
     let wrong = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
@@ -57,18 +57,18 @@ pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, 
     serde_json::from_slice(&text).map_err(|error| wrong(&error))
 }
 
-/// Restricts the run folders to which the JSON file of an answer may refer.
+/// Restricts the run folders to which the JSON file of a sweep, search or comparison may refer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
-    /// Run folders anywhere, because the user has named the answer.
+    /// Allows run folders anywhere, because the user has named the folder of the sweep, search or comparison.
     Anywhere,
-    /// Run folders below this canonical folder only, because the file may come from another user.
+    /// Allows only run folders below this canonical path, because the JSON file may come from another user.
     Below(&'a Path),
 }
 
 impl Reach<'_> {
-    /// Returns the path of a run that an answer names. If the answer's folder was moved, the run is found below its new
-    /// path. The error is a sentence for the user.
+    /// Returns the path of a run that a sweep, search or comparison names. If the folder of that answer was moved, the
+    /// run is found below its new path. The error is a sentence for the user.
     pub(crate) fn run(self, answer: &Path, run: &Path) -> Result<PathBuf, String> {
         let end: Vec<_> = run.components().rev().take(2).collect();
         let moved = end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part));
@@ -90,7 +90,7 @@ impl Reach<'_> {
     }
 }
 
-/// An answer in printable form: JSON, or text and the names of the written files.
+/// A sweep, search or comparison in printable form: JSON, or text and the names of the written files.
 pub(crate) struct Answer<'a> {
     pub(crate) json: &'a str,
     pub(crate) text: &'a str,
@@ -116,9 +116,9 @@ impl OutputFlags {
         verdict::language(self.lang)
     }
 
-    /// Writes the report page of an answer into its folder, unless `--no-report` is set, and the Markdown summary if
-    /// requested. A failed page does not discard the answer. Returns the page's file, and false if the summary was not
-    /// written.
+    /// Writes the report page of a sweep, search or comparison into its folder, unless `--no-report` is set, and the
+    /// Markdown summary if requested. A failed page does not discard the result. Returns the page's file, and false if
+    /// the summary was not written.
     pub(crate) fn report(
         &self,
         folder: Option<&Path>,

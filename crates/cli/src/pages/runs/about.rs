@@ -1,7 +1,8 @@
 //! The facts of a run, sweep, search or comparison, as the list shows them.
 //!
-//! The facts come from small files in the folder: the summary of a finished run, the data in the report of an answer,
-//! or the last second of a running test. Only for a killed run the record is read, if it is not large.
+//! The facts come from small files in the folder: the summary of a finished run, the data in the report of a sweep,
+//! search or comparison, or the last second of a running test. Only for a killed run the record is read, if it is not
+//! large.
 
 mod answer;
 
@@ -21,12 +22,13 @@ use stats::grouped::things;
 use crate::questions::{capacity, compare, sweep};
 use crate::{ctl, files};
 
-/// Largest summary or answer file in bytes, and largest record from which the list computes figures.
+/// Largest size in bytes of a summary, or of the file of a sweep, search or comparison, and of a record from which the
+/// list computes figures.
 const SUMMARY: u64 = 8 << 20;
 const RECORD: u64 = 8 << 20;
 /// Number of bytes at the end of `seconds.jsonl` that are searched for the last second.
 const LAST: u64 = 64 << 10;
-/// Largest number of run folders that are read in an answer's folder.
+/// Largest number of run folders that are read in the folder of a sweep, search or comparison.
 const MOST_RUNS: usize = 500;
 /// Longest text from a file in characters, and largest number of tags.
 const LONGEST: usize = 400;
@@ -84,11 +86,12 @@ pub(super) struct Facts {
     pub(super) kind: Kind,
     pub(super) state: State,
     pub(super) note: Note,
-    /// Start of the run or answer in epoch milliseconds.
+    /// Start of the run, sweep, search or comparison in epoch milliseconds.
     pub(super) at_ms: i64,
     length_ms: Option<i64>,
     plan: String,
-    /// First sentence of the verdict or of the answer. For a running test: its last second in words.
+    /// First sentence of the verdict on a run, or of the result of a sweep, search or comparison. For a running test:
+    /// its last second in words.
     words: Option<Words>,
     /// True if the generator or its machine was the bottleneck, so that the figures are doubtful.
     doubtful: bool,
@@ -103,7 +106,7 @@ pub(super) struct Facts {
     end: Option<String>,
 }
 
-/// Returns the facts of a folder, or `None` if the folder belongs to no run and no answer.
+/// Returns the facts of a folder, or `None` if it is not the folder of a run, sweep, search or comparison.
 pub(super) fn of(folder: &Path) -> Option<Facts> {
     let inside = inside(folder)?;
     let kind = kind(folder, &inside)?;
@@ -156,7 +159,7 @@ fn kind(folder: &Path, inside: &Inside) -> Option<Kind> {
     if has("seconds.jsonl") && (has("properties.txt") || has(record::FILE)) {
         return Some(Kind::Run);
     }
-    // An answer that is not finished has no file yet; the names of its first run folders show its kind.
+    // An unfinished sweep, search or comparison has no file yet; the names of its first run folders show its kind.
     let first = inside.folders.iter().find(|name| size_of_output(folder, name).is_some())?;
     let (word, _) = first.split_once('-')?;
     match word {
@@ -171,7 +174,7 @@ fn size_of_output(folder: &Path, name: &str) -> Option<u64> {
     files::size(&folder.join(name).join("output.txt"))
 }
 
-/// True if a test is running in this folder, or in one of the run folders of an answer.
+/// True if a test is running in this folder, or in one of the run folders of a sweep, search or comparison.
 pub(super) fn is_running(folder: &Path, kind: Kind) -> bool {
     if kind == Kind::Run {
         return ctl::is_running(folder);
@@ -179,7 +182,7 @@ pub(super) fn is_running(folder: &Path, kind: Kind) -> bool {
     runs(folder).iter().any(|run| ctl::is_running(run))
 }
 
-/// Returns the folders of the runs that belong to an answer.
+/// Returns the folders of the runs that belong to a sweep, search or comparison.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| {
         let names = inside(folder).map(|inside| inside.folders).unwrap_or_default();

@@ -37,7 +37,7 @@ const OF_RUN: [&str; 13] = [
     "properties.txt",
     folder::SECONDS,
 ];
-/// Names of files in an answer's folder, and in the folders that hold its runs.
+/// Names of files in the folder of a sweep, search or comparison, and in the folders that hold its runs.
 const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
 const OF_TURN: [&str; 1] = ["output.txt"];
 
@@ -168,7 +168,8 @@ fn of_run(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
     list(folder, &OF_RUN, doomed, |_, path| Err(foreign(&path)))
 }
 
-/// Lists the paths in an answer's folder in order of deletion: its own files, and the folders of its runs.
+/// Lists the paths in the folder of a sweep, search or comparison in order of deletion: its own files, and the folders
+/// of its runs.
 fn of_answer(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
     list(folder, &OF_ANSWER, doomed, |doomed, turn| {
         list(&turn, &OF_TURN, doomed, |doomed, run| match about::kind_of(&run) {

@@ -1,4 +1,4 @@
-//! The answer of a search in its file: the bounds, the probes, and the cause of the limit.
+//! The result of a capacity search in its file: the bounds, the probes, and the cause of the limit.
 
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ pub(super) struct Capacity {
     pub(super) axis: String,
     pub(super) criteria: Vec<String>,
     pub(super) answer: Answer,
-    /// True if the answer is only a lower bound of the target's capacity: no larger load was tried, or the generator or
-    /// a machine shared with the target was at its limit.
+    /// True if the result of the search is only a lower bound of the target's capacity: no larger load was tried, or
+    /// the generator or a machine shared with the target was at its limit.
     pub(super) at_least: bool,
     /// Cause of the upper bound. Absent if no probe failed.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) limited_by: Option<LimitedBy>,
-    /// True if the search was stopped or failed before it had an answer. The bounds are those of the finished probes.
+    /// True if the search was stopped or failed before it had a result. The bounds are those of the finished probes.
     pub(super) unfinished: bool,
     /// Load of the last probe, if the target no longer met the criteria at the lightest load after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,8 +115,8 @@ impl Capacity {
         })
     }
 
-    /// Returns the probe whose verdict explains the answer: the deciding probe, or the overload probe if only that one
-    /// names a cause of the limit.
+    /// Returns the probe whose verdict explains the result of the search: the deciding probe, or the overload probe if
+    /// only that one names a cause of the limit.
     pub(super) fn speaking(&self) -> Option<&Done> {
         let decided = self.decided()?;
         let is_overload = |done: &&Done| done.probe.purpose == Purpose::Overload;

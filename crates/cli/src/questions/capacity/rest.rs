@@ -21,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::questions::child::{self, Asked};
 use crate::terminal;
 
-/// Duration of a check, in addition to the time of an answer.
+/// Duration of a check of the target, in addition to the time of a response.
 const LOOK: Duration = Duration::from_secs(2);
 /// Number of probe durations after which checking ends, if the target meets the criteria: it may have become slower for
 /// good.
@@ -100,7 +100,7 @@ impl Search<'_> {
             after: self.after(),
         };
         let made = child::run(&asked, interrupt, |_| false);
-        // The run of a check is not part of the answer.
+        // The run of a check is not part of the search's result.
         let _ = fs::remove_dir_all(&asked.folder);
         let Ok(made) = made else { return Seen::Nothing };
         // A check is too short to judge rates and counts.

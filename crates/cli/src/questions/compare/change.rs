@@ -289,8 +289,8 @@ fn is_there(criterion: &Criterion, difference: &Difference, counts: Option<&Fail
     is_beyond && criterion.op.holds(difference.change, percent / 100.0)
 }
 
-/// Difference of the failure shares of two sides, from which on their times and rates belong to different kinds of
-/// answers.
+/// Difference of the failure shares of two sides, above which their times and rates cannot be compared: failed samples
+/// take other times than successful ones.
 const FAILED_MORE: f64 = 0.05;
 
 /// Returns the reason for not judging times and rates if more than half of a side's samples failed.
@@ -302,7 +302,7 @@ fn failed(criterion: &Criterion, row: &Row) -> Option<Words> {
     Some(words(format!("{side}: {en}"), format!("{side}：{zh}")))
 }
 
-/// Returns the reason for not judging checks if a side checked no answers.
+/// Returns the reason for not judging checks if assertions checked no response of a side.
 fn unchecked(row: &Row) -> Option<Words> {
     let checked = [("A", row.checked.0), ("B", row.checked.1)];
     let none: Vec<&str> =

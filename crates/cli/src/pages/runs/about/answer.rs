@@ -16,7 +16,7 @@ use super::{clipped, file_name, is_running, json, said};
 use crate::questions::{capacity, compare, sweep};
 use crate::{files, report as html};
 
-/// Largest report page of an answer in bytes.
+/// Largest report page of a sweep, search or comparison in bytes.
 const PAGE: u64 = 16 << 20;
 
 impl Facts {
