@@ -180,9 +180,9 @@ impl FailIf {
         }
     }
 
-    /// Returns the reason for not comparing times and rates if one side failed so much more than the other that its
-    /// times are those of other answers. If side B failed more and a criterion covers errors, that criterion decides
-    /// instead.
+    /// Returns the reason for not comparing times and rates if one side failed much more often than the other: failed
+    /// samples take other times than successful ones. If side B failed more often and a criterion covers errors, that
+    /// criterion decides instead.
     fn failed_more(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
         if is_share(metric(criterion).unwrap_or_default()) {
             return None;
