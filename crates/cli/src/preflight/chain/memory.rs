@@ -17,11 +17,11 @@ const SLOT: u64 = 432;
 const WORKER: u64 = 4 << 20;
 /// Memory of a proxied connection without the buffers of its response: pools, request and headers.
 const PROXIED: u64 = 14 * 1024 + 64;
-/// A session of `stream` without its two buffers, and the part of each buffer that a session without much data touches: a
-/// page.
+/// Memory of a `stream` session without its two buffers, and the part of each buffer that a session with little data
+/// uses: one page.
 const SESSION: u64 = 2 * 1024;
 const TOUCHED: u64 = 4096;
-/// Two sockets of the kernel that hold no data.
+/// Kernel memory of two sockets without data.
 const SOCKETS: u64 = 2 * 5 * 1024;
 /// Largest number of includes that are named in a text.
 const MOST_NAMED: usize = 10;
@@ -52,10 +52,10 @@ pub(crate) struct Memory {
     pub(crate) slow: u64,
     /// Buffers in bytes of one connection with a slow reader.
     pub(crate) slow_each: u64,
-    /// Connections are sessions of `stream`, with two buffers each, instead of connections of `http`.
+    /// True if connections are sessions of `stream` with two buffers each, instead of connections of `http`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stream: bool,
-    /// Bytes that an instance has.
+    /// Available memory of a proxy instance in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) available: Option<u64>,
     pub(crate) severity: Severity,
@@ -77,13 +77,13 @@ pub(crate) struct Memory {
     pub(crate) absent_includes: Vec<String>,
 }
 
-/// The bytes of one connection through a proxy.
+/// Memory of one proxied connection in bytes.
 #[derive(Clone, Copy)]
 struct Each {
-    /// Held, and more with a slow reader.
+    /// Memory that a connection always holds, and additional memory with a slow reader.
     held: u64,
     slow: u64,
-    /// Those of them in buffers, and in the smallest ones that carry it.
+    /// The part of this memory that is in buffers, and the smallest buffers that can carry the connection.
     buffers: u64,
     least: u64,
     is_stream: bool,
@@ -94,8 +94,8 @@ impl Each {
         self.held.saturating_add(self.slow)
     }
 
-    /// A connection of `http`: with HTTP, or an upgraded one, which has a buffer of the first's size for each direction, and
-    /// no others.
+    /// Returns the memory of a connection of `http`. An upgraded connection has one buffer of `proxy_buffer_size` for
+    /// each direction, and no other buffers.
     fn of_http(buffers: Buffers, is_http: bool) -> Self {
         let slow = if is_http { buffers.bytes() - buffers.first } else { buffers.first };
         Self {
@@ -107,7 +107,8 @@ impl Each {
         }
     }
 
-    /// A session of `stream`: a buffer for each direction, made when it begins and filled by what the readers leave.
+    /// Returns the memory of a `stream` session. It has a buffer for each direction, which is allocated at the
+    /// session's start and filled with data that a slow reader has not taken.
     fn of_stream(size: u64) -> Self {
         let touched = size.min(TOUCHED);
         Self {
@@ -119,7 +120,7 @@ impl Each {
         }
     }
 
-    /// Of both kinds, where a configuration has both, the larger one.
+    /// Returns the memory of a connection. If a configuration has both kinds, returns the larger one.
     fn of(nginx: &Nginx, is_http: bool) -> Self {
         let http = nginx.buffers.map(|buffers| Self::of_http(buffers, is_http));
         let stream = nginx.stream.map(Self::of_stream);

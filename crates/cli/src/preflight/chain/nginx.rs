@@ -1,18 +1,18 @@
 //! Reads the directives of an nginx.conf that determine a proxy's memory and descriptors.
 //!
-//! Reads directives and blocks as nginx does: words, quotes, comments, `include` with patterns in the last part of a path.
-//! Directives that are not asked for are passed over. Of several proxied locations the one with the largest buffers counts,
-//! and of several servers of `stream` that pass TCP on the one with the largest `proxy_buffer_size`.
+//! Parses directives and blocks as nginx does: words, quotes, comments, and `include` with patterns in the last part of
+//! a path. All other directives are ignored. Of several proxied locations, the one with the largest buffers counts. Of
+//! several `stream` servers that proxy TCP, the one with the largest `proxy_buffer_size` counts.
 
 use std::path::{Path, PathBuf};
 
-/// Bytes of a page, of which nginx's defaults are made.
+/// Size of a page in bytes, on which nginx's defaults are based.
 pub(super) const PAGE: u64 = 4096;
-/// `worker_connections` without a directive (`DEFAULT_CONNECTIONS`).
+/// nginx's default of `worker_connections` (`DEFAULT_CONNECTIONS`).
 const CONNECTIONS: u64 = 512;
-/// `proxy_buffer_size` of `stream` without a directive (`ngx_stream_proxy_merge_srv_conf`).
+/// nginx's default of `proxy_buffer_size` in `stream`, in bytes (`ngx_stream_proxy_merge_srv_conf`).
 const STREAM_BUFFER: u64 = 16 << 10;
-/// Files and levels of `include`, and the length of all, beyond which a configuration is refused.
+/// Largest number of files, of nested `include` levels, and of bytes in total. A larger configuration is refused.
 const MOST_FILES: usize = 1000;
 const MOST_LEVELS: usize = 20;
 const MOST_BYTES: u64 = 16 << 20;
@@ -26,11 +26,11 @@ pub(super) struct Nginx {
     pub(super) connections: u64,
     /// Descriptors of a worker process, if the configuration sets them.
     pub(super) descriptors: Option<u64>,
-    /// Buffers of `http`; `None` where no location leads to a server, but a server of `stream` does.
+    /// Buffers of `http`. `None` if a `stream` server proxies connections and no `http` location does.
     pub(super) buffers: Option<Buffers>,
-    /// Bytes of one of the two buffers of a session of `stream`; `None` where no server of `stream` passes TCP on.
+    /// Size in bytes of each of the two buffers of a `stream` session. `None` if no `stream` server proxies TCP.
     pub(super) stream: Option<u64>,
-    /// Names and patterns of `include` that no file fits here.
+    /// Names and patterns of `include` that match no file on this machine.
     pub(super) absent: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ impl Nginx {
                 _ => {}
             }
         }
-        // Where nothing is known to be proxied, what is proxied is not in these files.
+        // Without any known proxy, the proxied locations are assumed to be in other files.
         if nginx.stream.is_none() {
             nginx.buffers = nginx.buffers.or(Some(of_all));
         }
@@ -127,7 +127,7 @@ impl Nginx {
     }
 }
 
-/// The largest `proxy_buffer_size` of the servers of `stream` that pass TCP on, bytes.
+/// Returns the largest `proxy_buffer_size` in bytes of the `stream` servers that proxy TCP.
 fn session_buffer(stream: &[Directive]) -> Result<Option<u64>, String> {
     let size = |block: &[Directive], inherited| {
         let own = block.iter().rfind(|directive| directive.name() == "proxy_buffer_size");
@@ -144,7 +144,7 @@ fn session_buffer(stream: &[Directive]) -> Result<Option<u64>, String> {
     Ok(largest)
 }
 
-/// Looks for the largest buffers of a location that leads to a server.
+/// Finds the largest buffers of a location with `proxy_pass`.
 fn proxied(
     block: &[Directive],
     inherited: Buffers,
@@ -163,7 +163,7 @@ fn proxied(
 }
 
 impl Directive {
-    /// Whether a server of `stream` leads to another one, and listens to TCP.
+    /// True if a `stream` server listens on TCP and proxies to another server.
     fn passes_tcp(&self) -> bool {
         let is = |name: &'static str| self.block.iter().filter(move |one| one.name() == name);
         let is_udp = |listen: &Self| listen.words.iter().any(|word| word == "udp");
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(nginx.absent, ["absent.conf"]);
         let most = Buffers { on: true, first: 16 << 10, number: 4, size: 8 << 10 };
         assert_eq!((nginx.buffers, most.bytes()), (Some(most), 48 << 10));
-        // Without a proxied location, those of all.
+        // Without a proxied location, the outermost settings count.
         let nginx = read("server { return 200; }").expect("a configuration");
         assert_eq!(nginx.buffers, Some(Buffers { first: PAGE, ..most }));
     }
@@ -459,7 +459,7 @@ mod tests {
             server { listen 3 udp; proxy_buffer_size 64k; proxy_pass u; } \
             server { listen 4; proxy_buffer_size 32k; return x; }";
         assert_eq!(read(text(servers)).stream, Some(8 << 10));
-        // Nothing is passed on: a connection is taken for one of http.
+        // If no server proxies connections, a connection is assumed to be one of `http`.
         let none = read(text("server { listen 4; return x; }"));
         assert_eq!((none.stream, none.buffers), (None, Some(Buffers::default())));
         let both = "http { server { location / { proxy_pass http://u; proxy_buffering off; } } }";

@@ -196,8 +196,8 @@ fn upgraded_connections_have_a_buffer_each_way_and_no_others() {
 const STREAM: &str = "worker_processes 32; events { worker_connections 1000000; } \
     stream { upstream up { server a:1; } server { listen 443; proxy_pass up; ";
 
-/// A session of `stream` has two buffers: measured with nginx 1.22, 33.6 KB with full buffers of 16 KiB, 9.6 KB with 4 KiB,
-/// and 9.3 KB in both cases before data came.
+/// A `stream` session has two buffers. Measured with nginx 1.22: 33.6 KB with full buffers of 16 KiB, 9.6 KB with full
+/// buffers of 4 KiB, and 9.3 KB before any data in both cases.
 #[test]
 fn sessions_of_stream_have_two_buffers() {
     let r = with_conf(&format!("{STREAM} }} }}"), "memory=16G", 0);
@@ -218,7 +218,7 @@ fn sessions_of_stream_have_two_buffers() {
     let small =
         &with_conf(&format!("{STREAM} proxy_buffer_size 4k; }} }}"), "memory=64G", 0).hops[0];
     assert_eq!((small.slow, small.held, small.advice.len()), (0, hop.held, 0));
-    // It does not matter whether HTTP is in it.
+    // The memory of a `stream` session does not depend on whether it carries HTTP.
     let http = with_conf(&format!("{STREAM} }} }}"), "memory=16G", 1_000_000);
     assert_eq!((http.hops[0].held, http.hops[0].slow), (hop.held, hop.slow));
 }
