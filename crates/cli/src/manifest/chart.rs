@@ -1,5 +1,5 @@
-//! Renders the Helm chart. Supports only the constructs that its templates use: values, `quote`, `b64enc`, and conditions
-//! and loops on lines of their own. A test renders every template and fails if one uses anything else.
+//! Renders the Helm chart. Supports only the constructs that its templates use: values, `quote`, `b64enc`, and
+//! conditions and loops on lines of their own. A test renders every template and fails if one uses anything else.
 
 use std::collections::BTreeMap;
 
