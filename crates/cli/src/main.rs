@@ -18,7 +18,8 @@
 //! | `resume` | taking over a run with agents by another coordinator |
 //! | `manifest` | Kubernetes objects of waiting agents |
 //! | `preflight` | the limits of a machine and of a chain of proxies |
-//! | `progress`, `ahead` | merging cores' snapshots into seconds of the run; warnings before watched hosts run out of ports |
+//! | `progress` | merging cores' snapshots into seconds of the run |
+//! | `ahead` | warnings before watched hosts run out of ports |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | criteria of a run, and their results as JUnit tests in XML |
 //! | `dashboard` | JMeter's report of a result file or of a run |
