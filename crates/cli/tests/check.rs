@@ -1,4 +1,4 @@
-//! `throng check` of several plans, and of files that plans name and that are not there.
+//! `throng check` of several plans, and of plans that name missing files.
 
 mod program;
 
@@ -9,7 +9,7 @@ const MISSING: &str = r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSe
 <stringProp name="filename">${__P(dir,data)}/names.csv</stringProp><stringProp name="variableNames">name</stringProp>
 <stringProp name="delimiter">,</stringProp></CSVDataSet><hashTree/>"#;
 
-/// The same for a part of the users' requests.
+/// A missing data file that only some of the users' requests read.
 fn missing_in_part() -> String {
     format!(
         "<GenericController testclass=\"GenericController\" testname=\"part\" enabled=\"true\"/><hashTree>{MISSING}</hashTree>"
@@ -18,7 +18,7 @@ fn missing_in_part() -> String {
 
 const BURSTS: &str = r#"<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="Bursts" enabled="true"/><hashTree/>"#;
 
-/// A folder with a good plan, one whose data file is missing, and one that is no XML.
+/// Creates a folder with a good plan, a plan whose data file is missing, and a file that is not a plan.
 fn plans() -> Program {
     let program = Program::new();
     std::fs::create_dir_all(program.path("plans/deep")).expect("folders");
@@ -37,7 +37,7 @@ fn a_missing_data_file_is_named_with_its_element() {
     assert_eq!(ended.code, 0, "run starts such a plan, too: {ended:?}");
     let words = "warning[missing-file]: the file data/names.csv is not there";
     assert!(ended.out.contains(words) && ended.out.contains("part > names"), "{}", ended.out);
-    // Only the findings.
+    // With `--quiet`, `check` prints only the findings.
     let quiet = program.run(&["check", "plan.jmx", "--quiet"]);
     assert!(quiet.out.contains(words) && !quiet.out.contains("Runs natively"), "{}", quiet.out);
     std::fs::create_dir(program.path("data")).expect("a folder");
@@ -150,7 +150,7 @@ fn check_and_preflight_read_the_file_beside_the_plan_as_run_does() {
     }
 }
 
-/// A request whose name, path and odd number have secrets, with a timer that cannot run.
+/// A request with secrets in its name, its path and an invalid number, and a timer that cannot run.
 const SECRETS: &str = r#"<HTTPSamplerProxy guiclass="x" testclass="HTTPSamplerProxy" testname="https://me:hidden1@h/?sid=hidden2" enabled="true"><stringProp name="HTTPSampler.path">/x;jsessionid=hidden7?token=hidden3&amp;a=1</stringProp><stringProp name="HTTPSampler.password">hidden4</stringProp><intProp name="n">http://h/?api_key=hidden5</intProp></HTTPSamplerProxy><hashTree>
 <com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="/a?pw=hidden6 password=hidden8" enabled="true"/><hashTree/></hashTree>"#;
 
@@ -227,7 +227,7 @@ fn a_plan_whose_users_all_lack_their_data_does_not_run_and_one_with_warnings_say
     let words = "no user sends a request: the file data/names.csv is not there";
     assert!(ended.out.contains(words), "{}", ended.out);
     assert!(program.read("j.xml").contains("<failure type=\"plan\""), "{}", program.read("j.xml"));
-    // Of a pipe, which can be read once.
+    // `check` reads the plan from a pipe, which can be read only once.
     for plan in ["$0 check -", "mkfifo pipe.jmx; (cat none.jmx > pipe.jmx &); $0 check pipe.jmx"] {
         let script = format!("cat none.jmx | {{ {plan}; }}");
         let ended = program.shell(&script);

@@ -1,4 +1,4 @@
-//! docs/ci.md as CI servers read it: each command of the page is executed, and leaves the files that the page names.
+//! Runs the commands of docs/ci.md as CI servers run them. Each command must create the files that the page names.
 
 mod program;
 
@@ -9,13 +9,14 @@ use std::process::{Command, Stdio};
 
 use program::{Ended, Program};
 
-/// The page with the lines of its examples, without their indentation.
+/// Returns the text of docs/ci.md.
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
     std::fs::read_to_string(path).expect("the page")
 }
 
-/// The lines of the examples in a section; the first section has no name.
+/// Returns the lines of the indented examples in a section of docs/ci.md. The text above the first heading is the
+/// section "".
 fn examples(section: &str) -> Vec<String> {
     let page = page();
     let head = format!("## {section}\n");
@@ -27,7 +28,7 @@ fn examples(section: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
 }
 
-/// The rest of the only line that begins so.
+/// Returns the rest of the only line that begins with `begin`.
 fn after(lines: &[String], begin: &str) -> String {
     let found: Vec<&str> =
         lines.iter().filter_map(|line| line.trim_start().strip_prefix(begin)).collect();
@@ -35,7 +36,7 @@ fn after(lines: &[String], begin: &str) -> String {
     found[0].to_owned()
 }
 
-/// The lines below the one that is `head`, as far as they are indented more.
+/// Returns the lines below the line `head` that are indented more than it.
 fn below(lines: &[String], head: &str) -> Vec<String> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let at = lines.iter().position(|line| line.trim() == head).expect(head);
@@ -43,7 +44,7 @@ fn below(lines: &[String], head: &str) -> Vec<String> {
     lines[at + 1..].iter().take_while(deeper).map(|line| line.trim().to_owned()).collect()
 }
 
-/// Executes a command as a job does, with the program on its path.
+/// Runs a command as a CI job does, with the folder of `throng` in PATH.
 fn job(program: &Program, command: &str, variables: &[(&str, &str)]) -> Ended {
     let throng = Path::new(env!("CARGO_BIN_EXE_throng")).parent().expect("a folder");
     let path = format!(
@@ -62,13 +63,14 @@ fn succeeds(ended: &Ended) {
     assert_eq!(ended.code, 0, "{ended:?}");
 }
 
-/// The sign in front of it depends on how busy the machine was.
+/// Asserts that the text is the Markdown summary. The first sign is not checked, because it depends on the machine's
+/// load.
 fn is_summary(text: &str) {
     let words = " Load test: `plan.jmx` – all criteria met\n";
     assert!(text.starts_with("## ") && text.contains(words), "{text}");
 }
 
-/// The figures that GitLab's widget takes out of k6's form.
+/// Asserts that the file in k6's format contains the figures that GitLab's widget reads.
 fn is_widget(text: &str) {
     let summary: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let metrics = &summary["metrics"];
@@ -80,14 +82,14 @@ fn is_widget(text: &str) {
     assert_eq!(metrics["http_req_duration"]["thresholds"]["response p95 < 500ms"], false);
 }
 
-/// The files that jobs collect are there, and are what they say.
+/// Asserts that the files that jobs collect exist and have the right content.
 fn collected(program: &Program, names: &[&str]) {
     for name in names {
         match *name {
             "tests.xml" => assert!(program.read(name).contains("<testsuite name=\"plan.jmx\"")),
             "summary.md" => is_summary(&program.read(name)),
             "load.json" => is_widget(&program.read(name)),
-            // The columns that Jenkins' Performance plug-in asks for by their names.
+            // Jenkins' Performance plug-in reads these columns by name.
             "out.jtl" => {
                 let rows = program.read(name);
                 let heading: Vec<&str> =
@@ -114,7 +116,7 @@ fn the_commands_of_the_beginning() {
         &program,
         &["tests.xml", "summary.md", "out.jtl", "report.html", "summary.json", "summary.txt"],
     );
-    // Runs of seconds cannot decide it.
+    // Runs of a few seconds are too short to decide the comparison.
     let compared = job(&program, compare, &[]);
     assert_eq!(compared.code, 6, "{compared:?}");
     assert!(compared.out.contains("UNDECIDED: response p95 > +5%"), "{compared:?}");
@@ -136,7 +138,8 @@ fn jenkins() {
     collected(&program, &["tests.xml", "out.jtl", "report.html", "summary.json"]);
 }
 
-/// Answers one request with 201. Returns its address, and its head and body when it was there.
+/// Starts a server that answers one request with 201. Returns its address, and a thread that returns the request's head
+/// and body.
 fn one_request() -> (String, std::thread::JoinHandle<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -165,12 +168,12 @@ fn gitlab() {
     let lines = examples("GitLab");
     let run = after(&lines, "- throng run ");
     let note = below(&lines, "- >").join(" ");
-    // A job that ended before there was a summary, and one that is for no merge request.
+    // A job that ended without a summary must not fail. Below, a job without a merge request must not fail either.
     succeeds(&job(&program, &note, &[("CI_MERGE_REQUEST_IID", "7")]));
     succeeds(&job(&program, &format!("throng run {run}"), &[]));
     assert_eq!(after(&lines, "load_performance: "), "load.json");
     collected(&program, &["tests.xml", "summary.md", "load.json", "report.html"]);
-    // The same of the run that is kept.
+    // `throng report` must write the same k6 summary from the recorded run.
     let again = "throng report runs/* --k6-summary again.json && cmp again.json load.json";
     succeeds(&job(&program, again, &[]));
     succeeds(&job(&program, &note, &[]));
@@ -189,7 +192,7 @@ fn gitlab() {
     assert_eq!(decoded(sent), program.read("summary.md"));
 }
 
-/// Text of a form.
+/// Decodes a URL-encoded form value.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -217,7 +220,7 @@ fn github() {
     succeeds(&job(&program, &run, &[("GITHUB_STEP_SUMMARY", &file)]));
     is_summary(&program.read("step.md"));
     collected(&program, &["tests.xml", "report.html"]);
-    // A client of GitHub that keeps what it is told.
+    // A fake GitHub client `gh` that records its arguments and the file it sends.
     std::fs::create_dir(program.path("bin")).unwrap();
     program.write("bin/gh", "#!/bin/sh\necho \"$@\" > told\ncp summary.md sent.md\n");
     succeeds(&job(&program, "chmod +x bin/gh", &[]));
@@ -227,7 +230,7 @@ fn github() {
     assert_eq!(program.read("sent.md"), program.read("step.md"));
 }
 
-/// Each line of the page with a command is one of those above, or those of Taurus and Maven, which `tests/tools` runs.
+/// Every line of docs/ci.md with a command is tested by this file, or by `tests/tools` (Taurus and Maven).
 #[test]
 fn no_command_is_left_out() {
     let page = page();

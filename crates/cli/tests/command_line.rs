@@ -1,4 +1,4 @@
-//! The program as its users meet it: command lines in, exit codes and words out.
+//! The program as users see it: command lines, exit codes and messages.
 
 mod program;
 
@@ -56,7 +56,8 @@ fn mistakes_in_the_command_line_end_with_2() {
     }
 }
 
-/// The rows that a line of JMeter's wrote to `out.jtl`, which is gone afterwards, and how the run ended.
+/// Runs a JMeter command line that writes `out.jtl`. Returns the number of rows and the run's end, and deletes the
+/// file.
 fn rows_of(program: &Program, line: &[&str]) -> (usize, Ended) {
     let ended = program.run(line);
     assert_eq!(ended.code, 0, "{line:?}: {ended:?}");
@@ -286,7 +287,7 @@ fn a_quiet_run_says_nothing_and_json_still_goes_to_standard_output() {
 #[test]
 fn names_of_files_need_not_be_utf8() {
     let program = Program::new();
-    // sh's printf makes the bytes; \\344 is no UTF-8.
+    // The shell's `printf` creates the bytes; octal 344 is not valid UTF-8.
     let script = r#"plan=$(printf 'pl\344ne.jmx'); rows=$(printf 'o\377.jtl'); extra=$(printf 'p\344.properties')
         cp plan.jmx "$plan"; echo loops=2 > "$extra"
         "$0" run "$plan" -l "$rows" -q "$extra" >/dev/null || exit
@@ -297,7 +298,8 @@ fn names_of_files_need_not_be_utf8() {
         wc -l < "$rows"; ls | wc -l"#;
     let ended = program.shell(script);
     assert_eq!(ended.code, 0, "{ended:?}");
-    // A line of headings, 2 + 2 + 4 rows; and no file beside those named: the plan twice, rows, properties, log, runs.
+    // The result file has a heading and 2 + 2 + 4 rows. The folder contains only the plan twice, rows, properties, log
+    // and runs.
     assert_eq!(ended.out.split_whitespace().collect::<Vec<_>>(), ["9", "6"], "{ended:?}");
 }
 
@@ -320,7 +322,7 @@ fn bytes_of_a_file_that_is_no_plan_are_escaped() {
     }
 }
 
-/// Runs a line of the shell on a terminal of 80 columns. What it printed comes back.
+/// Runs a shell line on a terminal of 80 columns and returns its output.
 fn on_a_terminal(program: &Program, line: &str) -> String {
     let ended = program.shell(&format!(
         "export PROGRAM=$0; script -qec 'stty cols 80 rows 24; {line}' /dev/null </dev/null"
@@ -338,7 +340,7 @@ fn colours_and_renewed_lines_follow_one_rule() {
         ("TERM=xterm", true, true),
         ("TERM=xterm NO_COLOR=1", false, true),
         ("TERM=dumb", false, false),
-        // Of a build server, too.
+        // A build server sets `CI` and has a dumb terminal.
         ("TERM=dumb CI=true", false, false),
         ("TERM=dumb CLICOLOR_FORCE=1", true, false),
     ] {

@@ -1,5 +1,5 @@
-//! Checks every plan of a corpus beside the repository, if there is one, and prints how many run natively, how many with Java, and what
-//! the others name. No Java is started for it.
+//! Checks every plan of a corpus beside the repository, if there is one. Prints how many plans run natively, how many
+//! need Java, and what the other plans lack. The test starts no Java.
 
 mod program;
 
@@ -29,7 +29,7 @@ fn every_plan_of_the_corpus_is_checked_without_a_crash() {
         assert_eq!(report["runs"].as_bool(), Some(ended.code == 0), "{path}");
         plans += 1;
         let findings = report["findings"].as_array().expect("findings");
-        // That there is no Java is no fault of the plan.
+        // A missing Java installation is not a fault of the plan.
         let errors = findings
             .iter()
             .filter(|finding| finding["severity"] == "error" && finding["code"] != "java")

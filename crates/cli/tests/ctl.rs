@@ -1,4 +1,4 @@
-//! Tests that run are changed from outside.
+//! `throng ctl`: changing a running test from another process.
 
 mod program;
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use program::{Ended, Program, ended};
 use serde_json::Value;
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -39,7 +39,7 @@ fn done(program: &Program, words: &[&str]) -> String {
     ended.out
 }
 
-/// Starts a run, and waits until it answers.
+/// Starts a run and waits until its control socket answers.
 fn start(program: &Program, options: &[&str]) -> Child {
     let child = program.start(&[&["run", "plan.jmx", "-Jms=20"], options].concat());
     until("a run that answers", || ctl(program, &["status"]).code == 0);
@@ -62,7 +62,7 @@ fn change_users(workers: &str) {
     done(&program, &["resume"]);
     until("samples again", || last(&program, "samples") > 0);
     assert!(done(&program, &["status"]).contains("running, 3 users asked for; 3 users active"));
-    // Those who were let go do not come back, and others come anew.
+    // Users that were removed do not return; the run starts new users instead.
     done(&program, &["users", "5"]);
     until("5 users", || last(&program, "users") == 5);
 
@@ -157,7 +157,7 @@ fn clients_that_are_silent_flood_send_rubbish_or_never_read_disturb_nobody() {
     let socket = program.run_folder().join("ctl.sock");
     let connect = || UnixStream::connect(&socket).expect("the socket");
     let silent: Vec<UnixStream> = (0..30).map(|_| connect()).collect();
-    // With those before it in a row, each of which has its time, this would never be answered.
+    // If the server handled clients one after the other, the silent clients would delay this answer too long.
     done(&program, &["status"]);
     let answer = |bytes: &[u8]| {
         let mut client = connect();
@@ -171,7 +171,7 @@ fn clients_that_are_silent_flood_send_rubbish_or_never_read_disturb_nobody() {
     let long = answer(&b"mark ".repeat(1_000_000));
     assert!(long.is_empty() || long.starts_with('-') || long.starts_with("+marked"), "{long:.100}");
     assert!(answer(b"mark a\x1b[31mb\n").contains("marked: a[31mb"));
-    // A flood of requests, of which nobody takes the answers.
+    // 500 clients send requests and never read the answers.
     let flood: Vec<UnixStream> = (0..500)
         .map(|_| {
             let mut client = connect();
@@ -229,7 +229,7 @@ const CONCURRENCY: &str = r#"<com.blazemeter.jmeter.threads.concurrency.Concurre
   <stringProp name="Hold">9</stringProp><stringProp name="Unit">S</stringProp>
 </com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup>"#;
 
-/// A program whose plan has that group in place of its own.
+/// Returns a program whose plan has `group` instead of its thread group.
 fn with_group(group: &str) -> Program {
     let program = Program::new();
     let (from, to) = ("<ThreadGroup ", "</ThreadGroup>");
@@ -264,7 +264,7 @@ fn groups_with_a_schedule_of_their_own_change_too() {
         done(&program, &["users", "2"]);
         until("2 users", || last(&program, "users") == 2);
         assert!(ctl(&program, &["rps", "5"]).err.contains("throng ctl users"));
-        // It ends when it would have.
+        // The run ends at its original time.
         let end = ended(child.wait_with_output().expect("an end"));
         assert_eq!(end.code, 0, "{end:?}");
     }

@@ -1,4 +1,5 @@
-//! JMeter's report: `-g FILE -o FOLDER` and `-e -o FOLDER`, with what may exist and what is refused.
+//! JMeter's HTML report: `-g FILE -o FOLDER` and `-e -o FOLDER`, which existing files are accepted, and which command
+//! lines are refused.
 
 mod program;
 
@@ -31,7 +32,7 @@ fn a_result_file_becomes_a_report() {
     let made = statistics(&program, "pages");
     assert_eq!(made["Total"]["sampleCount"], 2);
     assert_eq!(made["<b>"]["errorPct"], 100.0);
-    // Of the page, all but the script.
+    // The page's markup is checked without its script.
     let page = fs::read_to_string(program.path("pages/index.html")).unwrap();
     let (markup, _) = page.rsplit_once("<script>").unwrap();
     assert!(markup.contains("&lt;b&gt;") && !markup.contains("<b>"), "{markup}");
@@ -40,7 +41,8 @@ fn a_result_file_becomes_a_report() {
     assert_eq!(data["jmeter"]["total"], made["Total"]);
     assert_eq!(data["jmeter"]["statistics"][1], made["<b>"]);
     assert_eq!(data["jmeter"]["errors"][0]["message"], "500/No");
-    // Without -o it goes where JMeter has it go, beside what is there; a second one is refused.
+    // Without `-o` the report goes into JMeter's default folder, which may contain other files. A second report there
+    // is refused.
     fs::create_dir(program.path("report-output")).unwrap();
     fs::write(program.path("report-output/notes.txt"), "").unwrap();
     assert_eq!(program.run(&["-g", "old.jtl"]).code, 0);
@@ -97,7 +99,7 @@ fn reports_that_cannot_be_made_are_refused_as_in_jmeter() {
 #[test]
 fn a_run_ends_with_its_report() {
     let program = with_rows();
-    // A file that looks like a further part is not the run's.
+    // A file named like a further part of the result file does not belong to the run.
     fs::write(program.path("out-1.jtl"), ROWS).unwrap();
     for line in [
         &["-n", "-t", "plan.jmx", "-l", "out.jtl", "-e", "-o", "pages", "-f", "-Jloops=3"][..],
@@ -178,7 +180,7 @@ fn properties_of_a_jmeter_home_are_heeded() {
     );
 }
 
-/// JMeter's figures in a page.
+/// Returns JMeter's figures from a report page.
 fn figures(program: &Program, file: &Path) -> Value {
     let html = fs::read_to_string(program.path("").join(file)).unwrap();
     report::file::data(&html).unwrap()["jmeter"].take()
@@ -214,7 +216,7 @@ fn a_run_has_the_figures_in_its_report_if_asked_to() {
         (&at_end["total"]["sampleCount"], &at_end["percentages"][0]),
         (&3.into(), &"50".into())
     );
-    // Made anew, it has the run's properties.
+    // A report built again later uses the run's recorded properties.
     let folder = program.run_folder();
     let again = program.run(&["report", "--jmeter-figures", folder.to_str().unwrap()]);
     assert_eq!(again.code, 0, "{again:?}");

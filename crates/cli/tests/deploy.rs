@@ -1,5 +1,5 @@
-//! `deploy/prometheus` and `deploy/grafana`: alert rules and a dashboard, made from the names that runs export and from the
-//! tables of watched hosts.
+//! `deploy/prometheus` and `deploy/grafana`: alert rules and a dashboard, generated from the names of exported metrics
+//! and from the tables of watched hosts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use export::sums::Sums;
 use serde_json::{Value, json};
 use watch::promql;
 
-/// An alert: its name, the seconds that its condition must last, the condition, and the sentence for people.
+/// An alert: its name, the seconds that its condition must hold, the condition, and the message for people.
 struct Alert {
     name: &'static str,
     seconds: u32,
@@ -24,7 +24,7 @@ fn alert(name: &'static str, seconds: u32, condition: &str, summary: &'static st
 
 const ERRORS: &str = "sum by (instance) (rate(throng_samples_total{kind=\"request\",result=\"failed\"}[1m])) / sum by (instance) (rate(throng_samples_total{kind=\"request\"}[1m]))";
 
-/// Alerts on the load and its generator.
+/// Returns the alerts on the load and on the generator.
 fn of_runs() -> Vec<Alert> {
     vec![
         alert(
@@ -54,14 +54,14 @@ fn of_runs() -> Vec<Alert> {
     ]
 }
 
-/// The figure of a host, of whatever exporter has it, compared with a limit.
+/// Returns a condition that compares a host's metric with a limit, for every exporter that has the metric.
 fn beyond(metric: &str, limit: &str) -> String {
     let queries = promql(metric);
     assert!(!queries.is_empty(), "no exporter has {metric}");
     queries.iter().map(|query| format!("({query}) {limit}")).collect::<Vec<_>>().join("\nor ")
 }
 
-/// A figure of a host as a share of another, of whatever exporter has both.
+/// Returns a condition on the ratio of two metrics of a host, for every exporter that has both.
 fn share(part: &str, whole: &str, limit: &str) -> String {
     let (parts, wholes) = (promql(part), promql(whole));
     assert!(!parts.is_empty() && !wholes.is_empty(), "no exporter has {part} and {whole}");
@@ -72,13 +72,13 @@ fn share(part: &str, whole: &str, limit: &str) -> String {
     format!("({}) / ({}) {limit}", any(&parts), any(&wholes))
 }
 
-/// Conditions of alerts on hosts: a figure beyond a limit, or its share of another one.
+/// Condition of an alert on hosts: a metric or the ratio of two metrics, with a limit.
 enum Of {
     Figure(&'static str, &'static str),
     Share(&'static str, &'static str, &'static str),
 }
 
-/// Alerts on hosts under test, by the exporters that `--watch` reads: name, seconds, condition, summary.
+/// Alerts on hosts under test, for the exporters that `--watch` reads: name, seconds, condition, summary.
 const HOSTS: &[(&str, u32, Of, &str)] = &[
     (
         "HostProcessorsFull",
@@ -201,7 +201,7 @@ fn of_hosts() -> Vec<Alert> {
     HOSTS.iter().map(alert).collect()
 }
 
-/// A group of alerts as Prometheus reads it.
+/// Returns groups of alerts as a Prometheus rule file.
 fn rules(groups: &[(&str, Vec<Alert>)]) -> String {
     let mut text = String::from(
         "# Made by crates/cli/tests/deploy.rs from the names that Throng exports and reads; UPDATE_DOCS=1 cargo test --test deploy\n# writes it anew. Adjust limits to the system under test.\ngroups:\n",
@@ -218,7 +218,7 @@ fn rules(groups: &[(&str, Vec<Alert>)]) -> String {
     text
 }
 
-/// A panel of the dashboard, 12 columns wide, with a line for each query and its legend.
+/// Returns a dashboard panel, 12 columns wide, with one graph line per query and its legend.
 fn panel(id: usize, title: &str, unit: &str, queries: &[(String, &str)]) -> Value {
     assert!(queries.len() <= 26, "{title}: too many queries for letters");
     let targets: Vec<Value> = queries
@@ -240,7 +240,7 @@ fn panel(id: usize, title: &str, unit: &str, queries: &[(String, &str)]) -> Valu
     })
 }
 
-/// Panels of runs: title, unit, and queries with their legends.
+/// A panel about runs: title, unit, and queries with their legends.
 type Panel = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 const RUN_PANELS: &[Panel] = &[
     (
@@ -311,7 +311,7 @@ const RUN_PANELS: &[Panel] = &[
     ),
 ];
 
-/// Panels of watched hosts: title, unit, and the common name of the figure.
+/// Panels about watched hosts: title, unit, and the common name of the metric.
 const HOST_PANELS: &[(&str, &str, &str)] = &[
     ("Processors of hosts", "percentunit", "cpu"),
     ("Memory of hosts", "percentunit", "memory"),
@@ -373,7 +373,7 @@ fn alerts_and_dashboard_are_those_of_the_tables() {
     is_up_to_date("grafana/throng.json", &dashboard);
 }
 
-/// Names of metrics of Throng in a text.
+/// Returns the names of Throng's metrics in a text.
 fn names(text: &str) -> BTreeSet<&str> {
     let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
     text.split(|c| !is_name(c)).filter(|word| word.starts_with("throng_")).collect()

@@ -1,4 +1,5 @@
-//! The documents are complete: they name every property with an effect and every exit code, and no other.
+//! The documents are complete: they name exactly the properties that have an effect, and exactly the exit codes that
+//! exist.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ fn document(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The strings of a `const` in a source file.
+/// Returns the string literals of a `const` in a source file.
 fn strings(source: &str, name: &str) -> Vec<String> {
     let start = source.find(&format!("const {name}:")).expect("the constant");
     let text = &source[start..];
@@ -16,7 +17,7 @@ fn strings(source: &str, name: &str) -> Vec<String> {
     text.split('"').skip(1).step_by(2).map(str::to_string).collect()
 }
 
-/// Names between backticks, with the prefix that the page leaves out.
+/// Returns the names between backticks, also with the prefix `jmeter.save.saveservice.`, which the page omits.
 fn named(page: &str) -> Vec<String> {
     let code = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
     code.flat_map(|name| [name.to_string(), format!("jmeter.save.saveservice.{name}")]).collect()
@@ -39,7 +40,7 @@ fn every_property_that_is_honoured_is_documented() {
     assert!(missing.is_empty(), "not in docs/properties.md: {missing:?}");
 }
 
-/// Names of variables of the environment in the program's sources, tests and bundled targets apart.
+/// Collects the environment variables that the program's sources name, except in tests and bundled targets.
 fn variables(folder: &Path, found: &mut Vec<String>) {
     for entry in
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
@@ -71,7 +72,7 @@ fn every_variable_of_the_environment_is_documented() {
         variables(&sources, &mut found);
     }
     assert!(found.len() > 6, "{found:?}");
-    // THRONG_OTLP stands for THRONG_OTLP_TOKEN and its like.
+    // A prefix such as THRONG_OTLP in the source counts as THRONG_OTLP_TOKEN and similar names.
     let is_there = |name: &String| {
         names.iter().any(|other| {
             other
@@ -105,7 +106,7 @@ fn every_property_in_the_tables_is_honoured() {
     let own = strings(include_str!("../src/properties/heeded.rs"), "HONOURED");
     let page = document("properties.md");
     let (page, _) = page.split_once("\n## Without effect\n").expect("the section");
-    // The first cell of each row but the heading and the line below it.
+    // Takes the first cell of each table row, without the heading and its underline.
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let names: Vec<_> = rows
         .filter_map(|row| row.split('|').nth(1))
@@ -158,10 +159,10 @@ fn every_exit_code_is_documented() {
     }
 }
 
-/// Pages that also stand in Chinese.
+/// Pages that also exist in Chinese.
 const IN_CHINESE: &[&str] = &["README.md", "docs/README.md"];
 
-/// The part of a section that no language changes: commands without their comments, where its links lead, and its numbers.
+/// Parts of a section that translation does not change: commands without comments, link targets, and numbers.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Facts {
     commands: Vec<String>,
@@ -178,7 +179,7 @@ impl Facts {
                 facts.commands.push(command.trim_end().to_owned());
                 continue;
             }
-            // Both pages name each other at their top.
+            // Skips the line at the top in which the two pages link to each other.
             if line.contains("English") && line.contains("简体中文") {
                 continue;
             }
@@ -187,7 +188,7 @@ impl Facts {
             let numbers = line.split(|char: char| !char.is_ascii_digit());
             facts.numbers.extend(numbers.filter(|number| !number.is_empty()).map(str::to_owned));
         }
-        // Another language has another order within a sentence.
+        // Translation changes the order of links and numbers within a sentence.
         facts.links.sort_unstable();
         facts.numbers.sort_unstable();
         facts
@@ -257,7 +258,7 @@ fn every_crate_says_what_it_is_and_whose() {
     }
 }
 
-/// Files below a folder whose names end so.
+/// Collects the files below a folder whose names end with `end`.
 fn below(folder: &Path, end: &str, found: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
@@ -269,7 +270,7 @@ fn below(folder: &Path, end: &str, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Whether the criteria of a command or of a line of throng.toml judge times and no errors.
+/// True if the criteria in a command or a line of throng.toml judge times but no errors.
 fn judges_times_alone(line: &str) -> bool {
     let is_list = line.trim_start().starts_with("fail = ");
     if !is_list && !line.contains("--fail") {
@@ -308,9 +309,10 @@ fn examples_have_a_criterion_on_errors_beside_one_on_times() {
     }
     let mut commands = 0;
     for (name, text) in texts {
-        // A manual page has a backslash before each hyphen, and a command may go on in the next line.
+        // Undoes the escaping of manual pages: a backslash before each hyphen, and commands that continue on the next
+        // line.
         let text = text.replace("\\-", "-").replace("\\(aq", "'").replace("\\\n", " ");
-        // In a sentence an option may stand alone; a command has a line of its own.
+        // Only lines that are commands are checked; a sentence may name an option alone.
         for line in text.lines().filter(|line| line.starts_with("  ") || line.contains("throng ")) {
             commands += usize::from(line.contains("--fail '"));
             assert!(!judges_times_alone(line), "{name}: {line}: error% is missing");

@@ -1,7 +1,7 @@
-//! `--out`: figures of a running test reach other systems, and a system that does not take them costs the run nothing.
+//! `--out`: metrics of a running test reach other systems, and a system that refuses them does not disturb the run.
 //!
-//! InfluxDB 2 and OpenTelemetry's collector are played by a server that takes what their documents say; InfluxDB 1 and Prometheus
-//! themselves are asked by `tests/tools/exports`.
+//! A test server replaces InfluxDB 2 and OpenTelemetry's collector and accepts what their documentation specifies.
+//! `tests/tools/exports` tests with real InfluxDB 1 and Prometheus servers.
 
 mod program;
 
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use program::{Program, free_port};
 use serde_json::Value;
 
-/// A message: its head, and its body.
+/// A received HTTP message: head and body.
 type Message = (String, Vec<u8>);
 
-/// A server that answers every message with the status that `status` says for its number, and keeps them.
+/// Starts a server that keeps every message and answers message number `n` with the status `status(n)`.
 fn server(status: fn(usize) -> &'static str) -> (u16, Arc<Mutex<Vec<Message>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -56,7 +56,7 @@ fn take(
 
 #[test]
 fn influxdb_2_gets_lines_with_its_token() {
-    // The first message has to be sent again.
+    // The server refuses the first message, so Throng must resend it.
     let (port, messages) = server(|n| if n == 0 { "503 Busy" } else { "204 No Content" });
     let program = Program::new();
     let target = format!(
@@ -106,7 +106,7 @@ fn over_https_a_certificate_must_be_believed() {
     let (code, said) = run(target.addr().port(), ",ca=root.pem");
     assert_eq!(code, 0, "{said}");
     assert!(!said.contains("certificate") && !said.contains("were not taken"), "{said}");
-    // The system does not know who issued it.
+    // Without `ca`, the machine's root certificates do not include the issuer.
     let (code, said) = run(target.addr().port(), "");
     assert_eq!(code, 0, "{said}");
     assert!(
@@ -114,7 +114,7 @@ fn over_https_a_certificate_must_be_believed() {
         "{said}"
     );
     assert!(said.contains("were not taken"), "{said}");
-    // It is that of another host.
+    // The certificate names another host.
     let other = start("other.example");
     let (code, said) = run(other.addr().port(), ",ca=root.pem");
     assert_eq!(code, 0, "{said}");

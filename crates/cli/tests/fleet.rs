@@ -1,4 +1,5 @@
-//! Runs in several processes, with the real program: the same results as in one process, and the results when one dies.
+//! Runs in several processes, with the real program: results equal those of one process, and results after a process
+//! dies.
 
 mod agents;
 mod pools;
@@ -13,7 +14,7 @@ use program::{Program, ended};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// A group whose users read lines of a file that all share, count, and ask the target.
+/// A plan whose users read lines of a shared data file, use a counter, and send requests to the target.
 const SHARING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true">
@@ -42,7 +43,7 @@ const SHARING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 "#;
 
-/// Requests that the target saw and rows of the result file, each sorted.
+/// Requests that the target received and rows of the result file, each sorted.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     lines: Vec<String>,
@@ -52,14 +53,14 @@ struct Seen {
     rows: Vec<(String, String, String)>,
 }
 
-/// Runs the sharing plan against a target of its own.
+/// Runs the plan [`SHARING`] in `workers` processes against a new target.
 fn share(workers: &str, more: &[&str]) -> Seen {
     let more: Vec<&str> = ["--workers", workers].iter().chain(more).copied().collect();
     let program = Program::new();
     share_in(&program, program.command(&["run"]), &more)
 }
 
-/// The same by a command of that program.
+/// Runs the plan [`SHARING`] by the given command against a new target.
 fn share_in(program: &Program, mut command: Command, more: &[&str]) -> Seen {
     let target = targets::start(targets::Config::new("mirror")).expect("a target");
     program.write("sharing.jmx", SHARING);
@@ -100,7 +101,7 @@ fn summary(program: &Program) -> Value {
     summary
 }
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -109,7 +110,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A run that has so many seconds behind it.
+/// Starts a run and returns when it has recorded `seconds` seconds.
 fn in_flight(program: &Program, seconds: usize, words: &str) -> Child {
     let line: Vec<&str> = words.split(' ').collect();
     let child = program.start(&line);
@@ -117,7 +118,7 @@ fn in_flight(program: &Program, seconds: usize, words: &str) -> Child {
     child
 }
 
-/// Processes that the program has started.
+/// Returns the child processes of the program.
 fn workers(child: &Child) -> Vec<Pid> {
     let id = child.id();
     let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
@@ -125,7 +126,7 @@ fn workers(child: &Child) -> Vec<Pid> {
     ids.split_ascii_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// Whether a process has ended, even if it has not been waited for (a zombie).
+/// True if a process has ended, also if it is still a zombie.
 fn is_gone(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z')))
@@ -142,7 +143,7 @@ fn several_processes_do_what_one_does() {
     assert_eq!(share("3", &["-Jloops=5", "-Jrecycle=true"]), one);
 }
 
-/// The time that workers take to start, and to end, is no time of the users.
+/// Rates exclude the time that worker processes take to start and end.
 #[test]
 fn one_rate_stands_everywhere() {
     let program = Program::new();
@@ -153,7 +154,7 @@ fn one_rate_stands_everywhere() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let summary = summary(&program);
     let rate = summary["requests_per_s"].as_f64().expect("a rate");
-    // The run takes 0.8 s or more, and JMeter's line counts whole milliseconds.
+    // The run takes at least 0.8 s, and JMeter's summary line rounds to milliseconds.
     let same = |of: f64| (of - rate).abs() < 0.01 * rate;
     let k6 = serde_json::from_str::<Value>(&program.read("k6.json")).expect("JSON");
     assert!(same(k6["metrics"]["http_reqs"]["rate"].as_f64().expect("a rate")), "{k6} {rate}");
@@ -198,7 +199,7 @@ fn users_beyond_the_descriptors_of_a_process_get_workers() {
         rows.lines().skip(1).filter_map(|row| row.split(',').nth(5)).collect();
     assert_eq!((rows.lines().count(), threads.len()), (2001, 1000));
     assert_eq!(summary["workers"].as_u64(), Some(7));
-    // A run this short is over before all have reported on its only second.
+    // A run this short may end before all workers have reported its only second.
     let workers = run_seconds(&program)[0]["workers"].as_u64();
     assert!(workers.is_some_and(|workers| (1..=7).contains(&workers)), "{workers:?}");
 }
@@ -249,7 +250,7 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
     assert!((2000..3000).contains(&requests), "the others did all, that one did not: {requests}");
     let rows = program.read("out.jtl");
     assert!(rows.ends_with('\n') && rows.lines().all(|row| row.split(',').count() == 17), "{rows}");
-    // Rows and reports of a second leave the worker one after the other.
+    // A worker sends rows and reports of a second separately, so a killed worker may have sent only one of them.
     let rows = rows.lines().count() as u64 - 1;
     assert!(rows.abs_diff(requests) <= 110, "{rows} rows, {requests} requests");
 }
@@ -322,6 +323,6 @@ fn a_user_that_stops_the_test_stops_all_workers() {
     let on_error = SHARING.replace("${__P(onerror,continue)}", "stoptest");
     program.write("sharing.jmx", &on_error);
     let ended = program.run(&line);
-    // Samples that the stop has cut, or users that it found active, leave the run undecided.
+    // The run is undecided (6) if the stop cut samples or found active users.
     assert!(matches!(ended.code, 0 | 6), "{ended:?}");
 }

@@ -1,5 +1,5 @@
-//! The generator's figures of itself, as a run records them: the disk, the Java machine, segments sent again, stops of the
-//! whole process.
+//! Measurements of the generator itself in a run's record: the disk, the Java machine, retransmitted segments, and
+//! stops of the whole process.
 
 mod program;
 
@@ -21,7 +21,7 @@ quiet! {
 
 const NEVER: Duration = Duration::from_secs(60);
 
-/// Requests to a port of this machine, of one user.
+/// A plan whose user sends requests to a port of this machine.
 const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
@@ -51,7 +51,7 @@ fn summary(program: &Program) -> Value {
     serde_json::from_str(&text.expect("a summary")).expect("JSON")
 }
 
-/// Waits until the seconds of a run that goes on say it.
+/// Waits until a recorded second of a running test satisfies the condition.
 fn wait(program: &Program, what: impl Fn(&Value) -> bool) {
     let since = Instant::now();
     while !seconds(program).iter().any(&what) {
@@ -64,7 +64,7 @@ fn rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded() {
     let program = Program::new();
     let pipe = program.path("rows");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
-    // Reads the first byte, and nothing more until it is told to.
+    // The reader takes the first byte and then waits for a message before it reads the rest.
     let (go_on, wait_for) = std::sync::mpsc::channel::<()>();
     let reading = std::thread::spawn(move || {
         let mut rows = std::fs::File::open(pipe).expect("the pipe");
@@ -93,7 +93,7 @@ fn rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded() {
     assert!(course["write_s"].as_f64() > Some(0.5), "{course}");
 }
 
-/// Garbage for two seconds in a heap of which two thirds are in use.
+/// A Groovy script that creates garbage for two seconds while two thirds of the heap are in use.
 const GARBAGE: &str = "def kept = (1..60).collect { new byte[1 << 20] }; def end = System.nanoTime() + 2200000000L; \
      while (System.nanoTime() &lt; end) { new byte[1 << 20] }; return kept.size() as String";
 
@@ -126,7 +126,7 @@ fn the_java_heap_and_its_collections_are_recorded_and_long_pauses_found() {
         let java = &summary["course"]["java"];
         assert!((java["pause_ms"].as_f64().unwrap() - paused * 1000.0).abs() < 1.0, "{java}");
         assert!(seconds(&program).iter().any(|s| s["java"]["collections"].as_u64() > Some(0)));
-        // Two thirds of the heap are copied or marked again and again, which takes most of the time.
+        // The collector copies or marks two thirds of the heap repeatedly, which takes most of the time.
         let verdict = &summary["verdict"];
         let spoke =
             verdict["findings"].as_array().unwrap().iter().any(|f| f["id"] == "java_pauses");
@@ -134,7 +134,7 @@ fn the_java_heap_and_its_collections_are_recorded_and_long_pauses_found() {
     }
 }
 
-/// A listener whose accept queue is full: the kernel drops what opens further connections.
+/// Returns a listener with a full accept queue, so that the kernel drops SYN packets of further connections.
 fn full() -> (impl Sized, u16) {
     let listener = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
@@ -182,7 +182,7 @@ fn segments_that_open_connections_again_are_counted_by_destination() {
     assert_eq!(summary(&program)["course"]["retransmits"][0]["syn"], syn);
 }
 
-/// Answers each request at once, on connections that are kept.
+/// Starts a server that answers each request immediately and keeps connections open.
 fn answering() -> u16 {
     let target = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = target.local_addr().expect("an address").port();
@@ -226,7 +226,7 @@ fn a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times() {
             wait(&program, |second| second["samples"].as_u64() >= Some(least));
         };
         requests(20);
-        // Of several processes one is stopped: the others go on.
+        // With several processes, only one worker is stopped and the others keep running.
         let stopped = match more {
             [] => Pid::from_child(&child),
             _ => worker(child.id()),
@@ -247,7 +247,7 @@ fn a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times() {
         assert!(worst.generator.stall >= 2_000_000_000, "{:?}", worst.generator);
         let stalled: u64 = record.seconds.iter().map(|second| second.stalled.count).sum();
         let times: u64 = record.seconds.iter().map(|second| second.stalled.response.total()).sum();
-        // Each user has one request in flight, or is about to start one; the machine may add short stalls of its own.
+        // Each user has one request in flight or is about to start one. The machine may add short stalls.
         let users = if more.is_empty() { 4 } else { 2 };
         assert!(stalled >= users && times == stalled, "{stalled} {times}");
         let summary = summary(&program);
@@ -267,7 +267,7 @@ fn a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times() {
     }
 }
 
-/// A worker process of the program.
+/// Returns one worker process of the program `of`.
 fn worker(of: u32) -> Pid {
     let children = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children"));
     let children = children.expect("the children of a process");
@@ -279,7 +279,7 @@ fn worker(of: u32) -> Pid {
 fn each_user_has_a_local_address_of_its_own() {
     let target = std::net::TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = format!("-Jport={}", target.local_addr().expect("an address").port());
-    // Each request comes on a connection of its own.
+    // The server closes each connection after one response, so each request uses a new connection.
     let closing = |(mut connection, from): (std::net::TcpStream, std::net::SocketAddr)| {
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];

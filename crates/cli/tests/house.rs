@@ -1,13 +1,14 @@
-//! The rules of the house that no compiler knows: floors, file sizes, module docs, words, links in documents.
+//! Structural rules that the compiler does not check: floors of crates, file sizes, module docs, words, links in
+//! documents.
 //!
-//! Reads the tree as text, with nothing but the standard library. Each test lists everything it found at once.
+//! The tests read the source tree as text and use only the standard library. Each test lists all violations at once.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The floor of each crate. A crate may depend only on floors below its own; `targets` stands beside them and
-/// speaks WebSocket by `wire`, and `parity` and `fuzz` are for tests alone.
+/// The floor of each crate. A crate may depend only on crates of lower floors. `targets` is outside the floors and uses
+/// `wire` for WebSocket; `parity` and `fuzz` are used by tests only.
 const FLOORS: &[(&str, u32)] = &[
     ("jmx", 0),
     ("lang", 0),
@@ -32,9 +33,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("export", 4),
     ("cli", 5),
 ];
-/// A file longer than this holds more than one noun.
+/// Maximum lines of a source file. A longer file holds more than one subject.
 const MOST_LINES: usize = 800;
-/// Names that say nothing about what a file holds.
+/// File names that say nothing about the file's content.
 const EMPTY_NAMES: &[&str] =
     &["util", "utils", "helper", "helpers", "common", "manager", "misc", "impl"];
 
@@ -42,7 +43,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All files below the root's folders that hold what people wrote, as path from the root and text.
+/// Returns all hand-written files with these endings, as path relative to the root and text.
 fn files(ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
@@ -66,7 +67,7 @@ fn files(ends: &[&str]) -> Vec<(String, String)> {
 }
 
 fn walk(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
-    // Files that tools make (builds, runs, downloads) are not checked.
+    // Skips folders of generated files (builds, runs, downloads).
     const MADE: &[&str] =
         &["target", "runs", "work", "corpus", "artifacts", "node_modules", "__pycache__"];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -85,7 +86,7 @@ fn nothing_found(found: &[String]) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// Names in the table of that heading of a Cargo.toml.
+/// Returns the names in the table `heading` of a Cargo.toml.
 fn dependencies(manifest: &str, heading: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
@@ -118,7 +119,7 @@ fn crates_depend_only_on_floors_below() {
         for heading in ["dependencies", "build-dependencies", "dev-dependencies"] {
             for dependency in dependencies(manifest, heading) {
                 match floors.get(dependency.as_str()) {
-                    // Tests may use the targets from every floor.
+                    // Tests of every crate may use `targets`.
                     Some(_) if dependency == "targets" && heading == "dev-dependencies" => {}
                     Some(_) if dependency == "parity" && heading != "dev-dependencies" => {
                         found.push(format!("{path}: {dependency} is for tests alone"));
@@ -149,7 +150,8 @@ fn what_is_measured_knows_nothing_of_plans() {
         let manifest = fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml")))
             .expect("a manifest");
         for own in dependencies(&manifest, "dependencies") {
-            // Numbers and addresses as Java writes them are in `lang`, which knows nothing of plans either.
+            // The crate `lang`, with Java's number and address formats, depends on nothing of plans, so `wire` and
+            // `stats` may use it.
             if own != "lang" && FLOORS.iter().any(|(name, _)| *name == own) {
                 found.push(format!("{name} depends on {own}"));
             }
@@ -175,13 +177,13 @@ fn every_dependency_has_its_sentence() {
     nothing_found(&found);
 }
 
-/// Crates whose library has another name than its package.
+/// Crates whose library name differs from the package name.
 const OTHER_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
 
 #[test]
 fn every_dependency_is_used() {
     let sources = files(&[".rs"]);
-    // Fuzz targets include files of tests by their paths.
+    // Fuzz targets include test files by path.
     let included: Vec<&str> = sources
         .iter()
         .filter(|(path, _)| path.starts_with("fuzz/"))
@@ -192,7 +194,7 @@ fn every_dependency_is_used() {
     for (path, manifest) in files(&["Cargo.toml"]) {
         let folder = path.trim_end_matches("Cargo.toml");
         for heading in ["dependencies", "dev-dependencies"] {
-            // What only tests name belongs to the tests.
+            // A crate that only tests use must be a dev-dependency.
             let within = |path: &str| {
                 let own = !folder.is_empty() && path.starts_with(folder);
                 let tests = folder == "crates/cli/" && path.starts_with("tests/");
@@ -214,7 +216,8 @@ fn every_dependency_is_used() {
     nothing_found(&found);
 }
 
-/// `rustix` makes calls that older kernels do not have where one crate of a program asks it to: then no core runs there.
+/// `rustix` uses system calls of newer kernels if any crate enables a `linux_…` feature. The program would then fail on
+/// older kernels.
 #[test]
 fn no_crate_asks_for_calls_of_newer_kernels() {
     let manifests = files(&["Cargo.toml"]).into_iter();
@@ -222,7 +225,7 @@ fn no_crate_asks_for_calls_of_newer_kernels() {
     nothing_found(&manifests.filter_map(asks).collect::<Vec<_>>());
 }
 
-/// Whether code, not a comment, has a path that begins with the library's name, or names it for its features alone.
+/// True if code (not a comment) contains a path that begins with the library's name, or imports the library as `_`.
 fn names(text: &str, library: &str) -> bool {
     let named = [format!("{library}::"), format!("{library} as _")];
     let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -245,7 +248,7 @@ fn files_are_short_and_say_what_they_hold() {
         if EMPTY_NAMES.contains(&stem.as_str()) {
             found.push(format!("{path}: the name says nothing about what it holds"));
         }
-        // Tests beside a module are described by that module's doc.
+        // A module's doc comment also covers its file `tests.rs`.
         let beside = path.ends_with("/tests.rs") && path.contains("/src/");
         if !beside && !text.starts_with("//!") {
             found.push(format!("{path}: does not begin with a module doc"));
@@ -254,7 +257,7 @@ fn files_are_short_and_say_what_they_hold() {
     nothing_found(&found);
 }
 
-/// A doc line that begins with Who, What or Whose does not name its subject.
+/// Doc comments must name their subject: no line may begin with Who, What or Whose.
 #[test]
 fn sentences_of_documentation_name_their_subject() {
     let without = |line: &str| {
@@ -274,7 +277,7 @@ fn sentences_of_documentation_name_their_subject() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    // Put together here, so that this file does not hold them.
+    // The words are assembled from parts, so that this file does not contain them.
     let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!(")];
     let mut found = Vec::new();
     for (path, text) in files(&[".rs", ".md", ".toml", ".py", ".java", ".jmx"]) {
@@ -295,7 +298,7 @@ fn libraries_do_not_print() {
             && !path.starts_with("crates/cli/")
             && !path.contains("/src/bin/")
             && !path.ends_with("tests.rs");
-        // Test modules stand at the end of a file.
+        // Test modules are at the end of a file.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in code.lines().enumerate().filter(|_| library) {
             let code = line.split("//").next().unwrap_or_default();
@@ -307,14 +310,14 @@ fn libraries_do_not_print() {
     nothing_found(&found);
 }
 
-/// A test that skips itself with a printed line only counts as passed; `skip` counts it.
+/// A test that prints a line and returns counts as passed. `skip` counts it as skipped.
 #[test]
 fn tests_that_do_not_run_are_counted_as_skipped() {
     let ways = ["println!(\"skipped", "println!(\"left out"];
     let mut found = Vec::new();
     for (path, text) in files(&["rs"]) {
         let tests = path.contains("/tests/") || path.starts_with("tests/");
-        // This file has the words themselves.
+        // This file contains the forbidden texts themselves.
         if tests && !path.ends_with("house.rs") && ways.iter().any(|way| text.contains(way)) {
             found.push(format!("{path}: `skip` of tests/skipped.rs counts it"));
         }
@@ -322,7 +325,7 @@ fn tests_that_do_not_run_are_counted_as_skipped() {
     nothing_found(&found);
 }
 
-/// Columns of a line of prose. Tables and code are as wide as they are, and a word or link cannot be broken.
+/// Maximum columns of a prose line. Tables and code may be wider, and a long word or link cannot be broken.
 const MOST_COLUMNS: usize = 120;
 
 #[test]
@@ -338,7 +341,7 @@ fn lines_of_documents_are_short() {
     ];
     let mut found = Vec::new();
     for (path, text) in files(&[".md"]) {
-        // docs/elements.md is made by a test.
+        // A test generates docs/elements.md.
         let page = path.starts_with("docs/") && path != "docs/elements.md";
         if !page && !pages.contains(&path.as_str()) {
             continue;
@@ -361,7 +364,7 @@ fn lines_of_documents_are_short() {
     nothing_found(&found);
 }
 
-/// Sources that documents name by folder and file (`room/file.rs`) are there.
+/// Source files that documents name as `room/file.rs` exist.
 #[test]
 fn sources_that_documents_name_are_there() {
     let sources: Vec<String> = files(&[".rs"]).into_iter().map(|(path, _)| path).collect();
@@ -374,7 +377,7 @@ fn sources_that_documents_name_are_there() {
             let there = |source: &String| {
                 source.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             };
-            // An example in the rules of style.
+            // `thing/tests.rs` is an example in the style rules, not a file.
             if named && name != "thing/tests.rs" && !sources.iter().any(there) {
                 found.push(format!("{path}: {name} is not there"));
             }
@@ -407,7 +410,7 @@ fn links_in_documents_lead_somewhere() {
     nothing_found(&found);
 }
 
-/// Bytes of a file of the parity cases: nobody reads a longer one.
+/// Maximum bytes of a file of the parity cases. Nobody reads a longer file.
 const MOST_BYTES: usize = 60_000;
 
 #[test]
@@ -425,7 +428,7 @@ fn files_of_parity_cases_are_short_and_there_once() {
         if bytes.len() > MOST_BYTES {
             found.push(format!("{name}: {} bytes, {MOST_BYTES} at most", bytes.len()));
         }
-        // Settings, reasons and what a run did are the case's own.
+        // Settings, explained differences and recorded results belong to one case and may be equal between cases.
         let (_, file) = name.split_once('/').unwrap_or(("", &name));
         let own = ["case", "differs.md"].contains(&file)
             || file.contains("golden/")
@@ -441,7 +444,7 @@ fn files_of_parity_cases_are_short_and_there_once() {
     nothing_found(&found);
 }
 
-/// Targets of `[text](target)` outside code, with their lines.
+/// Returns the targets of `[text](target)` outside code, with their line numbers.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     let mut fenced = false;
@@ -450,7 +453,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
         if fenced || line.starts_with("    ") {
             continue;
         }
-        // Every other piece between backticks is code.
+        // Splitting at backticks puts prose at even positions and code at odd positions.
         for prose in line.split('`').step_by(2) {
             for rest in prose.split("](").skip(1) {
                 if let Some((target, _)) = rest.split_once(')') {
@@ -458,7 +461,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
                 }
             }
         }
-        // A link whose text is code: `](` follows a backtick.
+        // Also finds links whose text is code: there a backtick precedes `](`.
         for rest in line.split("`](").skip(1) {
             if let Some((target, _)) = rest.split_once(')') {
                 links.push((number + 1, target.to_string()));
@@ -468,7 +471,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     links
 }
 
-/// The anchors of a document's headings, as forges make them.
+/// Returns the anchors of a document's headings, as GitHub and similar sites derive them.
 fn anchors(text: &str) -> Vec<String> {
     let heading = |line: &str| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
@@ -478,7 +481,7 @@ fn anchors(text: &str) -> Vec<String> {
     text.lines().filter(|line| line.starts_with('#')).map(heading).collect()
 }
 
-/// The first `rust-version` of a manifest.
+/// Returns the first `rust-version` of a manifest.
 fn rust_version(manifest: &str) -> String {
     let text = fs::read_to_string(root().join(manifest)).expect("a manifest");
     let line = text.lines().find_map(|line| line.strip_prefix("rust-version = \""));
@@ -500,7 +503,7 @@ fn the_hosted_workflow_runs_every_section() {
     let sections = run.lines().find_map(|line| line.strip_prefix("all=("));
     let sections = sections.expect("the list of sections").trim_end_matches(')');
     let workflow = fs::read_to_string(root().join(".github/workflows/ci.yml")).expect("a workflow");
-    // What is handed to `.ci/run`, and the job that has its own compiler.
+    // The sections that jobs pass to `.ci/run`, and the section "oldest", whose job has a separate compiler.
     let lines =
         workflow.lines().filter(|line| line.contains("sections:") || line.contains(".ci/run"));
     let ran: Vec<_> = lines.flat_map(|line| line.split([' ', '}'])).chain(["oldest"]).collect();
@@ -514,7 +517,8 @@ fn the_hosted_workflow_runs_every_section() {
     assert!(oldest.iter().all(|part| workflow.contains(part)), "no job for the oldest compiler");
 }
 
-/// Methods that may call themselves through others: those that walk the tree of controllers, as deep as the plan has it.
+/// Methods that may call themselves through other methods: they walk the tree of controllers and recurse as deep as the
+/// plan's tree.
 const WALK_THE_TREE: &[&str] = &[
     "advance",
     "do_for_controller",
@@ -527,7 +531,7 @@ const WALK_THE_TREE: &[&str] = &[
     "pull_weighted",
 ];
 
-/// A core and its parts: by which names their methods are called, and their types.
+/// A core and its parts: the variable name through which code calls the methods, and the type.
 const PARTS: &[(&str, &str)] = &[
     ("core", "Core"),
     ("cx", "Context"),
@@ -545,10 +549,10 @@ const PARTS: &[(&str, &str)] = &[
     ("samples", "Samples"),
 ];
 
-/// A method of a part (by its type) or a function of the engine (by its module), and its name.
+/// A callee: the type of a core's part or the module of a function, and the name of the method or function.
 type Callee = (String, String);
 
-/// The methods of a core's parts and the functions in a file of the engine, with what each of them calls.
+/// Returns the methods of core parts and the functions in an engine file, each with the callees in its body.
 fn methods_of_parts(path: &str, text: &str) -> Vec<(Callee, Vec<Callee>)> {
     let name = |text: &str| -> String {
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -688,12 +692,12 @@ fn rooms_of_the_engine_import_what_is_below() {
     nothing_found(&found);
 }
 
-/// Files of the largest circle of a room of the engine in which each needs the next, by an import or by a method of a core's part.
-/// Other rooms have none. A circle may shrink, and then its number here; none may grow.
+/// Number of files in the largest dependency cycle of each engine room, by imports and by method calls on a core's
+/// parts. Rooms that are not listed have no cycle. If a cycle shrinks, lower its number here; no cycle may grow.
 const CIRCLES: &[(&str, usize)] =
     &[("core", 9), ("flow", 2), ("java", 3), ("sample", 2), ("session", 4), ("websocket", 4)];
 
-/// The files of a room that a text imports from.
+/// Returns the files of a room from which a source text imports.
 fn imported(text: &str, room: &str) -> Vec<String> {
     let word = |text: &str| -> String {
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -722,7 +726,7 @@ fn imported(text: &str, room: &str) -> Vec<String> {
     found
 }
 
-/// The files of a room's largest circle.
+/// Returns the files of a room's largest dependency cycle.
 fn largest_circle<'f>(room: &str, files: &'f BTreeMap<String, String>) -> Vec<&'f str> {
     let mut homes: BTreeMap<Callee, Vec<&str>> = BTreeMap::new();
     for (file, text) in files {
@@ -768,7 +772,7 @@ fn circles_of_files_in_a_room_do_not_grow() {
             continue;
         };
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        // A folder is one with the file that it belongs to.
+        // A folder counts as one file with the module file that it belongs to.
         let file = file.split('/').next().unwrap_or_default().trim_end_matches(".rs");
         rooms
             .entry(room.to_owned())

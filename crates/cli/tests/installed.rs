@@ -1,4 +1,5 @@
-//! The program as it is installed: a stand-in for jmeter, completions, manual pages, and a plan on standard input.
+//! The installed program: the `jmeter` and `java` replacements, shell completions, manual pages, and a plan on standard
+//! input.
 
 mod program;
 
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use program::{Ended, PLAN, Program, ended};
 
-/// A JMeter that says its arguments and ends with 42.
+/// A fake `jmeter` that prints its arguments and exits with 42.
 const REAL: &str = "#!/bin/sh\necho \"real: $*\"\nexit 42\n";
 
 fn executable(program: &Program, name: &str, text: &str) {
@@ -18,7 +19,7 @@ fn executable(program: &Program, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an own file");
 }
 
-/// Calls `jmeter` by a script that knows nothing of Throng, with these folders in front of PATH.
+/// Runs `jmeter` from a shell that does not know Throng, with these folders first in PATH.
 fn jmeter(program: &Program, folders: &[&str], line: &str) -> Ended {
     let folders: Vec<_> = folders.iter().map(|name| program.path(name)).collect();
     let rest = std::env::var_os("PATH").unwrap_or_default();
@@ -26,7 +27,7 @@ fn jmeter(program: &Program, folders: &[&str], line: &str) -> Ended {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("jmeter {line}")]).current_dir(program.path("."));
     shell.env("PATH", path.expect("a PATH")).env_remove("JMETER_HOME").stdin(Stdio::null());
-    // With jars of JMeter, Java would be tried first.
+    // Hides JMeter's jars. With them, Throng would first try to run the plan with Java.
     shell.env_remove("THRONG_JMETER").env("THRONG_CACHE", program.path("no-cache"));
     ended(shell.output().expect("a shell"))
 }
@@ -43,20 +44,20 @@ fn scripts_that_call_jmeter_use_throng_and_jmeter_for_the_rest() {
     assert_eq!((ran.code, program.read("out.jtl").lines().count()), (0, 3), "{ran:?}");
     assert!(ran.out.contains("... end of run") && !ran.out.contains("real:"), "{ran:?}");
 
-    // Throng refuses the plan before anything has run.
+    // Throng refuses the plan before the run starts, so JMeter runs it.
     program.write("odd.jmx", &PLAN.replace("JavaSampler", "NobodyHasThisSampler"));
     let other = jmeter(&program, folders, "-n -t odd.jmx -l other.jtl");
     assert_eq!((other.code, other.out.as_str()), (42, "real: -n -t odd.jmx -l other.jtl\n"));
     assert!(other.err.contains("NobodyHasThisSampler"), "{other:?}");
     assert!(other.err.contains("JMeter runs it instead"), "{other:?}");
 
-    // The window is JMeter's, and so are other machines.
+    // JMeter itself handles calls that open its window.
     for (line, out) in [("", "real: \n"), ("-t plan.jmx", "real: -t plan.jmx\n")] {
         let ended = jmeter(&program, folders, line);
         assert_eq!((ended.code, ended.out.as_str()), (42, out), "{line}: {ended:?}");
     }
 
-    // With no JMeter, Throng's own words and exit code stay.
+    // Without a JMeter, Throng's own message and exit code remain.
     let alone = jmeter(&program, &["shim"], "-n -t odd.jmx");
     assert_eq!(alone.code, 3, "{alone:?}");
     assert!(alone.err.contains("JMETER_HOME"), "{alone:?}");
@@ -82,12 +83,12 @@ fn a_stand_in_knows_its_jmeter_and_is_taken_away_again() {
     executable(&program, "it's a home/bin/jmeter", REAL);
     let line = ["jmeter", "install-shim", "shim", "--jmeter", "it's a home"];
     assert_eq!(program.run(&line).code, 0);
-    // Once more replaces it.
+    // Installing a second time replaces the first installation.
     assert_eq!(program.run(&line).code, 0);
     let ended = jmeter(&program, &["shim"], "-t plan.jmx");
     assert_eq!((ended.code, ended.out.as_str()), (42, "real: -t plan.jmx\n"), "{ended:?}");
 
-    // A JMeter of somebody's is neither replaced nor removed.
+    // A `jmeter` that Throng did not install is neither replaced nor removed.
     for line in [
         &["jmeter", "install-shim", "it's a home/bin"][..],
         &["jmeter", "install-shim", "it's a home/bin", "--remove"],
@@ -101,7 +102,7 @@ fn a_stand_in_knows_its_jmeter_and_is_taken_away_again() {
     assert!(!program.path("shim/jmeter").exists());
 }
 
-/// Calls the launcher as a tool calls java, with a Java in `home`.
+/// Calls the launcher `throng-java` as a tool calls `java`, with JAVA_HOME set to `home`.
 fn java(program: &Program, home: &str, line: &str) -> Ended {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("tools/throng-java {line}")]).current_dir(program.path("."));
@@ -132,7 +133,8 @@ fn tools_that_start_jmeter_by_java_use_throng_and_java_for_the_rest() {
         assert_eq!((ended.code, ended.out), (42, format!("real: {line}\n")));
     }
 
-    // A Java that is the launcher is none, and one that calls it does not go round for ever.
+    // The launcher ignores a `java` that is the launcher itself, and detects a `java` that calls the launcher, so no
+    // endless loop arises.
     fs::create_dir_all(program.path("self/bin")).expect("a folder");
     std::os::unix::fs::symlink(program.path("tools/throng-java"), program.path("self/bin/java"))
         .expect("a link");
@@ -141,7 +143,7 @@ fn tools_that_start_jmeter_by_java_use_throng_and_java_for_the_rest() {
     let round = java(&program, "round", "-version");
     assert!(round.code == 2 && round.err.contains("JAVA_HOME"), "{round:?}");
     let own = java(&program, "self", "-version");
-    // Another Java of PATH, or none.
+    // The launcher runs another Java of PATH, or fails with 2 if there is none.
     assert!([0, 2].contains(&own.code), "{own:?}");
 
     executable(&program, "theirs/throng-java", REAL);
@@ -193,7 +195,7 @@ fn completions_and_manual_pages_name_verbs_and_options() {
             assert!(ended.out.contains(word), "{shell} lacks {word}");
         }
     }
-    // The shell takes it, and completes by it.
+    // Bash loads the completion script and completes with it.
     let script = "eval \"$(\"$0\" completions bash)\"; COMP_WORDS=(throng cap); COMP_CWORD=1; _throng throng cap throng; echo \"${COMPREPLY[*]}\"";
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", script, env!("CARGO_BIN_EXE_throng")]);

@@ -1,6 +1,7 @@
-//! Plans with scripts, as users meet them: with a Java, and without.
+//! Plans with scripts as users run them, with and without Java.
 //!
-//! Tests that need a Java machine and JMeter's jars run where `throng jvm status` finds both, and are skipped with a message elsewhere.
+//! Tests that need a Java machine and JMeter's jars run only if `throng jvm status` finds both; otherwise they count as
+//! skipped.
 
 mod program;
 
@@ -12,7 +13,7 @@ use program::{Ended, PLAN, Program, ended};
 const SAMPLER: &str = "<JSR223Sampler guiclass=\"TestBeanGUI\" testclass=\"JSR223Sampler\" testname=\"Script\"><stringProp name=\"scriptLanguage\">groovy</stringProp>\
      <stringProp name=\"cacheKey\">true</stringProp><stringProp name=\"script\">SCRIPT</stringProp></JSR223Sampler><hashTree/>";
 
-/// A program whose plan has a script.
+/// Creates a program whose plan contains the Groovy script.
 fn with_script(script: &str) -> Program {
     let program = Program::new();
     let sampler = SAMPLER.replace("SCRIPT", script);
@@ -20,7 +21,7 @@ fn with_script(script: &str) -> Program {
     program
 }
 
-/// Whether there is what scripts run on.
+/// True if a Java machine and JMeter's jars are available. Otherwise the test counts as skipped.
 fn has_java() -> bool {
     let found = Program::new().run(&["jvm", "status"]);
     if found.code != 0 {
@@ -29,15 +30,15 @@ fn has_java() -> bool {
     found.code == 0
 }
 
-/// Java is not to compile the tests' short programs thoroughly: that takes more time than it saves.
+/// Limits Java's JIT compiler to the first tier: optimizing the short test scripts takes more time than it saves.
 const QUICKLY: &str = "--jvm-option=-XX:TieredStopAtLevel=1";
 
-/// Runs a plan, with these options.
+/// Runs a plan with these options.
 fn run(program: &Program, line: &[&str]) -> Ended {
     program.run(&[&["run"], line, &[QUICKLY]].concat())
 }
 
-/// As [`Program::run`], where neither jars nor a JMeter are to be found.
+/// Like [`Program::run`], but without JMeter's jars and without a JMeter installation.
 fn without_jars(program: &Program, line: &str) -> Ended {
     let cache = program.path("cache");
     program.shell(&format!(
@@ -60,7 +61,7 @@ fn a_script_runs_and_its_result_is_in_the_rows() {
     assert!(ended.out.contains("starting Java") && ended.out.contains("(Script)"), "{ended:?}");
     let rows = program.read("out.jtl");
     let of_script: Vec<_> = rows.lines().filter(|row| row.contains(",Script,200,")).collect();
-    // One of the only user of either run: bytes are those of `seen: by`.
+    // Each of the two runs has one user and writes one row; the 8 bytes are the text `seen: by`.
     assert_eq!(of_script.len(), 2, "{rows}");
     assert!(of_script.iter().all(|row| row.contains(",true,,8,")), "{rows}");
 }
@@ -157,7 +158,7 @@ fn https_of_scripts_is_checked_where_certificates_are() {
     assert_eq!(words(&["-Jthrong.tls.verify=true"], "checked.jtl"), ["refused", "refused"]);
 }
 
-/// A pre-processor in Groovy before a sampler that only sleeps.
+/// Returns a sampler that only sleeps, with a Groovy pre-processor.
 fn before_a_sample(name: &str, script: &str) -> String {
     let sampler = "<JavaSampler guiclass=\"x\" testclass=\"JavaSampler\" testname=\"Made\"><stringProp name=\"classname\">\
          org.apache.jmeter.protocol.java.test.JavaTest</stringProp></JavaSampler>";
@@ -168,7 +169,7 @@ fn before_a_sample(name: &str, script: &str) -> String {
     )
 }
 
-/// That failures of scripts are on the console where they begin, and counted at the end.
+/// Asserts that the console shows the first failure of each script, and that the end of the run shows the count.
 fn failures_are_told(script: &str, exception: &str) {
     let program = Program::new();
     let all = before_a_sample("sign", script) + &before_a_sample("again", script);
@@ -322,7 +323,7 @@ fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
         ("hook", "thread")
     );
     assert!(!program.path("gone").exists());
-    // Of two workers one has the only user.
+    // The only user runs in one of the two workers.
     let ended = run(&program, &["script.jmx", "--workers", "2"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     while program.read("hook") != "hookhook" {
@@ -351,7 +352,7 @@ fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
     assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
 }
 
-/// It may be a server's text.
+/// A script may print a server's text, which may contain terminal sequences.
 #[test]
 fn what_scripts_print_is_shown_and_not_obeyed() {
     if !has_java() {
@@ -374,7 +375,8 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     if !has_java() {
         return;
     }
-    // By itself, by order, and by a bad address; what went before is written, and the run ends in order.
+    // The Java process ends normally, by System.exit, by halt, or by a crash. Rows before the end are written, and the
+    // run ends in order.
     let unsafely = "def f = Class.forName('sun.misc.Unsafe').getDeclaredField('theUnsafe'); f.setAccessible(true); f.get(null).putAddress(0, 0)";
     let endings = [
         ("return 'seen: ' + [1][0]", 0, ""),
@@ -398,7 +400,7 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     }
 }
 
-/// Runs a script without a home, with a folder for temporary files in which somebody could have put a jar.
+/// Runs a script without a home folder, and with a temporary folder into which another user could have put a jar.
 fn without_home(program: &Program) -> Ended {
     let status = program.run(&["jvm", "status"]).out;
     let home = status.lines().find_map(|line| {
@@ -466,7 +468,7 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
             "warning: a script has ended the process (System.exit), by the exit code that it gave";
         assert!(ended.err.contains(words) && !ended.err.contains("aborted"), "{line}: {ended:?}");
     }
-    // Java that is gone without being asked has ended nothing well, whatever its code.
+    // A Java process that ends without a request from Throng fails the run, whatever its exit code is.
     let program = with_script("Runtime.getRuntime().halt(0)");
     let ended = run(&program, &["script.jmx", "--jvm-isolated"]);
     assert_eq!(ended.code, 5, "{ended:?}");
@@ -476,7 +478,8 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
     );
 }
 
-/// A jar and a plan as testers of mobile gateways have them, and the gateway, which knows neither.
+/// Uses a jar and a plan like those of mobile gateway testers, against the bundled gateway, which shares no code with
+/// them.
 #[test]
 fn scripts_that_call_a_jar_sign_and_encrypt() {
     if !has_java() {

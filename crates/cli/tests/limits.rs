@@ -1,10 +1,10 @@
-//! Numbers that no machine can hold, or that are none: said before anything starts.
+//! Numbers that are invalid or too large for any machine: Throng refuses them before the run starts.
 
 mod program;
 
 use program::{Ended, PLAN, Program};
 
-/// Latency and elapsed time, ms, of four answers with 20 000 bytes of content, at 40 960 bytes/s.
+/// Returns latency and elapsed time in ms of four responses with 20 000 bytes of content, limited to 40 960 bytes/s.
 fn slow_answers(tls: bool) -> Vec<(u64, u64)> {
     let config = targets::Config::new("fixed").option("size", "20000");
     let config = if tls { config.option("tls", "true") } else { config };
@@ -46,16 +46,16 @@ fn slow_answers(tls: bool) -> Vec<(u64, u64)> {
 fn a_slow_line_takes_the_time_of_its_bytes() {
     for tls in [false, true] {
         let times = slow_answers(tls);
-        // A buffer of 8192 bytes before the first byte, and all of the content behind it: 20 000 bytes.
+        // The limited rate delays 8192 bytes before the first byte counts, and all 20 000 bytes until the end.
         let is_slow = |(latency, elapsed): &(u64, u64)| *latency >= 200 && *elapsed >= 480;
         assert!(times.iter().all(is_slow), "{tls}: {times:?}");
-        // The first byte comes with the first 8192 bytes, under TLS, too, where a record has more.
+        // The first byte counts after 8192 bytes, also under TLS, where a record is larger than that.
         let is_early = |(latency, elapsed): &(u64, u64)| elapsed - latency >= 270;
         assert!(times.iter().all(is_early), "{tls}: {times:?}");
     }
 }
 
-/// Ends within a minute and within 2 GiB of memory, or it is a flood.
+/// Runs a command line with at most 60 s and about 6 GB of address space. Asserts that neither limit ended it.
 fn bounded(program: &Program, line: &str) -> Ended {
     let ended = program.shell(&format!("ulimit -v 6000000; exec timeout -s KILL 60 \"$0\" {line}"));
     assert!(![-1, 137, 134].contains(&ended.code), "{line}: {ended:?}");
@@ -71,7 +71,7 @@ fn in_place_of(group: &str, class: &str, props: &str) -> String {
 
 const LOOP: &str = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"><boolProp name=\"LoopController.continue_forever\">false</boolProp><stringProp name=\"LoopController.loops\">1</stringProp></elementProp>";
 
-/// Controllers in each other, with one sampler in the innermost.
+/// Returns a plan with nested controllers and one sampler in the innermost controller.
 fn deep(levels: usize) -> String {
     let open = "<GenericController testclass=\"GenericController\" testname=\"c\" enabled=\"true\"/><hashTree>";
     let begin = PLAN.find("<JavaSampler").expect("a sampler");
@@ -124,7 +124,7 @@ fn more_users_than_the_machine_holds_are_refused_before_anything_starts() {
     assert!(!program.path("runs").exists() && !program.path("out.jtl").exists(), "{ended:?}");
     let ended = bounded(&program, "preflight plan.jmx -Jusers=2147483647");
     assert_eq!(ended.code, 8, "{ended:?}");
-    // By JMeter's command line, too.
+    // JMeter's command line refuses the number too.
     let ended = bounded(&program, "-n -t plan.jmx -Jusers=2147483647");
     assert_eq!(ended.code, 8, "{ended:?}");
 }
@@ -147,7 +147,7 @@ fn groups_of_all_kinds_are_refused() {
     );
     let open = "<stringProp name=\"OpenModelThreadGroup.schedule\">rate(1e9/sec) random_arrivals(1e9 s)</stringProp>";
     let bzm = "com.blazemeter.jmeter.threads";
-    // The plug-ins' groups that ask for more than any table can hold do not start; others go on.
+    // Plug-in groups that need more than any table can hold do not start; the other groups run.
     let tables = [
         (format!("{bzm}.concurrency.ConcurrencyThreadGroup"), concurrency.to_owned()),
         (format!("{bzm}.arrivals.ArrivalsThreadGroup"), arrivals.to_owned()),
@@ -183,7 +183,8 @@ fn too_many_workers_and_threads_are_a_mistake_of_the_command_line() {
 
 #[test]
 fn whoever_insists_gets_it() {
-    // What is refused is refused by a sum that holds here: descriptors so few that the users take more than 1000 workers.
+    // The refusal depends on a sum that is the same on every machine: with 40 descriptors, 30 000 users need more than
+    // 1000 workers.
     let program = Program::new();
     let refused =
         program.shell("ulimit -n 40; exec timeout 60 \"$0\" run plan.jmx -Jusers=30000 -Jms=0");
@@ -193,7 +194,7 @@ fn whoever_insists_gets_it() {
     assert_ne!(forced.code, 8, "{forced:?}");
 }
 
-/// The samples of a run that came to its end, and what it said on standard error.
+/// Returns the number of samples of a completed run, and its standard error.
 fn samples(program: &Program, line: &str) -> (u64, String) {
     let ended = bounded(program, &format!("run plan.jmx --json {line}"));
     let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
@@ -275,7 +276,7 @@ fn a_property_file_that_was_named_and_cannot_be_read_ends_with_2() {
         }
     }
     assert!(!program.path("runs").exists());
-    // What nobody named is no reason not to run.
+    // An unreadable `user.properties` that the command line does not name is only a warning.
     program.write("user.properties", "x=\\uZZZZ");
     let ended = program.run(&["run", "plan.jmx"]);
     assert!(

@@ -1,11 +1,12 @@
-//! Load given on the command line, in place of what the plan says.
+//! Load options of the command line (`--users`, `--rps`, `--scenario` and others) that replace the plan's load.
 
 mod program;
 
 use program::{Ended, Program};
 use serde_json::Value;
 
-/// Two groups with 1 and 3 users, one iteration each, and a setUp group: each asks a path of its own.
+/// A plan with two groups of 1 and 3 users and a setUp group, one iteration each. Each group requests a path with its
+/// name.
 const GROUPS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
@@ -42,7 +43,7 @@ fn groups() -> String {
 struct Asked {
     program: Program,
     ended: Ended,
-    /// Paths that the target was asked for.
+    /// Paths of the requests that the target received.
     paths: Vec<String>,
 }
 
@@ -52,7 +53,7 @@ impl Asked {
         self.paths.iter().filter(|path| path.starts_with(&of)).count()
     }
 
-    /// Numbers of the users of a group that have asked.
+    /// Returns the numbers of a group's users that sent a request.
     fn users(&self, group: &str) -> Vec<u32> {
         let of = format!("/{group}/");
         let numbers = self.paths.iter().filter_map(|path| path.strip_prefix(&of)?.parse().ok());
@@ -68,7 +69,7 @@ impl Asked {
     }
 }
 
-/// Runs the plan of groups against a target that takes down what it is asked.
+/// Runs the plan [`GROUPS`] against a target that logs its requests.
 fn ask(options: &[&str]) -> Asked {
     let target = targets::start(targets::Config::new("mirror")).expect("a target");
     let program = Program::new();
@@ -101,7 +102,7 @@ fn one_group_has_a_load_of_its_own_and_another_is_left_out() {
     assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
     assert_eq!((asked.count("Buyers"), asked.count("Guests"), asked.count("Before")), (0, 10, 2));
     assert!(asked.ended.out.contains("load: Buyers: left out"), "{}", asked.ended.out);
-    // The rest keeps the plan's.
+    // A group without options keeps the plan's load.
     let asked = ask(&["--scenario", "Buyers=users:4"]);
     assert_eq!((asked.count("Buyers"), asked.count("Guests")), (4, 3));
 }
@@ -120,7 +121,7 @@ fn a_rate_starts_exactly_as_often_as_asked_for() {
     for workers in ["1", "3"] {
         let asked = ask(&["--rps", "100", "--duration", "2s", "--workers", workers]);
         assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
-        // In the ratio of the plan's users.
+        // The total rate is divided in the ratio of the groups' users in the plan.
         assert_eq!(asked.count("Buyers"), 50, "{workers} workers");
         assert_eq!(asked.count("Guests"), 150, "{workers} workers");
         assert_eq!(asked.count("Before"), 2);
@@ -136,7 +137,7 @@ fn a_rate_rises_over_its_ramp_and_ends_with_its_number_of_starts() {
     assert_eq!(asked.count("Buyers"), 150, "{:?}", asked.ended);
     let steps = ["--rps", "100", "--ramp", "1s", "--steps", "4", "--hold", "500ms"];
     let asked = ask(&[&only[..], &steps].concat());
-    // 25/4 + 50/4 + 75/4 + 100/4, and 50.
+    // The four steps last 250 ms each: 25/4 + 50/4 + 75/4 + 100/4 starts. The hold adds 50 starts.
     assert_eq!(asked.count("Buyers"), 63 + 50, "{:?}", asked.ended);
     let asked = ask(&[&only[..], &["--rps", "200", "--iterations", "33"]].concat());
     assert_eq!(asked.count("Buyers"), 33, "{:?}", asked.ended);
@@ -144,7 +145,7 @@ fn a_rate_rises_over_its_ramp_and_ends_with_its_number_of_starts() {
 
 #[test]
 fn starts_that_find_all_users_busy_are_counted_and_named() {
-    // Nobody takes what the kernel accepts: no answer ever comes.
+    // The kernel accepts the connections but no program reads them, so no response ever arrives.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let program = Program::new();
     let text = groups().replace("SetupThreadGroup", "ThreadGroup");
@@ -205,7 +206,7 @@ fn check_shows_the_load_and_mistakes_are_sentences() {
     }
 }
 
-/// The thread groups of plug-ins and JMeter's own open model: name here, class, and what they say of their load.
+/// Thread groups of plug-ins and JMeter's open model: short name, class, and the properties that define their load.
 const SHAPED: [(&str, &str, &str); 6] = [
     (
         "stepping",
@@ -239,7 +240,7 @@ const SHAPED: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Runs a plan whose only group is such a one, each of whose users asks ten times a second at most.
+/// Runs a plan whose only group is the group `name` of [`SHAPED`]. Each user sends at most ten requests per second.
 fn ask_shaped(name: &str, options: &[&str]) -> Asked {
     let (_, class, body) =
         SHAPED.iter().find(|(known, ..)| *known == name).expect("a group of the table");
@@ -271,7 +272,7 @@ fn groups_of_plug_ins_take_a_rate() {
                 let rate = ["--rps", "40", "--ramp", "1s", "--steps", "2", "--duration", "2s"];
                 let asked = ask_shaped(name, &rate);
                 assert_eq!(asked.ended.code, 0, "{name}: {:?}", asked.ended);
-                // Half a second of 20 and one of 40, then a second of 40.
+                // The rate is 20/s for half a second, 40/s for half a second, and 40/s for another second.
                 assert_eq!(asked.count("Group"), 10 + 20 + 40, "{name}");
                 assert_eq!(asked.summary()["starts"]["due"], 70, "{name}");
                 let rate = ["--scenario", "Group=rps:100,iterations:7"];
@@ -323,7 +324,7 @@ fn a_schedule_of_starts_is_not_turned_into_users_in_silence() {
     }
 }
 
-/// The phases in the record of the run, ms from its start on.
+/// Returns the phases in the run's record, with their times in ms since the start of the run.
 fn phases(asked: &Asked) -> Vec<(i64, String)> {
     let record = record::Record::read(&asked.program.run_folder()).expect("a record");
     let start = record.frame.start_ms;
@@ -346,7 +347,7 @@ fn ramps_steps_and_holds_are_marks_in_the_record() {
     assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
     let expected = ["step 1 of 3: 2 users", "step 2 of 3: 4 users", "step 3 of 3: 6 users"];
     assert_eq!(words(&asked), expected);
-    // From the end of the set-up group on.
+    // Times of the steps count from the end of the setUp group.
     let at: Vec<i64> = phases(&asked).into_iter().map(|(at, _)| at).collect();
     assert!((at[1] - at[0], at[2] - at[1]) == (1000, 1000) && at[0] >= 0, "{at:?}");
 
@@ -354,7 +355,7 @@ fn ramps_steps_and_holds_are_marks_in_the_record() {
     assert_eq!(words(&asked), ["ramp to 6 users", "hold 6 users"]);
     let asked = of(&["--rps", "30", "--ramp", "2s", "--hold", "1s"]);
     assert_eq!(words(&asked), ["ramp to 30 starts/s", "hold 30 starts/s"]);
-    // A load that stays has none, and several groups are named.
+    // A constant load has no phases. With several groups, phases name their group.
     assert_eq!(words(&of(&["--users", "6", "--duration", "1s"])), [""; 0]);
     let asked = ask(&["--users", "8", "--ramp", "2s", "--hold", "1s"]);
     let expected = [

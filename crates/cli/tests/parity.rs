@@ -1,7 +1,9 @@
-//! Throng against JMeter 5.6.3, case by case: every request as the target saw it and every row of the results.
+//! Compares Throng with JMeter 5.6.3, case by case: every request as the target received it, and every row of the
+//! results.
 //!
-//! JMeter's side is recorded in `tests/parity/cases/*/golden`, so nothing here needs Java; `tests/parity/record`
-//! records it anew. `tests/parity/README.md` says what a case holds and what is masked. Each folder there is a test.
+//! JMeter's results are recorded in `tests/parity/cases/*/golden`, so these tests need no Java. `tests/parity/record`
+//! records them again. `tests/parity/README.md` describes the contents of a case and the masked values. Each folder in
+//! `cases` is one test.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;

@@ -1,8 +1,8 @@
-//! Throng against JMeter 5.6.3 where a plan needs Java: scripts, and elements run by their own classes.
+//! Compares Throng with JMeter 5.6.3 for plans that need Java: scripts, and elements that their Java class runs.
 //!
-//! The cases are like those of `parity.rs`, in folders whose names begin with `jvm_`. Throng runs them with the JMeter home that
-//! `PARITY_JVM_HOME` names (`tests/parity/get-jmeter` makes one), or else with the set that `throng jvm install` has made; without
-//! either they are left out, each saying so.
+//! The cases are like those of `parity.rs`, in folders whose names begin with `jvm_`. Throng uses the JMeter home in
+//! `PARITY_JVM_HOME` (`tests/parity/get-jmeter` creates one), or else the jars that `throng jvm install` downloaded.
+//! Without either, each case counts as skipped.
 
 #[path = "../../../tests/skipped.rs"]
 mod skipped;

@@ -1,4 +1,5 @@
-//! The record in a run's folder, as the program writes it: of a run that ended, after a kill, from several processes.
+//! The record in a run's folder, as the program writes it: after a normal end, after a kill, and from several
+//! processes.
 
 mod program;
 
@@ -15,7 +16,7 @@ fn read(program: &Program) -> Record {
     Record::read(&program.run_folder()).expect("a record")
 }
 
-/// Runs the plan against a target of its own.
+/// Runs the plan against a new target.
 fn asked(more: &[&str]) -> (Program, Record) {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let program = Program::new();
@@ -29,7 +30,8 @@ fn asked(more: &[&str]) -> (Program, Record) {
     (program, record)
 }
 
-/// Samples and errors of a label in the whole record, and the sum of its phases without lateness and lag.
+/// Returns a label's samples, errors and elapsed time in the whole record, and the sum of its phases without lateness
+/// and lag.
 fn sums(record: &Record, name: &str) -> (u64, u64, u64, u64) {
     let number = record.labels.iter().position(|label| &*label.name == name).expect("the label");
     let parts = record.seconds.iter().flat_map(|second| &second.labels);
@@ -50,7 +52,7 @@ fn a_run_is_recorded_by_second_label_cause_and_phase() {
     for (label, errors) in [("Ask", 0), ("Nobody", 80)] {
         let (count, failed, elapsed, spent) = sums(&record, label);
         assert_eq!((count, failed), (80, errors), "{label}");
-        // Whole microseconds of each phase and second.
+        // Each of the 7 phases of a second is rounded down to whole microseconds.
         let least = elapsed - 7000 * record.seconds.len() as u64;
         assert!(spent <= elapsed && spent >= least, "{label}: {spent} of {elapsed} ns");
     }
@@ -86,7 +88,7 @@ fn a_killed_run_is_there_up_to_its_last_second() {
     child.wait().expect("it ends");
     let told = lines().expect("seconds");
     let record = read(&program);
-    // A second is in the record right after its line.
+    // The record gets a second directly after that second's line in `seconds.jsonl`.
     assert!(record.seconds.len() + 1 >= told, "{} of {told}", record.seconds.len());
     assert_eq!(record.frame.ending, Ending::Unknown);
     assert!(record.frame.length_ms > 1500, "{:?}", record.frame);
@@ -168,7 +170,7 @@ fn samples_chosen_by_chance_have_the_head_of_their_answer_though_nobody_asked() 
     <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
     <stringProp name="HTTPSampler.path">/PATH</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
     </HTTPSamplerProxy><hashTree/>"#;
-    // A request that never changes, and one that may.
+    // The first request is constant. The last request contains variables, so it may change.
     for (path, rows) in [("", &[][..]), ("", &["--jtl"]), ("${__P(port)}${__threadNum}", &[])] {
         let sampler = sampler.replace("PATH", path);
         program.write("plain.jmx", &program::PLAN.replace("<!--more-->", &sampler));
@@ -187,7 +189,8 @@ fn samples_chosen_by_chance_have_the_head_of_their_answer_though_nobody_asked() 
     target.stop();
 }
 
-/// Answers requests until the test ends: redirects to a page that is not there, to nowhere and to itself, and others well.
+/// Starts a server that redirects to a missing page, to a closed port and to itself; other requests succeed. It runs
+/// until the test process ends.
 fn redirects() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its address").port();
@@ -288,7 +291,7 @@ fn secrets_are_not_kept() {
     );
 }
 
-/// A sampler with these properties, as texts.
+/// Returns a sampler element with these string properties.
 fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
     let text = |(key, value): &(&str, &str)| {
         ["<stringProp name=\"", key, "\">", value, "</stringProp>"].concat()
@@ -404,9 +407,9 @@ fn the_record_says_where_the_target_is_and_what_the_plan_asserts() {
     assert!(record.frame.settings.contains(&("dns_pinned".into(), "false".into())));
 }
 
-/// Longest row of slots without samples, between the first and the last with some.
+/// Returns the length of the longest gap: consecutive slots without samples between the first and the last sample.
 fn longest_gap(record: &Record) -> usize {
-    // The first second may be a short one, whose last slots no sample can fill.
+    // Skips the first second. It may be short, and then no sample can fall into its last slots.
     let seconds = record.seconds.iter().skip(1);
     let slots: Vec<u32> = seconds.flat_map(|second| second.all.slots).collect();
     let is = |n: &u32| *n > 0;
@@ -416,8 +419,9 @@ fn longest_gap(record: &Record) -> usize {
     slots[first..=last].split(is).map(<[u32]>::len).max().unwrap_or(0)
 }
 
-/// A server that stands still for 700 ms of every 2 s leaves a gap of some slots; processes hand their seconds over at
-/// different moments, and without lining up none would have a sample missing where all have.
+/// The server pauses for 700 ms of every 2 s, which leaves a gap of several slots. Processes report their seconds at
+/// different moments. If the coordinator did not align the slots by time, the samples of one process would fill the gap
+/// of another.
 #[test]
 fn slots_of_several_processes_are_those_of_one() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -447,7 +451,7 @@ fn slots_of_several_processes_are_those_of_one() {
     }
 }
 
-/// Answers each request after 10 ms, but none in the last 700 ms of every 2 s.
+/// Answers each request after 10 ms, but sends nothing in the last 700 ms of every 2 s.
 fn answer(mut connection: std::net::TcpStream, begun: Instant) -> std::io::Result<()> {
     let mut text = Vec::<u8>::new();
     let mut buffer = [0; 4096];
@@ -496,7 +500,7 @@ fn the_length_asked_for_is_that_of_groups_whose_begin_is_known() {
     for (groups, serialized, length) in [
         (&[main, main][..], false, Some(7000)),
         (&[main, main], true, Some(14_000)),
-        // Known once the main group begins, which is behind the other's end.
+        // The length is unknown at the start, because the main group starts only when the setUp group ends.
         (&[setup, main], false, None),
     ] {
         let program = Program::new();

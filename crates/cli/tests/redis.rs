@@ -1,10 +1,10 @@
-//! Redis Data Sets: values of a server in the variables of each iteration.
+//! Redis Data Sets: each iteration reads a value from a Redis server into variables.
 
 mod program;
 
 use program::{Ended, Program};
 
-/// A plan whose samplers are called by the variables `a` and `b`, with a Redis Data Set of these properties.
+/// Returns a plan whose sampler names contain the variables `a` and `b`, with a Redis Data Set of these properties.
 fn plan(port: u16, props: &[(&str, &str)]) -> String {
     let port = port.to_string();
     let usual = [
@@ -43,7 +43,7 @@ fn run(program: &Program, plan: &str, users: u32, loops: i32) -> Ended {
     program.run(&["-n", "-t", "redis.jmx", "-l", "out.jtl", "-j", "log", &users, &loops])
 }
 
-/// Labels of the samples, sorted.
+/// Returns the labels of all samples, sorted.
 fn labels(program: &Program) -> Vec<String> {
     let Ok(rows) = std::fs::read_to_string(program.path("out.jtl")) else { return Vec::new() };
     let label = |row: &str| row.split(',').nth(2).map(str::to_owned);
@@ -58,7 +58,7 @@ fn config(values: &[&str], key: &str) -> targets::Config {
     })
 }
 
-/// The log of a run that ended well.
+/// Returns the log of a run that ended successfully.
 fn log(program: &Program, ended: &Ended) -> String {
     assert_eq!(ended.code, 0, "{ended:?}");
     program.read("log")
@@ -73,7 +73,7 @@ fn each_iteration_has_a_value_of_its_own_and_the_end_of_data_ends_threads() {
     let log = log(&program, &ended);
     let labels = labels(&program);
     assert_eq!(labels[..3], ["1-x", "2-y", "3-z"], "{labels:?} {log}");
-    // The last has one value: the other variable keeps what it had, if anything.
+    // The last list entry has only one value, so the second variable keeps its earlier value, if any.
     assert!(labels.len() == 4 && labels[3].starts_with("4-"), "{labels:?} {log}");
     assert_eq!(log.matches("End of redis data detected").count(), 3, "{log}");
 }
@@ -133,13 +133,13 @@ fn threads_wait_for_a_connection_of_the_pool() {
     let target = targets::start(config(&values, "list")).expect("a target");
     let program = Program::new();
     program.write("redis.jmx", &plan(target.addr().port(), &[("maxActive", "1")]));
-    // One core, whose pool all of them share.
+    // All users run on one core and share its pool of connections.
     let line = ["run", "redis.jmx", "--cores", "1", "-l", "out.jtl", "-Jusers=10", "-Jloops=3"];
     let ended = program.run(&line);
     let expected: Vec<String> = (10..40).map(|n| format!("{n}-x")).collect();
     assert_eq!(labels(&program), expected, "{ended:?}");
     assert!(ended.out.contains("Connections     1 opened, 29 reused"), "{ended:?}");
-    // All but the first find the one connection not opened yet.
+    // Nine of the ten users request a connection while the pool's only connection is still being opened.
     let pools =
         ended.out.split("Pools           30 requests, ").nth(1).expect("figures of the pool");
     let waited: u32 = pools.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
@@ -160,7 +160,7 @@ fn a_password_and_a_database_are_named_first() {
     let program = Program::new();
     let ended = run(&program, &plan(port, &[("password", "secret")]), 2, 1);
     assert_eq!(labels(&program), ["1-x", "2-y"], "{}", log(&program, &ended));
-    // Nothing is in another database.
+    // The Redis database 1 contains no data.
     let program = Program::new();
     let ended = run(&program, &plan(port, &[("password", "secret"), ("database", "1")]), 1, 1);
     let said = log(&program, &ended);
@@ -199,7 +199,7 @@ fn an_error_of_the_server_counts_as_the_end_of_data() {
     assert!(words.iter().all(|words| said.contains(words)), "{said}");
 }
 
-/// Runs three users of one core, which has one connection, to a server that never answers.
+/// Runs three users on one core with one pooled connection to a server that never answers. Returns the log.
 fn run_in_vain(props: &[(&str, &str)]) -> String {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("an address").port();
@@ -207,7 +207,7 @@ fn run_in_vain(props: &[(&str, &str)]) -> String {
     program.write("redis.jmx", &plan(port, &[&[("maxActive", "1")], props].concat()));
     let line = ["run", "redis.jmx", "--cores", "1", "-j", "log", "-Jusers=3", "-Jloops=1"];
     let ended = program.run(&line);
-    // A run without a sample is undecided.
+    // A run without samples is undecided (exit code 6).
     assert_eq!(ended.code, 6, "{ended:?}");
     let said = program.read("log");
     assert_eq!(said.matches("Failed to retrieve data from redis key k").count(), 3, "{said}");
@@ -224,17 +224,17 @@ fn a_pool_that_does_not_wait_ends_threads_without_a_connection() {
 #[test]
 fn a_pool_waits_as_long_as_it_may() {
     let said = run_in_vain(&[("maxWait", "20"), ("timeout", "1000")]);
-    // One of them may have its turn if this machine stands still for a second.
+    // If this machine stalls for a second, one of the users may still get the connection in time.
     assert!(said.contains("no connection of the pool was free in time"), "{said}");
-    // Without bound, each has its turn.
+    // Without a limit on the wait, each user gets the connection in turn.
     let said = run_in_vain(&[("maxWait", "-1"), ("timeout", "50")]);
     assert_eq!(said.matches("no answer came in time").count(), 3, "{said}");
 }
 
-/// Properties of a data set, and the labels that come of it.
+/// Properties of a Redis Data Set, and the expected labels.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
 
-/// A Redis server on a port of its own, ended with this.
+/// A `redis-server` process on a free port. It is killed on drop.
 struct Server(std::process::Child);
 
 impl Drop for Server {
@@ -294,7 +294,8 @@ fn a_real_server_answers_as_the_target_does() {
 
 #[test]
 fn a_run_that_is_ended_at_once_does_not_wait_for_values() {
-    // It takes the connection, and never answers; two users wait for it, and one for its answer.
+    // The server accepts the connection and never answers. One user waits for a response, and two users wait for the
+    // connection.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("an address").port();
     let program = Program::new();
@@ -305,7 +306,8 @@ fn a_run_that_is_ended_at_once_does_not_wait_for_values() {
     let (_held, _) = silent.accept().expect("a connection");
     let id = rustix::process::Pid::from_child(&child);
     let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    // Once asks, twice insists; signals that come together count once.
+    // The first SIGINT stops the run in order, the second stops it immediately. The kernel merges signals that arrive
+    // together, so the test repeats them.
     while child.try_wait().expect("a state").is_none() {
         assert!(std::time::Instant::now() < end, "never: the end of the run");
         let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);

@@ -1,4 +1,4 @@
-//! The HTML report, through the program: at the end of a run, of a run that was killed, of a result file.
+//! The HTML report that the program writes: at the end of a run, for a killed run, and for a result file.
 
 mod program;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const NEVER: Duration = Duration::from_secs(60);
 
-/// A program that is killed at the end of its test, however that comes.
+/// A program that is killed when its test ends, also if the test fails.
 struct Killed(std::process::Child);
 
 impl Drop for Killed {
@@ -19,7 +19,7 @@ impl Drop for Killed {
     }
 }
 
-/// Runs the plan against a target of its own.
+/// Runs the plan against a new target.
 fn asked(more: &[&str]) -> Program {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let program = Program::new();
@@ -191,7 +191,7 @@ fn what_cannot_be_written_is_said() {
 fn tables_have_all_labels_of_a_result_file() {
     let program = Program::new();
     let mut rows = String::from("timeStamp,elapsed,label,responseCode,responseMessage,success\n");
-    // They differ in letters: labels that differ in digits are folded.
+    // Labels differ in letters, because the report merges labels that differ only in digits.
     let letter = |n: i64| char::from(b'a' + (n % 20) as u8);
     for i in 0..6000 {
         let n = i % 300;
@@ -211,7 +211,7 @@ fn tables_have_all_labels_of_a_result_file() {
     assert_eq!(csv.lines().count(), 301);
     assert!(csv.lines().skip(1).all(|line| line.starts_with("'=")), "{csv}");
     let seconds = program.read("tables/timeline.csv");
-    // The last rows end a fraction of a second after the sixtieth second: it is part of that one.
+    // The last rows end a fraction of a second after second 60 and count in that second.
     assert_eq!(seconds.lines().count(), 61, "{seconds}");
 }
 
@@ -273,7 +273,7 @@ fn of_a_result_file_there_is_one_beside_it() {
     assert_eq!(wrong.code, 2, "{wrong:?}");
 }
 
-/// Rows of 90 s of two labels, the second of which is hostile; times are `percent` of a wandering 20 ms.
+/// Returns rows of 90 s with two labels, one of them hostile HTML. Times are `percent` of a random 10 to 30 ms.
 fn rows(seed: u64, percent: u64) -> String {
     let mut random = answers::random::Random::new(seed);
     let mut rows = String::from(
@@ -290,7 +290,7 @@ fn rows(seed: u64, percent: u64) -> String {
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)></script><b>`@all|";
 
-/// The only folder in `runs` with that beginning.
+/// Returns the folder in `runs` whose name starts with `begin`.
 fn answer(program: &Program, begin: &str) -> PathBuf {
     let entries = std::fs::read_dir(program.path("runs")).expect("a folder of runs");
     let mut found = entries.map(|entry| entry.expect("an entry").path());
@@ -298,7 +298,8 @@ fn answer(program: &Program, begin: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("{begin}"))
 }
 
-/// The page in that folder, whose first screen has these parts, and which nothing hostile has entered.
+/// Returns the data of the report page in `folder`. Asserts that its first screen contains `parts` and that no hostile
+/// HTML is unescaped.
 fn page_with(folder: &Path, parts: &[&str]) -> Value {
     let html = std::fs::read_to_string(folder.join("report.html")).expect("a page");
     let (screen, _) = html.split_once("<script").expect("a script behind the screen");
@@ -370,7 +371,7 @@ fn a_comparison_says_what_either_file_lacks_and_counts_all_rows() {
     let program = Program::new();
     let (a, b) = (rows(1, 100), rows(2, 140));
     let (head, rest) = a.split_once('\n').expect("a heading");
-    // A torn row, and a last row that is cut.
+    // One file has an incomplete row in the middle, the other file's last row is cut off.
     program.write("torn.jtl", &format!("{head}\n17,5,x\n{rest}"));
     program.write("cut.jtl", &b[..b.len() - 12]);
     for (line, side, loss) in [
@@ -405,7 +406,7 @@ fn a_comparison_says_what_either_file_lacks_and_counts_all_rows() {
     );
 }
 
-/// A sweep whose points are result files: loads with their seeds and times.
+/// Writes a sweep whose points are result files. Each point has a load, a random seed and a percentage for its times.
 fn sweep(program: &Program, name: &str, points: &[(u32, u64, u64)]) {
     let point = |&(load, seed, percent): &(u32, u64, u64)| {
         let file = format!("{name}-{load}.jtl");
@@ -424,7 +425,7 @@ fn two_sweeps_with_long_points_leave_a_page() {
     let program = Program::new();
     sweep(&program, "a", &[(1, 1, 100), (4, 2, 100), (8, 3, 100), (16, 4, 100)]);
     sweep(&program, "b", &[(1, 5, 100), (4, 6, 130), (8, 7, 100), (32, 8, 100)]);
-    // A point that is too short for intervals.
+    // This point is too short for confidence intervals.
     let short: String = program.read("b-8.jtl").split_inclusive('\n').take(3000).collect();
     program.write("b-8.jtl", &short);
     let ended = program.run(&["compare", "a", "b", "--fail-if", "p95 > +5%"]);
@@ -482,10 +483,10 @@ fn a_page_says_why_two_runs_cannot_be_compared() {
     assert_eq!(page(&html)["validity"][0]["refuses"], true);
 }
 
-/// A plan whose name is hostile, with a load that is pure waiting.
+/// A plan whose file name is hostile HTML. Its samples only sleep.
 const NAMED: &str = "<img src=x onerror=alert(1)>`@all|.jmx";
 
-/// The same page, made anew from the folder's runs after it was moved.
+/// Builds the report page again after the folder has been moved, and returns the page's data.
 fn made_again(program: &Program, folder: &Path) -> Value {
     let moved = program.path("moved");
     std::fs::rename(folder, &moved).expect("it can be moved");
@@ -512,7 +513,7 @@ fn a_sweep_leaves_a_page_that_can_be_made_again() {
     let made = page_with(&folder, &["Model: none.", "Rate by load", "class=\"span\""]);
     assert_eq!((&made["kind"], &made["axis"]), (&"sweep".into(), &"users".into()));
     assert_eq!(made["model"]["name"], "none");
-    // Which sentence it is depends on the machine; it is the same on both.
+    // The sentence depends on the machine, but the page and the terminal show the same sentence.
     let answer = made["sentences"][0]["en"].as_str().expect("a sentence");
     assert!(!answer.is_empty() && ended.out.starts_with(answer), "{answer}: {ended:?}");
     let sweep: Value =
@@ -536,7 +537,7 @@ fn a_search_leaves_a_page_that_can_be_made_again() {
     let line = ["capacity", NAMED, "--fail", "p95 < 30s", "--at-most", "3", "--probe", "2s"];
     let more = ["--settle", "0s", "-Jloops=-1", "-Jms=5", "--markdown", "made.md"];
     let ended = program.run(&[&line[..], &more].concat());
-    // On a machine that others fill, it says so.
+    // On a busy machine the search ends with 8.
     assert!([0, 8].contains(&ended.code), "{ended:?}");
     let folder = answer(&program, "capacity-");
     let made = page_with(&folder, &["p95 &lt; 30s", "Probes in their order", "容量"]);

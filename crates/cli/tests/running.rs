@@ -1,4 +1,4 @@
-//! Runs of the real program: what they print, what they leave behind, how they end.
+//! Runs of the real program: their output, their files and their exit codes.
 
 mod program;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use program::{Program, ended};
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -194,7 +194,7 @@ fn a_plan_with_what_cannot_run_is_refused_and_skipped_on_demand() {
     );
 }
 
-/// A run of one user through a plan around one sampler with its children.
+/// Returns a plan with two users, three iterations and one sampler with these child elements.
 fn below_a_sampler(elements: &str) -> String {
     let plan = r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="p"/><hashTree>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="g"><stringProp name="ThreadGroup.num_threads">2</stringProp>
@@ -238,7 +238,7 @@ fn an_extractor_that_throws_in_jmeter_is_told_by_check_and_in_the_log() {
         assert_eq!(ended.code, 0, "{class}: {}", ended.err);
         assert_eq!(program.read("rows.jtl").lines().count(), 1, "{class}");
         let log = program.read("run.log");
-        // Once for a core that has met it.
+        // Each core that runs the extractor logs the message once.
         let told = log.lines().filter(|line| line.contains(words)).count();
         assert!((1..=2).contains(&told), "{class}: {log}");
     }
@@ -334,7 +334,7 @@ fn a_folder_that_cannot_be_made_is_told_and_the_run_goes_on() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("cannot make the run's folder under taken"), "{ended:?}");
     assert_eq!(program.read("out.jtl").lines().count(), 2);
-    // The rows of --jtl belong into that folder.
+    // `--jtl` writes its rows into the run's folder, which cannot be created here.
     let ended = program.run(&["run", "plan.jmx", "--runs", "taken", "--jtl"]);
     assert_eq!(ended.code, 9, "{ended:?}");
     assert!(ended.err.contains("lost: all rows"), "{ended:?}");
@@ -347,7 +347,8 @@ fn jmeters_control_port_ends_a_run() {
     }
 }
 
-/// Runs an endless plan by JMeter's command line and sends commands to its control port, `word` last; returns the exit code.
+/// Runs an endless plan by JMeter's command line and sends commands to its control port, `word` last. Returns the exit
+/// code.
 fn ended_through_the_control_port(word: &[u8]) -> Option<i32> {
     let program = Program::new();
     let line = [
@@ -390,7 +391,7 @@ fn a_plans_own_summariser_has_lines_of_its_own() {
     assert!(summed("Mine") && summed("summary"), "{ended:?}");
 }
 
-/// A killed run leaves a whole document with all rows that were handed over.
+/// After a kill, the XML file contains all rows that were written, each complete. Only the end tag is missing.
 #[test]
 fn an_xml_file_can_be_read_after_a_kill() {
     let program = Program::new();
@@ -412,7 +413,7 @@ fn an_xml_file_can_be_read_after_a_kill() {
     assert_eq!(table.expect("a table").values("label").filter(|l| *l == "Sleep").count(), whole);
 }
 
-/// JMeter's process lives on for a minute after such a group, so that no case is recorded from it.
+/// JMeter's process needs a minute to end after an Open Model Thread Group, so no parity case covers it.
 #[test]
 fn an_open_model_starts_users_by_its_schedule() {
     let program = Program::new();
@@ -503,7 +504,7 @@ fn the_summary_says_which_plan_ran_and_how_it_ended() {
     }
 }
 
-/// The kind of a message stands beside its text: an element may have any name.
+/// A message carries its kind separately from its text, because an element may have any name.
 #[test]
 fn names_of_elements_say_nothing_of_the_kind_of_a_message() {
     for name in ["Lost", "Stdout", "Ended", "Error"] {
@@ -523,7 +524,7 @@ fn names_of_elements_say_nothing_of_the_kind_of_a_message() {
     }
 }
 
-/// A plan with these elements in place of its sampler.
+/// Returns the plan with these elements instead of its sampler.
 fn plan_of(elements: &str) -> String {
     let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
     let (_, after) = rest.split_once("<!--more-->").expect("a place");
@@ -584,7 +585,7 @@ fn pipes_that_nobody_reads_or_writes_are_refused() {
     let ended = program.run(&["run", "pipe"]);
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(ended.err.contains("it is a pipe that no program writes to"), "{ended:?}");
-    // With a reader, rows go through it.
+    // If a program reads the pipe, the run writes its rows to it.
     let read = program.shell(
         "cat pipe > rows & $0 run plan.jmx --no-report -Jloops=3 -l pipe; wait; wc -l < rows",
     );

@@ -1,7 +1,7 @@
-//! Output shown in the documents is the program's output.
+//! Output shown in the documents is the program's real output.
 //!
-//! A block of a document after `<!-- output of: SCENE -->` has lines that the scene prints, in that order.
-//! Numbers may be others where the scene says so. `UPDATE_DOCS=1 cargo test -p throng --test shown` writes such blocks anew.
+//! A block after `<!-- output of: SCENE -->` in a document contains lines that the scene prints, in that order. Numbers
+//! may differ if the scene says so. `UPDATE_DOCS=1 cargo test -p throng --test shown` updates the blocks.
 
 mod program;
 
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use program::Program;
 
-/// A way to make output: a script of the shell in a folder with the plans of `tests/shown`; `$0` is the program.
+/// A scene produces output: a shell script that runs in a folder with the plans of `tests/shown`. `$0` is the program.
 struct Scene {
     name: &'static str,
     script: &'static str,
-    /// Whether numbers, which vary from run to run, may differ.
+    /// True if numbers may differ, because they vary from run to run.
     numbers_vary: bool,
 }
 
-/// Starts the target that `$target` says with its options and sets `port`.
+/// Shell lines that start the bundled target with the options in `$target` and set `port`.
 const TARGET: &str = r#"
     "$0" target $target --port 0 --seconds 60 > target.txt & pid=$!
     until grep -q '^listening on' target.txt; do sleep 0.05; done
@@ -44,7 +44,7 @@ const SCENES: &[Scene] = &[
     },
 ];
 
-/// Files with such blocks, and how many there are in each.
+/// Files with output blocks, and the number of blocks in each.
 const DOCUMENTS: &[(&str, usize)] = &[
     ("docs/checking-a-plan.md", 2),
     ("docs/preflight.md", 1),
@@ -56,7 +56,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The output of a scene, standard error first.
+/// Returns the output of a scene, standard error first.
 fn play(scene: &Scene) -> String {
     let program = Program::new();
     for plan in std::fs::read_dir(root().join("crates/cli/tests/shown")).expect("plans").flatten() {
@@ -67,7 +67,7 @@ fn play(scene: &Scene) -> String {
     format!("{}{}", ended.err, ended.out)
 }
 
-/// The line with one blank for several, and where numbers vary with `#` for each.
+/// Reduces several blanks to one and, if numbers vary, replaces each number by `#`.
 fn mask(line: &str, numbers_vary: bool) -> String {
     if !numbers_vary {
         return line.trim_end().to_owned();
@@ -77,7 +77,7 @@ fn mask(line: &str, numbers_vary: bool) -> String {
     while let Some(char) = chars.next() {
         let in_number = |next: char| next.is_ascii_digit() || ".,".contains(next);
         if char.is_ascii_digit() {
-            // Thousands are apart by a blank, but not behind a name such as p99.
+            // A blank followed by three digits continues a number (thousands), but not after a name such as p99.
             let named = out.ends_with(char::is_alphabetic);
             while let Some(next) = chars.peek().copied() {
                 let grouped = next == ' ' && !named && {
@@ -99,7 +99,7 @@ fn mask(line: &str, numbers_vary: bool) -> String {
     out
 }
 
-/// A block behind a mark: its scene, and where its lines begin and end.
+/// An output block in a document: its scene, and the range of its lines.
 struct Block {
     scene: String,
     from: usize,

@@ -1,4 +1,4 @@
-//! The view of a running test on a real terminal: what stands there while a test runs, and what is left of it.
+//! The live view of a running test on a real terminal: its frames during the run, and the screen after the end.
 
 mod program;
 #[path = "terminal_view/tty.rs"]
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use program::Program;
 use tty::{Run, Tty};
 
-/// Waits until the screen is so; a minute is an answer too.
+/// Waits until the screen satisfies the condition; fails the test after one minute.
 fn until(what: &str, run: &mut Run, mut holds: impl FnMut(&str) -> bool) -> String {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -26,7 +26,7 @@ fn shows_a_frame(screen: &str) -> bool {
     screen.contains("plan.jmx  ") && screen.contains("rate    ") && screen.contains(" Sleep")
 }
 
-/// Lines of the view that a screen has; each stands there once.
+/// Returns the line beginnings of the live view on the screen. Each beginning appears once per frame.
 fn beginnings(screen: &str) -> Vec<&str> {
     let words = ["users ", "rate ", "response p95 ", "errors "];
     let of = |line: &str| words.into_iter().find(|word| line.starts_with(word));
@@ -45,7 +45,7 @@ fn a_terminal_shows_the_running_test_and_ends_with_its_summary() {
     assert!(screen.contains(" of 50:00  "), "{screen}");
     assert!(screen.contains("✗ NOT MET  response p95 < 1ms"), "{screen}");
     assert!(run.raw().contains("\x1b[?2026h") && !run.raw().contains("\x1b[?1049h"));
-    // Another size: the frame is made for it, and there is one of it.
+    // After a resize, the view draws one frame for the new size.
     run.resize(120, 40);
     let wide = |screen: &str| screen.lines().any(|line| line.chars().count() > 90);
     let screen = until("a wide frame", &mut run, wide);
@@ -83,7 +83,7 @@ fn what_is_printed_meanwhile_stands_above_the_view() {
     let place = |words: &str| screen.find(words).unwrap_or_else(|| panic!("{words}: {screen}"));
     assert!(place("mark: word 0") < place("mark: word 1"), "{screen}");
     assert!(place("mark: word 2") < place("plan.jmx  "), "{screen}");
-    // At once: the program goes without tidying up.
+    // The third Ctrl-C ends the program immediately, without its normal cleanup.
     (0..3).for_each(|_| run.interrupt());
     let (code, screen) = run.finish();
     assert_eq!(code, 130, "{screen}");
@@ -96,7 +96,7 @@ fn a_killed_run_leaves_the_terminal_as_it_was() {
     let line = ["run", "plan.jmx", "-Jms=20", "-Jusers=4", "--duration", "50m"];
     let mut run = Tty::new(80, 24).run(&program, &line, &[]);
     until("a frame", &mut run, shows_a_frame);
-    // There is a second between two frames; only within a frame lines are not wrapped.
+    // The program draws one frame per second. It turns line wrapping off only while it draws a frame.
     let end = Instant::now() + Duration::from_secs(60);
     while !run.modes().is_empty() {
         assert!(Instant::now() < end, "never: the end of a frame");

@@ -1,10 +1,10 @@
-//! Untrusted plans: checking one runs nothing of it, and files that it names are read within limits.
+//! Untrusted plans: `check` and `preflight` execute nothing of a plan, and read files that it names only within limits.
 
 mod program;
 
 use program::{PLAN, Program};
 
-/// Whether there is what scripts run on.
+/// True if a Java machine and JMeter's jars are available. Otherwise the test counts as skipped.
 fn has_java() -> bool {
     let found = Program::new().run(&["jvm", "status"]);
     if found.code != 0 {
@@ -13,7 +13,7 @@ fn has_java() -> bool {
     found.code == 0
 }
 
-/// A sampler whose script writes a file as soon as it is compiled.
+/// Adds a sampler whose script writes a file when Groovy compiles it.
 fn leaves_a_file(program: &Program) -> String {
     let mark = program.path("compiled").display().to_string();
     let script = format!(
@@ -45,7 +45,7 @@ fn check_runs_no_code_of_a_plan_unless_it_may() {
     assert!(!ran.out.contains("unknown"), "{ran:?}");
 }
 
-/// Texts that leave a file where they are evaluated.
+/// A function call that writes a file when it is evaluated.
 const WRITES: &str = "${__StringToFile(written,x)}";
 
 #[test]
@@ -87,7 +87,7 @@ fn the_look_at_the_machine_before_a_run_evaluates_nothing_that_acts() {
     assert_eq!(program.read("written"), "xx", "once for each of the samples");
 }
 
-/// Runs the program and gives up on it after a minute.
+/// Runs the program and fails the test if it does not end within two minutes.
 fn ends(program: &Program, line: &str) -> program::Ended {
     let ended = program.shell(&format!("exec timeout -s KILL 120 \"$0\" {line}"));
     assert_ne!(ended.code, -1, "it had no end: {line}");
@@ -121,7 +121,7 @@ fn what_has_no_end_is_not_read_for_ever() {
         let ended = ends(&program, line);
         assert!(ended.err.contains("larger than 512 MiB"), "{line}: {ended:?}");
     }
-    // A pipe that the user gives is as good as a file.
+    // A pipe that the user names on the command line is read like a file.
     let ended = program.shell("cat plan.jmx | \"$0\" check /dev/stdin");
     assert_eq!(ended.code, 0, "{ended:?}");
 }
@@ -215,7 +215,7 @@ fn a_class_that_is_nowhere_is_found_without_running_anything() {
         assert!(words.contains("class com.example.Sampler is not in the class path"), "{words}");
         assert!(words.contains("put its jars into lib/ext"), "{words}");
     }
-    // With the class there, only Java can say what is in it.
+    // If the class exists, only Java can check its content, so `check` reports no error.
     program.shell("mkdir -p classes/com/example; touch classes/com/example/Sampler.class");
     let ended = program.run(&["check", "odd.jmx", "-Juser.classpath=classes"]);
     assert_eq!(ended.code, 0, "{ended:?}");

@@ -1,4 +1,4 @@
-//! Hosts that are watched: an exporter is asked while a run lasts, and what it says stands in the seconds of the run.
+//! Watched hosts: a run queries an exporter every second and records its metrics in the seconds of the run.
 
 #[path = "watching/hostile.rs"]
 mod hostile;
@@ -19,7 +19,7 @@ quiet! {
     alerts_that_fire_during_a_run_are_marks_of_it,
 }
 
-/// An exporter whose counter grows by 7 with each question.
+/// Starts an exporter whose counter grows by 7 with each query. Returns its port and the number of queries.
 fn exporter() -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -64,7 +64,7 @@ fn an_exporters_figures_stand_in_the_seconds_of_the_run() {
     };
     let connections = figure("connections");
     assert!(connections.len() >= 2 && connections.iter().all(|n| *n == 3.0), "{seconds:?}");
-    // 7 in a second or a little more, for it was asked once a second.
+    // The counter grows by 7 per query, and queries are one second or slightly more apart.
     let requests = figure("requests");
     assert!(
         !requests.is_empty() && requests.iter().all(|rate| (0.5..8.0).contains(rate)),
@@ -85,7 +85,7 @@ fn a_host_that_cannot_be_read_is_named_once_and_counted() {
     assert!(seconds(&program).iter().all(|second| second.get("watched").is_none()));
 }
 
-/// An Alertmanager at which an alert fires from the second question on, and not from the third.
+/// Starts an Alertmanager whose alert fires in the second query only.
 fn alertmanager() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -138,7 +138,7 @@ fn what_is_no_exporter_is_refused_or_named() {
     assert!(said.contains("the answer has no metrics of Prometheus"), "{said}");
 }
 
-/// The plan of [`Program`] with a PerfMon collector, whose agent has the port given.
+/// The plan of [`Program`] with a PerfMon Metrics Collector, whose agent listens on `port`.
 fn plan_with_collector(port: u16) -> String {
     let row = |kind: &str, parameters: &str| {
         format!(
@@ -157,7 +157,7 @@ fn plan_with_collector(port: u16) -> String {
     program::PLAN.replace("<!--more-->", &collector)
 }
 
-/// An agent that says the same each 100 ms; it keeps the lines that it was sent.
+/// Starts a PerfMon agent that sends the same metrics every 100 ms. Returns its port and the lines that it receives.
 fn agent() -> (u16, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -208,7 +208,7 @@ fn a_perfmon_collector_watches_and_writes_its_file() {
     assert_eq!((rows[0][1], rows[1][1], rows[0][7]), ("25500", "60000", "true"), "{file}");
 }
 
-/// The rows of the collector's file.
+/// Returns the rows of the collector's result file.
 fn rows(program: &Program) -> Vec<Vec<String>> {
     let file = program.read("servers.csv");
     file.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
@@ -222,7 +222,7 @@ fn an_agent_that_is_not_there_fails_in_the_collectors_file_only() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let said = ended.out + &ended.err;
     assert_eq!(said.matches("cannot watch 127.0.0.1: 127.0.0.1:1").count(), 1, "{said}");
-    // As the plug-in has it: a row for each figure, whose label is the exception.
+    // Like the plug-in, the collector writes a row for each metric with the exception as its label.
     let rows = rows(&program);
     assert!(rows.len() >= 3, "{rows:?}");
     for row in rows {
@@ -243,7 +243,7 @@ fn an_agent_is_read_by_udp_where_that_is_permitted() {
             let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
             match &*text {
                 "test\n" => drop(socket.send_to(b"Yep\n", from)),
-                // The second begins in the middle of a line, for datagrams get lost.
+                // The second datagram begins in the middle of a line, as after a lost datagram.
                 text if text.contains("metrics:") => {
                     for line in ["25.5\t60\t7\t\n", "26.5\t", "27.5\t60\t8\t\n"] {
                         let _ = socket.send_to(line.as_bytes(), from);
@@ -267,7 +267,7 @@ fn an_agent_is_read_by_udp_where_that_is_permitted() {
     };
     assert_eq!(of("127 CPU"), ["25500", "26500", "27500"], "{rows:?}");
     assert_eq!(of("127 TCP estab"), ["7000", "8000"], "{rows:?}");
-    // The last: an agent that is not told would send for ever.
+    // The last line must be `exit`. Without it, an agent would send metrics forever.
     let next = || lines.recv_timeout(std::time::Duration::from_secs(60)).expect("exit");
     let sent: Vec<String> =
         std::iter::from_fn(|| Some(next()).filter(|line| line != "exit\n")).collect();
@@ -278,7 +278,7 @@ fn an_agent_is_read_by_udp_where_that_is_permitted() {
     assert!(said.contains("cannot watch 127.0.0.1"), "TCP alone, as long as UDP is not permitted");
 }
 
-/// Answers each client in its own way, given the number of the client.
+/// Starts a server that passes each connection and its number to `answer`.
 fn agents(answer: impl Fn(usize, std::net::TcpStream) + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -298,7 +298,7 @@ fn an_agent_that_goes_away_leaves_no_rows_and_is_asked_again() {
             return;
         }
         let _ = (lines.next(), socket.write_all(b"Yep\n"));
-        // Interval and metrics.
+        // Reads the two lines with the interval and the metrics, then sends the metrics.
         let _ = (lines.next(), lines.next(), socket.write_all(b"50\t60\t7\t\n"));
     });
     let program = Program::new();

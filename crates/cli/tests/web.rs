@@ -1,4 +1,5 @@
-//! Pages in a browser: whom the server answers, what a page is told of a run, and that no client costs the run a sample.
+//! The live page in a browser: which clients the server answers, which data of a run a page gets, and that no client
+//! costs the run a sample.
 
 mod client;
 mod program;
@@ -88,7 +89,7 @@ fn only_who_has_a_token_and_calls_the_server_by_its_name_is_answered() {
     assert_eq!(run.end().code, 130);
 }
 
-/// Requests that are no requests, a mark, and a pause.
+/// Sends invalid control requests, which the server refuses, then a mark and a pause.
 fn controls(run: &Links, program: &Program, events: &mut Events) {
     for refused in [
         json!({ "command": "rate", "value": 5 }),
@@ -133,7 +134,7 @@ fn a_page_follows_a_run_changes_it_and_becomes_its_report() {
     assert_eq!((&only["read_only"], &only["controls"]), (&json!(true), &json!([])));
 
     let mut events = run.events(&run.read, begin["last_id"].as_u64());
-    // A figure that was nothing until then has a column from its second on: pages begin again with it.
+    // A metric that was zero so far gets a column with its first value. The page must then reload its data.
     let mut page = begin;
     let second = loop {
         let (id, event, data) = events.next();
@@ -158,7 +159,7 @@ fn a_page_follows_a_run_changes_it_and_becomes_its_report() {
     until("9 users", || last(&program, "users") == 9);
     controls(&run, &program, &mut events);
 
-    // Who has lost some events goes on behind the last one, and who has lost too many begins again.
+    // A client that missed a few events continues after its last event. A client that missed too many must reload.
     let newest = run.get("/api/page", &run.full).json()["last_id"].as_u64().expect("a number");
     assert_eq!(run.events(&run.full, Some(newest - 1)).next().0, newest);
     assert_eq!(run.events(&run.full, Some(newest + 1000)).next().1, "again");
@@ -252,7 +253,7 @@ fn a_server_for_others_is_told_of() {
     assert!(jmeter.code == 0 && jmeter.out.contains("Live page"), "{jmeter:?}");
 }
 
-/// Samples of a run of so many.
+/// Returns the number of samples of a completed run.
 fn samples(program: &Program) -> u64 {
     let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
     let summary: Value = serde_json::from_str(&text.expect("a summary")).expect("JSON");
@@ -262,10 +263,10 @@ fn samples(program: &Program) -> u64 {
 #[test]
 fn clients_that_do_not_read_flood_or_send_rubbish_cost_no_sample() {
     let program = Program::new();
-    // 8 users, each 400 times 20 ms: as many samples as without a page.
+    // 8 users with 400 samples of 20 ms each: the run must have as many samples as without pages.
     let options = ["-Jusers=8", "-Jloops=400"];
     let mut run = start(&program, &options);
-    // Eight that ask for events and pages and never read, with a token.
+    // Eight clients with a token request events and pages and never read them.
     let idle: Vec<TcpStream> = (0..8).map(|n| {
         let path = if n % 2 == 0 { "/api/events" } else { "/api/page" };
         let mut stream = run.connect();
@@ -273,7 +274,7 @@ fn clients_that_do_not_read_flood_or_send_rubbish_cost_no_sample() {
         let _ = stream.write_all(request.as_bytes());
         stream
     }).collect();
-    // Others that say nothing, or never end.
+    // 100 clients send incomplete requests and then nothing more.
     let silent: Vec<TcpStream> = (0..100)
         .map(|_| {
             let mut stream = run.connect();
@@ -302,7 +303,7 @@ fn clients_that_do_not_read_flood_or_send_rubbish_cost_no_sample() {
             count
         })
     };
-    // Whoever has a token is answered all the same.
+    // During the flood, a client with a token still gets its response.
     until("an answer in the flood", || run.get("/api/page", &run.read).status == 200);
     let ended = run.end();
     over.store(true, Ordering::Relaxed);

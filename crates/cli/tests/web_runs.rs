@@ -1,5 +1,5 @@
-//! `throng web`: the list of a folder's runs, their reports, comparisons and names; and that no request reaches anything
-//! beside that folder, or deletes what is no run's.
+//! `throng web`: the list of runs in a folder, with their reports, comparisons and names. No request may read outside
+//! that folder or delete files that belong to no run.
 
 mod client;
 mod program;
@@ -14,7 +14,7 @@ use client::{Answer, Links, until};
 use program::Program;
 use serde_json::{Value, json};
 
-/// A folder with so many short runs.
+/// Creates a folder with `count` short runs.
 fn runs(count: usize) -> Program {
     let program = Program::new();
     for _ in 0..count {
@@ -81,7 +81,7 @@ fn runs_are_listed_opened_and_compared() {
         assert_eq!(fs::read_to_string(file).expect("a report"), page.body);
     }
     let (a, b) = (&entries[0]["id"], &entries[1]["id"]);
-    // A look writes nothing, and needs no more than the link that reads.
+    // Viewing a comparison writes no files, and the read-only link permits it.
     let look = links.get(&format!("/api/compare?a={a}&b={b}"), &links.read).json();
     let page = links.get(look["address"].as_str().expect("an address"), "");
     assert!(page.status == 200 && page.body.contains("id=\"data\""), "{}", page.head);
@@ -94,10 +94,10 @@ fn runs_are_listed_opened_and_compared() {
     let made = all.iter().find(|entry| entry["kind"] == "comparison").expect("an entry");
     assert_eq!(made["address"], kept["address"]);
     assert!(made["words"]["en"].is_string() && made["plan"] == "plan.jmx", "{made}");
-    // Of runs of less than a second all requests are compared.
+    // Runs shorter than a second are compared with all their requests.
     assert!(made["samples"] == made["a"]["samples"] && made["of"]["en"] == "B", "{made}");
     assert!(made["samples"].as_u64().is_some_and(|samples| samples > 0), "{made}");
-    // It is the one that the program makes, too, when it is asked for again.
+    // The program builds the comparison's report again on request, by page and by command.
     let path = folder(&program, made);
     fs::remove_file(path.join("report.html")).expect("a report");
     assert_eq!(links.get(made["address"].as_str().expect("an address"), "").status, 200);
@@ -117,11 +117,11 @@ fn runs_are_listed_opened_and_compared() {
     end(links);
 }
 
-/// The entry of an answer, and the answer as its file has it.
+/// Runs a command that leaves a result in the list. Returns its list entry and the JSON of its file.
 fn answered(line: &[&str], file: &str) -> (Value, Value) {
     let program = Program::new();
     let ended = program.run(&[line, &["-Jms=20", "-Jloops=-1"]].concat());
-    // A machine that is full makes an answer doubtful, and an answer it is.
+    // On a busy machine the result is doubtful, and it is listed nevertheless.
     assert!([0, 4].contains(&ended.code), "{ended:?}");
     let links = serve(&program);
     let entry = entries(&links).remove(0);
@@ -130,7 +130,7 @@ fn answered(line: &[&str], file: &str) -> (Value, Value) {
     (entry, serde_json::from_str(&text).expect("JSON"))
 }
 
-/// Whether the entry says that its figures are those at the load of a point or a probe.
+/// True if the list entry says that its figures belong to this point's load.
 fn is_of(entry: &Value, point: &Value) -> bool {
     let users = point["load"].as_f64().expect("a load");
     entry["of"]["en"] == format!("at {users} user{}", if users == 1.0 { "" } else { "s" })
@@ -150,7 +150,7 @@ fn sweeps_are_listed_with_the_figures_of_their_best_point() {
     assert_eq!(entry["error_share"], figures["errors"]);
     let p95 = figures["p95"]["value"].as_f64().expect("a p95") * 1000.0;
     assert_eq!(entry["p95_us"].as_f64(), Some(p95));
-    // The other one has a lower rate, or does not count.
+    // Every other point has a lower rate or is excluded.
     let lower = |of: &Value| of["figures"]["rate"].as_f64() <= figures["rate"].as_f64();
     assert!(points.iter().all(|of| lower(of) || of["excluded"].is_string()), "{entry} {sweep}");
 }
@@ -202,7 +202,7 @@ fn runs_are_named_and_deleted_but_not_by_who_may_only_read() {
     {
         assert_eq!(links.post("/api/delete", &links.full, &body).status, 400, "{body}");
     }
-    // A file that is no run's keeps all of the folder.
+    // A file that belongs to no run prevents the deletion of the whole folder.
     fs::write(path.join("notes.txt"), "mine").expect("a file");
     let refused = links.post("/api/delete", &links.full, &json!({ "ids": [id] })).json();
     assert!(refused["words"]["en"].as_str().expect("words").contains("notes.txt"), "{refused}");
@@ -240,7 +240,7 @@ fn a_run_that_goes_on_is_shown_as_such_and_cannot_be_deleted() {
     assert_eq!(entry["state"], "running");
     let refused = links.post("/api/delete", &links.full, &json!({ "ids": [entry["id"]] })).json();
     assert!(refused["words"]["en"].as_str().expect("words").contains("stop it first"), "{refused}");
-    // Its report is that of the run so far, and is not kept.
+    // The report of a running test covers the time so far and is not written to the folder.
     assert_eq!(links.get(entry["address"].as_str().expect("an address"), "").status, 200);
     assert!(!folder(&program, &entry).join("report.html").exists());
     child.kill().expect("it runs");
@@ -251,7 +251,7 @@ fn a_run_that_goes_on_is_shown_as_such_and_cannot_be_deleted() {
     end(links);
 }
 
-/// Asks with a request line of one's own.
+/// Sends a GET request with an arbitrary request target.
 fn raw(links: &Links, target: &str) -> Answer {
     let head = format!(
         "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n",
@@ -289,7 +289,8 @@ fn only_who_has_a_token_and_calls_the_server_by_its_name_is_answered() {
             body.len()
         );
         assert_eq!(links.send(request.as_bytes()).status, 403, "{headers}");
-        // Reports have no token, so that links can open them: the address is the secret, and the name is asked for.
+        // Requests for reports carry no token, so that links can open them. The secret is in the address, and the
+        // server checks the Host header.
         let address = entry["address"].as_str().expect("an address");
         let of_report =
             links.send(format!("GET {address} HTTP/1.1\r\n{headers}\r\n\r\n").as_bytes());
@@ -300,7 +301,7 @@ fn only_who_has_a_token_and_calls_the_server_by_its_name_is_answered() {
         links.full
     );
     assert_eq!(links.send(huge.as_bytes()).status, 413);
-    // Clients that send slowly, or nothing, are in nobody's way.
+    // Clients that send slowly or nothing do not delay other clients.
     let slow: Vec<_> = (0..100)
         .map(|_| {
             let mut stream = links.connect();
@@ -344,7 +345,7 @@ fn no_request_names_a_path() {
     end(links);
 }
 
-/// A copy of a run's folder.
+/// Copies a run's folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
@@ -358,12 +359,12 @@ fn links_are_not_followed_and_foreign_paths_not_read() {
     let program = runs(1);
     let runs = program.path("runs");
     let own = program.run_folder();
-    // Beside the folder: a run and a file that nobody has asked for.
+    // Outside the folder of runs: a run and a file that the server must not read.
     let outside = program.path("outside");
     copy(&own, &outside);
     fs::write(outside.join("report.html"), "SECRET").expect("a file");
     symlink(&outside, runs.join("link")).expect("a link");
-    // A run whose files are links, and one of pipes that would be waited for.
+    // Creates a run whose files are symbolic links, and a run whose files are pipes, on which a read would block.
     for name in ["linked", "half"] {
         copy(&own, &runs.join(name));
     }
@@ -383,7 +384,7 @@ fn links_are_not_followed_and_foreign_paths_not_read() {
     }
     pipe("piped/summary.json");
     pipe("piped/record");
-    // A comparison that names what is outside.
+    // A comparison whose description names a run outside the folder.
     let sources = json!({
         "a": [own], "b": [outside], "at": null,
         "asked": { "floor": 0.02, "anyway": true, "fail_if": [] },

@@ -1,4 +1,4 @@
-//! `throng jmeter install-plugin`: a JMeter gets the plug-in, keeps what is not ours, and can be rid of it.
+//! `throng jmeter install-plugin`: installs the plug-in into a JMeter, keeps foreign files, and can remove the plug-in.
 
 mod program;
 
@@ -9,7 +9,7 @@ use program::Program;
 
 const INSTALL: [&str; 3] = ["jmeter", "install-plugin", "home"];
 
-/// A folder that looks like a JMeter of that version, as Maven names its jars.
+/// Creates a folder that looks like a JMeter of this version, with jars named as Maven names them.
 fn home(program: &Program, version: &str) -> PathBuf {
     for name in
         ["home/bin/ApacheJMeter.jar", &format!("home/lib/ext/ApacheJMeter_core-{version}.jar")]
@@ -40,7 +40,7 @@ fn the_plugin_is_installed_replaced_and_removed() {
     let ended = program.run(&INSTALL);
     assert!(ended.code == 0 && ended.out.contains("was there already"), "{ended:?}");
 
-    // Another version: the time of the first entry is another one.
+    // Simulates another plug-in version: the jar's first entry has another time.
     let mut older = installed.clone();
     older[10] ^= 1;
     fs::write(&jar, &older).expect("a jar");

@@ -1,4 +1,5 @@
-//! Backend Listeners of a run over machines: their server hears of one run, whatever the number of machines.
+//! Backend Listeners of a run on several machines: the listener's server receives the metrics of one run, not one set
+//! per machine.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -7,7 +8,7 @@ use std::process::Command;
 use super::super::program::{PLAN, Program, ended};
 use super::Machines;
 
-/// The listener, which sends each second what all requests did, as Graphite's text.
+/// A Backend Listener that sends the sums over all requests each second in Graphite's text format.
 const LISTENER: &str = r#"<BackendListener testclass="BackendListener" testname="Away" enabled="true">
 <elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
 <elementProp name="a" elementType="Argument"><stringProp name="Argument.name">graphiteMetricsSender</stringProp>
@@ -19,7 +20,8 @@ const LISTENER: &str = r#"<BackendListener testclass="BackendListener" testname=
 </collectionProp></elementProp>
 <stringProp name="classname">org.apache.jmeter.visualizers.backend.graphite.GraphiteBackendListenerClient</stringProp></BackendListener><hashTree/>"#;
 
-/// The listener's server heard so many connections, requests, and users that had started at the end.
+/// Runs the plan and returns what the Graphite server received: number of connections, sum of the request counts, and
+/// the number of started users at the end.
 fn heard(program: &Program, command: &mut Command) -> (usize, u64, u64) {
     let server = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = server.local_addr().expect("an address").port();

@@ -1,5 +1,5 @@
-//! Runs with agents. In place of ssh stands a small program that starts the command of ssh on this machine, with a home
-//! of its own.
+//! Runs with agents. A shell script replaces `ssh`: it runs the given command on this machine in a separate home
+//! folder.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -15,7 +15,8 @@ mod taken;
 use super::program::{Ended, Program, ended};
 use super::{SHARING, is_gone, run_seconds, share, share_in, summary, until};
 
-/// The stand-in: options, then the machine, then the command. A machine called away is not to be had.
+/// Replacement for `ssh`: takes options, the machine's name and the command. The machine `away` is unreachable; the
+/// machine `slow` never answers.
 const SSH: &str = r#"#!/bin/sh
 while [ $# -gt 2 ]; do shift; done
 if [ "$1" = away ]; then echo "ssh: connect to host away port 22: No route to host" >&2; exit 255; fi
@@ -25,13 +26,13 @@ cd "$HOME" || exit 1
 sh -c "$2"
 "#;
 
-/// A program whose ssh is the stand-in.
+/// The program under test, with the script [`SSH`] as its `ssh`.
 pub(crate) struct Machines {
     pub(crate) program: Program,
 }
 
 impl Machines {
-    /// `has_program`: the machines have the program already.
+    /// Creates the test folder. With `has_program`, the machines already have the program in their cache.
     pub(crate) fn new(has_program: bool) -> Self {
         let program = Program::new();
         program.write("ssh", SSH);
@@ -61,7 +62,7 @@ impl Machines {
         ended(self.command(line).output().expect("the program starts"))
     }
 
-    /// A run that has so many seconds behind it.
+    /// Starts a run and returns when it has recorded `seconds` seconds.
     fn in_flight(&self, seconds: usize, line: &str) -> Child {
         let line: Vec<&str> = line.split(' ').collect();
         let mut command = self.command(&line);
@@ -71,14 +72,14 @@ impl Machines {
         child
     }
 
-    /// Folders of runs on the machines.
+    /// Returns the run folders on the machines.
     fn kept(&self) -> Vec<PathBuf> {
         let runs = std::fs::read_dir(self.program.path("home/.cache/throng/runs"));
         runs.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
     }
 }
 
-/// All processes that descend from one.
+/// Returns the ids of all descendant processes of the process `of`.
 pub(crate) fn descendants(of: u32) -> Vec<u32> {
     let children = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children"));
     let children: Vec<u32> = children
@@ -89,7 +90,7 @@ pub(crate) fn descendants(of: u32) -> Vec<u32> {
     children.iter().flat_map(|child| std::iter::once(*child).chain(descendants(*child))).collect()
 }
 
-/// Agents of a run.
+/// Returns the agent processes of a run.
 fn agents(child: &Child) -> Vec<Pid> {
     let is_agent = |id: &u32| {
         let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
@@ -139,7 +140,8 @@ fn one_machine_with_one_process_does_what_one_process_does() {
     assert_eq!(headers, 1, "the coordinator alone writes it");
 }
 
-/// A run that reads a data file large enough to be cut, of which each line must be asked for once.
+/// Runs a plan whose data file is large enough to be divided among machines, and asserts that each line is requested
+/// once.
 fn reads_each_line_once(machines: &Machines, more: &[&str]) -> Ended {
     let target = targets::start(targets::Config::new("mirror")).expect("a target");
     let pad = "x".repeat(8_000);
@@ -204,7 +206,7 @@ fn an_agent_that_is_killed_is_named_and_the_others_go_on() {
     assert!(["a", "b", "c"].contains(&name), "{missing}");
     assert!(ended.err.contains(&format!("agent {name} (process")), "{ended:?}");
     assert!(missing["from_ms"].as_i64().is_some_and(|from| from > 0), "{missing}");
-    // Each agent has 10 users with 100 samples; that one made at most all of its own.
+    // Each agent has 10 users with 100 samples each; the killed agent lost at most its own samples.
     let requests = summary["requests"].as_u64().expect("a number");
     assert!((2000..3000).contains(&requests), "{requests}");
     let at_most = missing["samples_at_most"].as_u64().expect("a bound");

@@ -1,4 +1,4 @@
-//! Rows that agents send to where they are kept.
+//! Agents that upload their result rows to a store by HTTP PUT.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex};
 use super::super::summary;
 use super::Machines;
 
-/// Files that a store got, by their paths, and what stood in the headers.
+/// Files that a store received: path to headers and body.
 type Files = Arc<Mutex<BTreeMap<String, (String, Vec<u8>)>>>;
 
-/// A store that takes PUT, and refuses files whose path has a word. Its thread ends with the test's process.
+/// Starts an HTTP store that accepts PUT and refuses files whose path contains `refused`. Its thread runs until the
+/// test process ends.
 fn store(refused: &'static str) -> (SocketAddr, Files) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -34,7 +35,7 @@ fn take(stream: &TcpStream, refused: &str, kept: &Files) {
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let lower = head.to_ascii_lowercase();
     let length = lower.lines().find_map(|line| line.strip_prefix("content-length: "));
-    // A store of objects wants to know the length first.
+    // Object stores require Content-Length.
     let length = length.and_then(|length| length.trim().parse().ok()).expect("its length");
     let mut body = vec![0; length];
     from.read_exact(&mut body).expect("the whole file");
@@ -47,12 +48,12 @@ fn take(stream: &TcpStream, refused: &str, kept: &Files) {
     let _ = stream.write_all(answer.as_bytes());
 }
 
-/// Whether a line of a result file is a row.
+/// True if a line of a result file is a row and not a heading.
 fn is_row(line: &&String) -> bool {
     line.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// The lines of a file that gzip has made.
+/// Returns the lines of a gzip-compressed file.
 fn unpacked(bytes: &[u8]) -> Vec<String> {
     let mut gzip = Command::new("gzip");
     let gzip = gzip.arg("-dc").stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,4 +1,5 @@
-//! Relays between the coordinator and the machines: the run is the same, and what is lost is named.
+//! Relays between the coordinator and the machines: results are the same as without relays, and lost machines are
+//! named.
 
 use std::path::PathBuf;
 
@@ -50,7 +51,7 @@ fn a_machine_that_is_lost_behind_a_relay_is_named() {
         "run plan.jmx -l out.jtl --fleet ssh:a,b,c --relays 1 --workers 1 -Jusers=30 -Jloops=100 -Jms=100",
     );
     let agents = agents(&child);
-    // The relay is one, too, by another path.
+    // The relay is an agent process too; its program has another path, so `agents` does not count it.
     assert_eq!(agents.len(), 3, "{agents:?}");
     kill_process(agents[0], Signal::KILL).expect("it lives");
     let ended = ended(child.wait_with_output().expect("its end"));

@@ -1,4 +1,4 @@
-//! Runs with agents by ssh whose coordinator is killed, and which another one takes over.
+//! Runs with agents by ssh: the coordinator is killed, and another coordinator takes the run over.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::super::program::Ended;
 use super::super::{is_gone, run_seconds, summary, until};
 use super::{Machines, agents, descendants};
 
-/// A run with two agents, its target and its folder.
+/// A run on two machines, with its target and its folder.
 struct Run {
     machines: Machines,
     target: Running,
@@ -24,7 +24,8 @@ struct Run {
 }
 
 impl Run {
-    /// A run that has two seconds behind it. PORT stands for the target's.
+    /// Starts the command `way` with the options `line`, and returns when two seconds are recorded. `PORT` in `way` is
+    /// replaced by the target's port.
     fn new(way: &str, line: &str) -> Self {
         let machines = Machines::new(true);
         let target = targets::start(Config::new("mirror")).expect("a target");
@@ -36,7 +37,7 @@ impl Run {
         Self { machines, target, coordinator, folder }
     }
 
-    /// Divides the users of a plan among two machines.
+    /// Starts a run that divides the plan's users between two machines.
     fn divided(line: &str) -> Self {
         Self::new("run asking.jmx --fleet ssh:a,b --workers 1 -Jport=PORT", line)
     }
@@ -66,7 +67,7 @@ fn another_coordinator_reaches_the_agents_and_goes_on_to_the_end() {
     assert!(refused.code == 2 && refused.err.contains("still runs"), "{refused:?}");
     let works = agents(&run.coordinator);
     run.kill();
-    // Users go on meanwhile.
+    // Users keep running while the run has no coordinator.
     std::thread::sleep(Duration::from_millis(1_500));
     let before = run.target.log().len();
     let resumed = run.resume();
@@ -126,7 +127,7 @@ fn an_agent_that_was_killed_besides_is_named_with_what_may_be_missing() {
     let below = descendants(works[0].as_raw_pid() as u32);
     run.kill();
     kill_process(works[0], Signal::KILL).expect("it lives");
-    // Its users end with it, so that the target's count stays.
+    // The users of the killed agent end with its processes. After that the target's request count no longer changes.
     let gone = |id: &u32| Pid::from_raw(*id as i32).is_none_or(is_gone);
     until("the end of its processes", || below.iter().all(gone));
     let resumed = run.resume();
@@ -181,7 +182,7 @@ fn ctrl_c_ends_the_wait_for_an_agent_that_stands_still_and_the_run_can_be_taken_
     let mut command = run.machines.command(&run.resume_line());
     let mut waits =
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    // It says for whom it waits.
+    // The message names the agents that the coordinator waits for.
     let mut said = String::new();
     let mut lines = BufReader::new(waits.stdout.take().expect("a pipe"));
     while !said.contains("waiting for the answer of") {

@@ -1,4 +1,4 @@
-//! A small browser: asks a server of the program by HTTP, and follows its events.
+//! A small HTTP client that requests pages of Throng's web server and reads its event stream.
 
 #![allow(dead_code)]
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::program::{Ended, ended};
 
-/// A wait that has no other end.
+/// Longest wait of a test for any event.
 const NEVER: Duration = Duration::from_secs(60);
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + NEVER;
     while !holds() {
@@ -23,17 +23,17 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A program that serves pages, by the links that it has printed.
+/// A running program that serves pages, with the two links (full access and read only) that it printed.
 pub(crate) struct Links {
     child: Option<Child>,
-    /// Its output behind them.
+    /// Standard output after the two links.
     rest: Option<std::thread::JoinHandle<String>>,
     pub(crate) port: u16,
     pub(crate) full: String,
     pub(crate) read: String,
 }
 
-/// An answer.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -48,7 +48,7 @@ impl Answer {
 }
 
 impl Links {
-    /// Reads the two links that a program prints first.
+    /// Reads the two links that the program prints first.
     pub(crate) fn of(mut child: Child) -> Self {
         let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut links = Vec::new();
@@ -80,7 +80,7 @@ impl Links {
         stream
     }
 
-    /// Sends bytes and reads the answer.
+    /// Sends the bytes of a request and reads the response.
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
         let mut stream = self.connect();
         let _ = stream.write_all(request);
@@ -114,7 +114,7 @@ impl Links {
         format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{token}{more}", self.port)
     }
 
-    /// Follows the events, from behind that one.
+    /// Opens the event stream; with `behind`, from the event after that id.
     pub(crate) fn events(&self, token: &str, behind: Option<u64>) -> Events {
         let mut stream = self.connect();
         let behind = behind.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
@@ -131,14 +131,14 @@ impl Links {
         Events { lines }
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the program.
     pub(crate) fn end(&mut self) -> Ended {
         let mut ended = ended(self.child.take().expect("once").wait_with_output().expect("an end"));
         ended.out = self.rest.take().expect("once").join().expect("its output");
         ended
     }
 
-    /// The number of its process.
+    /// Returns the process id of the program.
     pub(crate) fn process(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
@@ -146,7 +146,7 @@ impl Links {
 
 impl Drop for Links {
     fn drop(&mut self) {
-        // A test that fails leaves nothing behind.
+        // A failed test leaves no process behind.
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();
             let _ = child.wait();
@@ -154,13 +154,13 @@ impl Drop for Links {
     }
 }
 
-/// Events as they come.
+/// The event stream of the server.
 pub(crate) struct Events {
     lines: BufReader<TcpStream>,
 }
 
 impl Events {
-    /// The next one: its number (0 without one), its name and its data.
+    /// Reads the next event: its id (0 if it has none), its name and its data.
     pub(crate) fn next(&mut self) -> (u64, String, Value) {
         let (mut id, mut event) = (0, String::new());
         loop {
@@ -177,7 +177,7 @@ impl Events {
         }
     }
 
-    /// The data of the next event of that name.
+    /// Skips events until one has the given name, and returns its data.
     pub(crate) fn until(&mut self, name: &str) -> Value {
         loop {
             let (_, event, data) = self.next();
@@ -187,7 +187,7 @@ impl Events {
         }
     }
 
-    /// Whether nothing follows.
+    /// Reads to the end of the event stream. True if no event followed.
     pub(crate) fn is_over(&mut self) -> bool {
         let mut rest = String::new();
         let _ = self.lines.read_to_string(&mut rest);

@@ -1,4 +1,5 @@
-//! The wall clock is set, by an hour, while a run goes on: durations are of another clock, and nothing is late for it.
+//! The wall clock is set by one hour during a run. Durations use the monotonic clock, so no figure changes and no user
+//! is late.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use stats::jtl::read::Table;
 use crate::program::{PLAN, skip};
 use crate::trial::{JTL, Trial, number};
 
-/// Stands in front of the C library: the wall clock is wrong by `CLOCK_BY` seconds once the file `CLOCK_STEP` is there.
+/// C library shim for LD_PRELOAD: the wall clock is off by `CLOCK_BY` seconds once the file `CLOCK_STEP` exists.
 const SHIM: &str = r#"
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -23,7 +24,7 @@ int clock_gettime(clockid_t id, struct timespec *time) {
 }
 "#;
 
-/// A plan of two groups, one after the other.
+/// Returns a plan with two groups that run one after the other.
 fn two_groups() -> String {
     let from = PLAN.find("      <ThreadGroup").expect("a group");
     let to = PLAN.find("    </hashTree>\n  </hashTree>").expect("its end");
@@ -96,7 +97,7 @@ fn a_clock_that_is_set_changes_stamps_alone() {
         let rows =
             Table::read(trial.program.read(JTL).as_bytes(), &Columns::default()).expect("rows");
         assert_eq!(rows.rows.len(), 400);
-        // Each user has slept 2 s in each of two groups, one after the other.
+        // Each user sleeps 2 s in each of two groups that run one after the other.
         let summary = trial.summary();
         let length = summary["duration_ms"].as_i64().expect("a length");
         assert!((4_000..60_000).contains(&length), "{by}, {workers}: {summary}");

@@ -1,9 +1,11 @@
-//! Connections that fail within the call, in all its kinds: each is a sample with a row, and the run ends as any other.
+//! Connections that fail inside the system call, one test per errno. Each failure is a sample with a row, and the run
+//! ends normally.
 
 use crate::program::{may_unshare, skip};
 use crate::trial::{Trial, number};
 
-/// The files that must be there after 2 000 samples that all failed, or some of them.
+/// Asserts that the run's files agree on 2000 samples, that some or all failed, and that the first error cause is
+/// `kind`.
 fn holds(trial: &Trial, what: &str, kind: &str) {
     let (summary, rows) = (trial.summary(), trial.rows());
     assert_eq!((number(&summary, "requests"), rows.len()), (2000, 2000), "{what}: {summary}");
@@ -35,7 +37,8 @@ fn no_descriptor() {
     holds(&trial, "EMFILE", "files exhausted");
 }
 
-/// In a network of its own with two local ports. The server leaves connections in its own TIME_WAIT, and four users wait for two.
+/// Runs in a network namespace with two local ports. The server closes first and so keeps TIME_WAIT; four users share
+/// the two ports.
 #[test]
 fn no_local_port() {
     let trial = Trial::new();
@@ -45,7 +48,7 @@ fn no_local_port() {
     holds(&trial, "EADDRNOTAVAIL", "ports exhausted");
 }
 
-/// In a network of its own: what its routes say.
+/// Runs in a network namespace whose routes forbid the target or declare it unreachable.
 #[test]
 fn forbidden_and_unreachable() {
     if !may_unshare("-rn") {

@@ -1,4 +1,5 @@
-//! A disk that fills up while a run writes to it: rows that fit are whole, the others are counted, and the summary is there.
+//! A disk that fills up while a run writes to it: written rows are complete, the other rows are counted, and the
+//! summary is written.
 
 use stats::jtl::Columns;
 use stats::jtl::read::Table;
@@ -6,7 +7,7 @@ use stats::jtl::read::Table;
 use crate::program::{Ended, may_unshare};
 use crate::trial::{Trial, number};
 
-/// Runs 20 000 samples with everything on a disk of 1 MiB. What is on it then is in the trial's folder.
+/// Runs 20 000 samples with all files on a disk of 1 MiB, then copies that disk's files to the trial's folder.
 fn run(trial: &Trial, more: &str) -> Ended {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let port = target.addr().port();
@@ -22,7 +23,7 @@ fn run(trial: &Trial, more: &str) -> Ended {
     trial.shell(&script)
 }
 
-/// How many rows the summary says are lost, by the words about them.
+/// Returns the number of lost rows that the summary reports.
 fn lost(trial: &Trial) -> u64 {
     let summary = trial.summary();
     let lines = summary["lost"].as_array().unwrap_or_else(|| panic!("nothing is lost: {summary}"));
@@ -48,7 +49,7 @@ fn what_is_lost_stands_first_and_the_exit_code_tells() {
     for behind in ["Criteria\n", "TOTAL"] {
         assert!(ended.out.find(behind).is_some_and(|at| begins < at), "{behind}: {ended:?}");
     }
-    // Where the disk was full before the first second was recorded, there is no verdict.
+    // If the disk was full before the first second was recorded, the output has no verdict.
     assert!(ended.out.find("Verdict\n").is_none_or(|at| begins < at), "{ended:?}");
     let tests = trial.program.read("tests.xml");
     assert!(tests.contains("name=\"the results are complete\""), "{tests}");
@@ -71,7 +72,7 @@ fn what_is_lost_stands_first_and_the_exit_code_tells() {
     );
 }
 
-/// `ulimit -f` ends a program by a signal that does not expect it.
+/// With `ulimit -f`, the kernel ends a program by SIGXFSZ unless the program handles that signal.
 #[test]
 fn a_limit_of_file_size_is_a_full_disk() {
     let trial = Trial::new();

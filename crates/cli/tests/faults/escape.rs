@@ -1,11 +1,12 @@
-//! Text from plans and servers that would steer a terminal: it is shown, not obeyed.
+//! Text of plans and servers with terminal control sequences: the terminal shows them as text and does not execute
+//! them.
 
 use crate::peer::answering;
 use crate::program::Ended;
 use crate::trial::Trial;
 
-/// Characters that no terminal may get: escape and the one-character beginning of sequences, bell, carriage return,
-/// backspace, and what turns the direction of writing.
+/// Characters that must never reach a terminal: ESC, CSI (U+009B), bell, carriage return, backspace, and the
+/// right-to-left override.
 const STEERING: [char; 6] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{8}', '\u{202e}'];
 
 fn holds_none(ended: &Ended, trial: &Trial) {

@@ -1,4 +1,4 @@
-//! Permissions of a run's files, and where a server may have files written.
+//! Permissions of a run's files, and the folders in which text of a server may cause files to be written.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -43,7 +43,8 @@ fn secrets_are_not_written_down() {
     assert!(text.contains("\nusers=1\n"), "{text}");
 }
 
-/// Saves what a server answers; the name begins with what it says.
+/// Returns a plan that saves each response to a file. The file name is `prefix`, which may use the server's text as
+/// `${who}`.
 fn saving(prefix: &str) -> Trial {
     Trial::with(&format!(
         r#"<RegexExtractor guiclass="RegexExtractorGui" testclass="RegexExtractor" testname="Extract" enabled="true">
@@ -56,7 +57,8 @@ fn saving(prefix: &str) -> Trial {
     ))
 }
 
-/// Runs it once; returns the exit code, and all files that have come to be in the trial's folder, but for the run's.
+/// Runs the plan once. Returns the exit code, all new files with "saved" in their names outside the run's folder, and
+/// standard error.
 fn save(trial: &Trial, body: &str, kind: &str, more: &str) -> (i32, Vec<String>, String) {
     let port = answering(format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{body}",
@@ -109,7 +111,7 @@ fn what_a_server_says_does_not_lead_files_astray() {
     assert_eq!((code, files.len()), (9, 0), "{err}");
 }
 
-/// As [`saving`], by a function, whose file has that name.
+/// Like [`saving`], but the function `__StringToFile` writes the file `name`.
 fn writing(name: &str) -> Trial {
     let trial = saving("-");
     let plan = trial.program.read("http.jmx");
@@ -129,7 +131,7 @@ fn what_a_server_says_does_not_lead_functions_astray() {
         ("${who}", "id=x/../../saved"),
         ("./saved-${who}", "id=x/../../saved"),
         ("${__P(here,.)}/${who}", "id=../saved"),
-        // Text of a server is no plan's, whatever it says.
+        // Text from the server does not count as the plan's own text, not even through the function `__V`.
         ("${__V(who)}", "id=../saved"),
     ] {
         let trial = writing(name);

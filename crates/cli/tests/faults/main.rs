@@ -1,8 +1,8 @@
-//! Faults around a run, with the real program: a full disk, an output that nobody takes, processes that are stopped or
-//! killed, a terminal that goes, a clock that is set, servers that send what should steer a terminal or a file name.
+//! Faults around a run, tested with the real program: a full disk, an output that nobody reads, stopped or killed
+//! processes, a terminal that closes, a clock that is set, and servers that send terminal sequences or file names.
 //!
-//! Each test says what must be in the run's folder and which exit code tells of it. What a machine does not permit is
-//! skipped, and counted as such.
+//! Each test checks the files in the run's folder and the exit code. A test that the machine does not permit is skipped
+//! and counted as skipped.
 
 #[allow(dead_code)] // The tests that own it use the rest.
 #[path = "../robust/http_plan.rs"]

@@ -1,4 +1,5 @@
-//! Standard output that cannot be written: a full one is an error, a closed one is ignored; neither is a panic.
+//! Standard output that cannot be written. A full device is an error, a closed pipe is ignored, and neither causes a
+//! panic.
 
 use std::io::{Read, Write, pipe};
 use std::process::{Command, Stdio};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::{Ended, Program, ended};
 
-/// Everything that prints, and how it ends.
+/// Command lines that print, with their exit codes.
 const LINES: [(&str, i32); 12] = [
     ("check plan.jmx", 0),
     ("check --json plan.jmx", 0),
@@ -36,7 +37,7 @@ fn a_full_one_is_an_error() {
     for (line, _) in LINES.iter().chain(&[("jvm status", 0)]) {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
         let ended = run(line, full.into());
-        // Without Java `jvm status` has another.
+        // Without Java, `jvm status` exits with 3.
         let codes: &[i32] = if *line == "jvm status" { &[9, 3] } else { &[9] };
         assert!(codes.contains(&ended.code), "{line}: {ended:?}");
         let told = ended.err.contains("standard output is incomplete: No space left on device");
@@ -44,7 +45,7 @@ fn a_full_one_is_an_error() {
     }
 }
 
-/// The reader of the pipe takes nothing until the run is over.
+/// The reader of the pipe reads nothing until the run is over.
 #[test]
 fn a_pipe_that_is_full_does_not_hold_the_run_up() {
     let program = Program::new();

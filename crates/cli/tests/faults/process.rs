@@ -1,4 +1,4 @@
-//! Processes of a run that are stopped or killed, and a terminal that goes.
+//! Processes of a run that are stopped or killed, and a terminal that closes.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use stats::jtl::read::Table;
 
 use crate::trial::{JTL, Trial, number};
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -28,7 +28,7 @@ fn start(trial: &Trial, more: &str) -> Child {
     trial.spawn(&line.split_ascii_whitespace().collect::<Vec<_>>())
 }
 
-/// The processes that a run has started, when it has come to its first second.
+/// Returns the worker processes of a run once its first second is recorded.
 fn workers(trial: &Trial, child: &Child) -> Vec<Pid> {
     until("a second", || !trial.seconds().is_empty());
     let id = child.id();
@@ -37,7 +37,7 @@ fn workers(trial: &Trial, child: &Child) -> Vec<Pid> {
     children.split_ascii_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// Whether a process has ended, even if it has not been waited for (a zombie).
+/// True if a process has ended, also if it is still a zombie.
 fn is_gone(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z')))
@@ -80,7 +80,7 @@ fn ended_at_once_a_run_does_not_wait_for_a_stopped_worker() {
     assert!(workers.into_iter().all(is_gone));
 }
 
-/// Workers go on meanwhile; what they have to say waits.
+/// Workers keep running while the coordinator is stopped; their reports wait.
 #[test]
 fn a_run_that_was_stopped_goes_on() {
     for more in ["", "--workers 2"] {
@@ -109,7 +109,7 @@ fn after_a_killed_worker_the_document_is_whole() {
     let text = trial.program.read(JTL);
     assert!(text.ends_with("\n</testResults>\n") && text.matches("</testResults>").count() == 1);
     let (rows, requests) = (rows(&trial).rows.len() as u64, number(&trial.summary(), "requests"));
-    // Rows of its last second may be there, which it has not counted any more.
+    // The killed worker may have written rows of its last second without having reported their count.
     assert!(rows >= requests && requests >= 200, "{rows} rows of {requests}");
 }
 
@@ -134,7 +134,7 @@ fn after_a_killed_run_there_are_rows_seconds_and_no_process() {
 #[test]
 fn a_terminal_that_goes_ends_a_run_in_order() {
     let trial = Trial::new();
-    // The caller of the tests may have set it to be ignored, which programs inherit.
+    // The caller of the tests may ignore SIGHUP, and child processes inherit that.
     let program = env!("CARGO_BIN_EXE_throng");
     let line = format!(
         "env --default-signal=HUP {program} run plan.jmx -l {JTL} -Jusers=4 -Jms=20 -Jloops=-1"

@@ -1,9 +1,11 @@
-//! Memory does not grow with the length of a run: a day of each kind of plan, by a clock that the test steps, under an allocator that counts.
+//! Memory does not grow with the length of a run. Each kind of plan runs for a day on a clock that the test advances,
+//! under an allocator that counts.
 //!
-//! The engine and the sums of a run are in this process, and so are the targets, which keep nothing. What a kind of plan may gather (a label, a
-//! host, an error of every sample another) is bounded, and what it takes until then is past after the first hour. One test after the other,
-//! because the allocator counts for the whole process; real time passes only where something is in flight. Workers and scripts in Java are not here: the
-//! stepped clock reaches neither another process nor a Java machine. `bench/soak` has them, in real time.
+//! The engine, the totals of a run and the targets are in this process; the targets keep nothing. Some plans have a new
+//! label, host or error in every sample. The engine bounds what it stores of those, and reaches the bound within the
+//! first hour. Tests run one after the other, because the allocator counts for the whole process. Real time passes only
+//! while requests are in flight. Workers and Java scripts are not tested here, because the test's clock reaches neither
+//! other processes nor a Java machine. `bench/soak` tests those in real time.
 
 mod peer;
 mod plans;
@@ -21,18 +23,19 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// One day at a time.
+/// Lock that lets only one simulated day run at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
 const HOUR: u64 = 3600;
-/// The growth that the second half of a day may have over the first at its most, bytes: twelve a second. Histograms meet a new bin now and then; a leak
-/// of a snapshot a second, or of a label a sample, is a hundred times as much.
+/// Limit in bytes on how far the peak memory of a day's second half may exceed that of the first half: 12 bytes a
+/// second. Histograms occasionally get a new bin. A leak of one snapshot a second, or of one label a sample, is a
+/// hundred times as much.
 const FLAT: i64 = 512 << 10;
-/// How far the clocks may go beyond what was heard of, seconds.
+/// How far the simulated clocks may run ahead of the reported seconds, in seconds.
 const AHEAD: u64 = 10;
-/// How often memory is looked at, seconds.
+/// Interval of the memory measurements, in simulated seconds.
 const LOOK: u64 = 900;
-/// A day that takes longer than this does not end at all.
+/// A simulated day that takes longer than this in real time hangs.
 const NEVER: Duration = Duration::from_secs(600);
 
 fn live() -> i64 {
@@ -40,7 +43,7 @@ fn live() -> i64 {
     now.bytes_allocated as i64 - now.bytes_deallocated as i64
 }
 
-/// Bytes in use once other threads (rows, the target) are through with what they have.
+/// Returns the bytes in use once other threads (row writer, target) have finished their work.
 fn settled() -> i64 {
     let (mut last, mut same) = (live(), 0);
     for _ in 0..1000 {
@@ -55,16 +58,16 @@ fn settled() -> i64 {
     last
 }
 
-/// The result of a run of many hours.
+/// The result of a run of many simulated hours.
 struct Day {
-    /// Bytes in use at each look.
+    /// Bytes in use at each measurement.
     looks: Vec<i64>,
     samples: u64,
     failed: u64,
     totals: Totals,
 }
 
-/// Runs a plan for so many hours of its own clock.
+/// Runs a plan for `hours` hours of simulated time.
 fn run(text: &str, cores: u32, hours: u64, results: Vec<ResultFile>) -> Day {
     let (document, _) = jmx::parse("plan.jmx", text.as_bytes().to_vec()).expect("XML");
     let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
@@ -103,7 +106,7 @@ fn run(text: &str, cores: u32, hours: u64, results: Vec<ResultFile>) -> Day {
                 run.recycle(snapshot);
             }
             Event::Finished => panic!("the run ended after {all} seconds"),
-            // What users are told of each failure is no matter here.
+            // Messages about failed samples are ignored.
             _ => {}
         }
     }
@@ -117,14 +120,15 @@ fn run(text: &str, cores: u32, hours: u64, results: Vec<ResultFile>) -> Day {
     day
 }
 
-/// Ends a run that leaks before it has filled the machine.
+/// Stops a leaking run before it uses up the machine's memory.
 fn grown_too_far(day: &Day) {
     let (first, last) = (day.looks[0], day.looks[day.looks.len() - 1]);
     let seconds = day.looks.len() as u64 * LOOK;
     assert!(last - first < 256 << 20, "{} MiB more after {seconds} s", (last - first) >> 20);
 }
 
-/// A day of a plan, whose second half takes no more memory than its first at its most.
+/// Runs a plan for a simulated day, and asserts that peak memory in the second half exceeds that of the first half by
+/// at most [`FLAT`].
 #[track_caller]
 fn flat_with(text: &str, cores: u32, results: Vec<ResultFile>) -> Day {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,7 +227,7 @@ fn a_day_of_rows() {
         successes_only: false,
     };
     let get = plans::get("page", target.addr().port(), "/", "");
-    // One of the two cores has nothing to do.
+    // With one user, one of the two cores is idle.
     let day = flat_with(&plans::plan(1, 5_000, &get), 2, vec![file]);
     assert!(day.samples > 15_000 && day.failed == 0, "{} of {}", day.failed, day.samples);
 }

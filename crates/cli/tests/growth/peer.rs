@@ -1,24 +1,24 @@
-//! A server that says something new each time.
+//! A test server whose every response differs in one part.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The part that is new each time.
+/// The part of the response that differs each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The value of one cookie.
+    /// The value of one cookie, whose name stays the same.
     SameCookie,
-    /// A cookie.
+    /// The name and value of a cookie.
     NewCookie,
-    /// The reason of an error.
+    /// The reason phrase of an error status.
     NewError,
-    /// Where `/away` leads; other paths are answered.
+    /// The redirect target of `/away`; other paths get 200.
     NewHost,
 }
 
-/// Serves for as long as the process lives, on all addresses of the loopback; its port.
+/// Starts the server on all local addresses and returns its port. It runs until the process ends.
 pub(crate) fn serve(kind: Kind) -> u16 {
     let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -52,7 +52,7 @@ fn answer(kind: Kind, mut stream: TcpStream) {
             }
             Kind::NewCookie => write!(text, "HTTP/1.1 200 OK\r\nSet-Cookie: c{n}={n}; Path=/\r\n"),
             Kind::NewError => write!(text, "HTTP/1.1 5{:02} Fault {n}\r\n", n % 100),
-            // Nobody listens on the ports below 1024.
+            // Nobody listens on ports 100 to 999 of the loopback.
             Kind::NewHost if away => {
                 let (a, b) = (n / 250 % 250, n % 250 + 1);
                 let port = n % 900 + 100;

@@ -1,6 +1,6 @@
-//! Plans for days: users that loop for ever, with a pause before each sample.
+//! Plans for simulated days: users loop forever, with a pause before each sample.
 
-/// `users` that do this for ever, `pause_ms` before each sample.
+/// Returns a plan whose `users` users repeat `body` forever, with a pause of `pause_ms` before each sample.
 pub(crate) fn plan(users: u32, pause_ms: u32, body: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -14,7 +14,7 @@ pub(crate) fn plan(users: u32, pause_ms: u32, body: &str) -> String {
     )
 }
 
-/// A GET, with what is below it.
+/// Returns a GET sampler with `below` as its child elements.
 pub(crate) fn get(name: &str, port: u16, path: &str, below: &str) -> String {
     request(name, "127.0.0.1", &port.to_string(), path, below)
 }
@@ -30,19 +30,19 @@ fn request(name: &str, host: &str, port: &str, path: &str, below: &str) -> Strin
     )
 }
 
-/// A name that resolves to this machine, another each time; and redirects to ever new ports, where nobody listens.
+/// Returns requests to ever new addresses of this machine, and redirects to ever new ports where nobody listens.
 pub(crate) fn many_hosts(port: u16) -> String {
     let to = port.to_string();
     let host = "127.0.${__Random(0,255)}.${__Random(1,254)}";
     format!("{}{}", request("host", host, &to, "/", ""), get("redirect", port, "/away", ""))
 }
 
-/// An assertion whose message is another each time.
+/// An assertion whose failure message differs each time.
 pub(crate) const NEW_ERROR: &str = r#"<ResponseAssertion testclass="ResponseAssertion" testname="right" enabled="true">
 <collectionProp name="Asserion.test_strings"><stringProp name="1">never ${__counter(TRUE,)}</stringProp></collectionProp>
 <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
 
-/// Scripts, and functions whose arguments are ever new.
+/// A script, an extractor and functions whose arguments differ each time.
 pub(crate) const SCRIPTS: &str = r#"<JSR223PreProcessor testclass="JSR223PreProcessor" testname="count" enabled="true">
 <stringProp name="scriptLanguage">groovy</stringProp><stringProp name="script">vars.put("n", String.valueOf((vars.get("n") ?: "0").toInteger() + 1))</stringProp></JSR223PreProcessor><hashTree/>
 <RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
@@ -52,7 +52,7 @@ pub(crate) const SCRIPTS: &str = r#"<JSR223PreProcessor testclass="JSR223PreProc
 <collectionProp name="UserParameters.thread_values"><collectionProp name="1"><stringProp name="1">${__jexl3(${n} + 1,)}</stringProp><stringProp name="2">${__eval(x${n}$)}</stringProp><stringProp name="3">${__time(yyyy'${n}',)}</stringProp></collectionProp></collectionProp>
 <boolProp name="UserParameters.per_iteration">true</boolProp></UserParameters><hashTree/>"#;
 
-/// Cookies, cleared each iteration or not, and a cache.
+/// Returns a cookie manager, cleared each iteration if `cleared`, and a cache manager.
 pub(crate) fn cookies(cleared: &str) -> String {
     format!(
         r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/>
@@ -62,7 +62,7 @@ pub(crate) fn cookies(cleared: &str) -> String {
     )
 }
 
-/// A connection each time, and an answer on it; and holding it for some heartbeats.
+/// Returns samplers that open a WebSocket, request once, hold the connection for a few heartbeats and close it.
 pub(crate) fn sockets(port: u16) -> String {
     let sampler = |class: &str, more: &str| {
         let class = format!("eu.luminis.jmeter.wssampler.{class}");

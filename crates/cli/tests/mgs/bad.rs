@@ -1,4 +1,4 @@
-//! Bad keys and answers: each sample fails with words that say what is wrong, and none is lost.
+//! Bad keys and bad responses: each sample fails with a message that names the cause, and no sample is lost.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use super::{PLAN, element, gateway, get, key, outcomes, run};
 use crate::program::Program;
 
-/// Published in RFC 9500: a public key of a curve that gateways do not have.
+/// A public key from RFC 9500 on P-256, a curve that gateways do not use.
 const P256: &str = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEQiVI+I+3gv+17KN0RFLHKh5Vj71v\nc75eSOkyMsxFxbFsTNEMTLjVuKFxOelIgsiZJXKZNCX0FBmrfpCkKklCcg==\n-----END PUBLIC KEY-----\n";
 
 #[test]
@@ -53,7 +53,7 @@ fn a_file_that_is_no_key_fails_each_sample_and_nothing_is_sent() {
     assert!(stats.contains("\"verified\":0"), "{stats}");
 }
 
-/// A server that gives every request the same answer.
+/// Starts a server that sends the same response to every request.
 fn answers(head: &'static str, body: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -118,7 +118,7 @@ fn an_answer_that_cannot_be_decrypted_fails_if_it_says_that_it_is_encrypted() {
     }
 }
 
-/// Without a result file nobody reads the answers; they fail all the same.
+/// Without a result file nothing reads the response bodies; undecryptable responses must fail nevertheless.
 #[test]
 fn answers_that_must_be_encrypted_fail_whoever_reads_them() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nResult-Status: 1000\r\n";
@@ -135,7 +135,7 @@ fn answers_that_must_be_encrypted_fail_whoever_reads_them() {
     }
 }
 
-/// A gateway's header that has no result code is no success.
+/// A response of a gateway whose result code is not a positive number is a failed sample.
 #[test]
 fn a_result_code_that_is_none_fails_the_sample() {
     for (head, words) in [

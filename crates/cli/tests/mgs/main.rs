@@ -1,4 +1,4 @@
-//! Requests that are signed and encrypted, against the bundled gateway, which shares no code with what made them.
+//! Signed and encrypted requests to the bundled gateway, which shares no code with the client side.
 
 mod bad;
 #[path = "../program/mod.rs"]
@@ -8,14 +8,14 @@ use program::{Ended, Program};
 use targets::{Config, Running};
 
 const PLAN: &str = include_str!("plan.jmx");
-/// Reads the answer as it is after decryption.
+/// An assertion that reads the decrypted response.
 const CHECKS: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="Echo">
   <collectionProp name="Asserion.test_strings"><stringProp name="1">_requestBody</stringProp></collectionProp>
   <stringProp name="Assertion.test_field">Assertion.response_data</stringProp>
   <intProp name="Assertion.test_type">16</intProp>
 </ResponseAssertion><hashTree/>"#;
 
-/// Reads the answer and does not mind what it says.
+/// An extractor that reads the response and accepts any content.
 const READS: &str = r#"<RegexExtractor guiclass="RegexExtractorGui" testclass="RegexExtractor" testname="Any">
   <stringProp name="RegexExtractor.refname">any</stringProp><stringProp name="RegexExtractor.regex">(.)</stringProp>
   <stringProp name="RegexExtractor.template">$1$</stringProp>
@@ -38,7 +38,7 @@ fn element(pairs: &[(&str, &str)]) -> String {
     )
 }
 
-/// Runs a plan with that element and those properties.
+/// Runs a plan with the given properties against the gateway.
 fn run(program: &Program, gateway: &Running, plan: &str, properties: &[&str]) -> Ended {
     program.write("plan.jmx", plan);
     let port = format!("-Jport={}", gateway.addr().port());
@@ -61,7 +61,7 @@ fn get(gateway: &Running, path: &str) -> String {
     answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
 }
 
-/// Response codes and messages of the rows.
+/// Returns the response code and message of each row.
 fn outcomes(program: &Program) -> Vec<String> {
     let rows = program.read("out.jtl");
     let outcome = |row: &str| {
@@ -83,7 +83,7 @@ fn requests_are_signed_as_the_gateway_asks() {
     {
         let gateway = gateway(&[("digest", digest), ("join", join)]);
         let program = Program::new();
-        // By properties alone: the plan is as JMeter's.
+        // The settings come from properties alone; the plan is plain JMeter.
         let properties =
             [format!("-Jthrong.mgs.sign={digest}"), format!("-Jthrong.mgs.sign.join={join}")];
         let properties = [&*properties[0], &*properties[1], "-Jthrong.mgs.secret=s3cret"];
@@ -133,7 +133,7 @@ fn bodies_are_encrypted_for_each_kind_of_key_and_answers_decrypted() {
     }
 }
 
-/// As with Header Managers the nearest element counts, and what it leaves open comes from the properties of the run.
+/// As with Header Managers, the nearest element applies. Settings that it omits come from the run's properties.
 #[test]
 fn the_nearest_element_that_is_enabled_counts() {
     let (right, wrong) = ([("secret", "s3cret")], [("secret", "wrong")]);
@@ -176,7 +176,7 @@ fn a_result_code_is_the_outcome_of_the_sample_though_http_says_200() {
     let wanted = "7002 signature check failed (result code of the gateway)";
     assert_eq!(outcomes(&program), vec![wanted; 20], "{ended:?}");
     assert!(ended.out.contains("signature check failed"), "an error cause: {}", ended.out);
-    // As a plan without the settings has it, and as one that wants no judgement.
+    // The sample succeeds if the plan has no gateway settings, or if `throng.mgs.result=false` turns the judgement off.
     let ended = run(&program, &gateway, PLAN, &["-f"]);
     assert_eq!(outcomes(&program), vec!["200 OK"; 20], "{ended:?}");
     let properties = ["-f", "-Jthrong.mgs.secret=wrong", "-Jthrong.mgs.result=false"];
@@ -201,11 +201,11 @@ fn what_was_sealed_is_sent_again_from_the_cache() {
     };
     let (hits, sealed) = (number("mgs_cache_hits"), number("mgs_sealed"));
     assert_eq!(hits + sealed, 20);
-    // Each core has a cache of its own.
+    // Each core has a separate cache.
     assert!(hits >= 20 - 2 * std::thread::available_parallelism().map_or(1, usize::from) as u64);
 }
 
-/// The vectors of `crates/mgs/tests/vectors.rs`, made by OpenSSL.
+/// Uses the test vectors of `crates/mgs/tests/vectors.rs`, which OpenSSL computed.
 #[test]
 fn verify_finds_the_settings_of_captured_requests() {
     let program = Program::new();
@@ -222,7 +222,7 @@ fn verify_finds_the_settings_of_captured_requests() {
     for line in ["throng.mgs.sign=md5", "throng.mgs.secret=key", "throng.mgs.sign.join=prefix"] {
         assert!(ended.out.contains(line), "{ended:?}");
     }
-    // One that fits nothing, and files that are wrong.
+    // A request whose signature matches no combination of settings, and malformed files.
     program.write("vectors.toml", &format!("{known}{}", request("[{}]", "00")));
     let ended = program.run(&["mgs", "verify", "vectors.toml"]);
     assert_eq!(ended.code, 4, "{ended:?}");
@@ -254,13 +254,13 @@ fn check_names_scripts_that_sign() {
     assert!(said.contains("seems to sign or encrypt requests for a mobile gateway"), "{said}");
     assert!(said.contains("RPC Gateway Security"), "{said}");
     assert!(said.contains("140 microseconds"), "what it would save: {said}");
-    // By a word that signs, beside the plan's header Operation-Type.
+    // `check` also recognizes the script by the name `SignUtil`, together with the plan's header Operation-Type.
     let other = script.replace("com.acme.MgsJMeterExt.sign(vars)", "SignUtil.of(sampler)");
     program.write("plan.jmx", &PLAN.replace("<!--checks-->", &other));
     let ended = program.run(&["check", "plan.jmx"]);
     let said = format!("{}{}", ended.out, ended.err);
     assert!(said.contains("the plan has the header Operation-Type"), "{said}");
-    // By a jar alone: on the class path of the run.
+    // `check` also recognizes signing by the name of a jar on the run's class path.
     program.write("plan.jmx", PLAN);
     let ended =
         program.run(&["check", "plan.jmx", "-Juser.classpath=lib/a.jar:lib/acme-mgs-2.jar"]);
@@ -294,7 +294,7 @@ fn bad_settings_and_answers_fail_samples_with_words() {
         assert_eq!(outcomes.len(), 20);
         assert!(outcomes.iter().all(|outcome| outcome.contains(words)), "{words}: {outcomes:?}");
     }
-    // A body that is no JSON goes out as it is, and the gateway says what it thinks of it. A cache of 0 is none.
+    // A body that is not JSON is sent unchanged, and the gateway rejects it with 3002. A cache of 0 MB is no cache.
     let plan = PLAN.replace("[{&quot;_requestBody&quot;:&quot;", "no {json");
     for more in [&[][..], &[("encrypt", "rsa"), ("public_key_file", "key.pem")]] {
         let pairs = [&[("secret", "s3cret"), ("cache.mb", "0")], more].concat();
@@ -327,12 +327,12 @@ fn check_names_wrong_settings_and_keys() {
     assert!(said.contains("every request in its scope will fail"), "{said}");
     let said = check(&[("encrypt", "rsa"), ("public_key_file", "none.pem")], &[]);
     assert!(said.contains("public key cannot be read") && said.contains("none.pem"), "{said}");
-    // Of the run alone.
+    // The setting is a property of the run, not of an element.
     let said = check(&[], &["-Jthrong.mgs.sign=md4"]);
     assert!(said.contains("one of none, md5, sha256"), "{said}");
     let said = check(&[], &["-Jthrong.mgs.sign=sm3"]);
     assert!(said.contains("signed by sm3 with an empty secret"), "{said}");
-    // What varies is not known before the run; what is right is not mentioned.
+    // `check` says nothing about settings with variables, which are unknown before the run, nor about correct settings.
     for (pairs, properties) in [
         (&[("secret", "${s}"), ("encrypt", "${e}"), ("public_key_file", "none.pem")][..], &[][..]),
         (&[("secret", "x"), ("encrypt", "rsa"), ("public_key_file", "rsa.pem")], &[]),

@@ -1,4 +1,5 @@
-//! Runs with agents that wait at a real NATS server, which `throng fleet up` has set up: TLS, keys and permissions.
+//! Runs with agents that wait for work at a real NATS server, which `throng fleet up` configures with TLS, keys and
+//! permissions.
 
 pub(crate) mod taken;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::program::{Ended, Program, ended, free_port, skip};
 use super::{is_gone, run_seconds, share, share_in, summary, until};
 
-/// A server with the files that were made for it, and agents that wait there.
+/// A running NATS server with its keys and configuration, and the agents that wait there.
 struct Pool {
     program: Program,
     server: PathBuf,
@@ -21,7 +22,8 @@ struct Pool {
 }
 
 impl Pool {
-    /// A server for three agents; `None`: there is no such program, and the test is skipped.
+    /// Starts a server configured for three agents. Returns `None` and skips the test if the program `server` cannot be
+    /// started.
     fn new(server: &str) -> Option<Self> {
         if let Err(error) = Command::new(server).arg("--version").output() {
             skip(format!("{server} cannot be started: {error}"));
@@ -49,7 +51,7 @@ impl Pool {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// A command with somebody's key.
+    /// Returns a `throng` command that connects to the server with the credentials `key`.
     fn with(&self, key: &str, line: &[&str]) -> Command {
         let mut command = self.program.command(line);
         let at = |name: &str| self.program.path("fleet").join(name);
@@ -59,7 +61,7 @@ impl Pool {
         command
     }
 
-    /// Starts an agent; its number.
+    /// Starts an agent and returns its index in `agents`.
     fn agent(&mut self, name: &str, more: &[&str]) -> usize {
         let home = self.program.path(&format!("home-{name}"));
         std::fs::create_dir_all(&home).expect("a folder");
@@ -79,7 +81,7 @@ impl Pool {
         Some(pool)
     }
 
-    /// A command of the operator.
+    /// Returns a `throng` command with the operator's credentials.
     fn run(&self, line: &[&str]) -> Command {
         let mut command = self.with("operator.nk", line);
         command.env("THRONG_OPERATOR_SECRET", self.program.path("fleet/operator.secret"));
@@ -91,7 +93,7 @@ impl Pool {
         ended(self.run(line).output().expect("it starts"))
     }
 
-    /// A run that has so many seconds behind it.
+    /// Starts a run and returns when it has recorded `seconds` seconds.
     fn under_way(&self, seconds: usize, line: &str) -> Child {
         let mut command = self.run(&line.split(' ').collect::<Vec<_>>());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -100,7 +102,7 @@ impl Pool {
         child
     }
 
-    /// The server is killed, and another one is there after a while.
+    /// Kills the NATS server and starts another one after the time `away`.
     fn lose_server(&mut self, away: std::time::Duration) {
         self.bus.kill().expect("it lives");
         self.bus.wait().expect("its end");
@@ -108,7 +110,7 @@ impl Pool {
         self.bus = bus(&self.server, &self.program);
     }
 
-    /// Processes that the agents have started.
+    /// Returns all processes that the agents have started.
     fn processes(&self) -> Vec<Pid> {
         self.agents
             .iter()
@@ -129,7 +131,7 @@ impl Drop for Pool {
     }
 }
 
-/// The server of Debian, which lies where the PATH of users may not lead.
+/// Returns the path of Debian's `nats-server`, whose folder is often missing in the PATH of users.
 fn debians() -> String {
     let aside = std::path::Path::new("/usr/sbin/nats-server");
     if aside.exists() { aside.display().to_string() } else { "nats-server".into() }
@@ -170,7 +172,8 @@ fn agents_do_what_one_process_does(server: &str) {
         parts.iter().filter(|(_, of, _)| of == zone).map(|(.., shares)| shares).sum::<u64>()
     };
     assert_eq!((parts.len(), of("eu")), (3, 2 * of("us")), "{parts:?}");
-    // They wait again; each is another process of its machine.
+    // The agents wait for work again after the first run. Each agent is a separate process, so two agents count as two
+    // machines.
     let line = ["run", "plan.jmx", "--runs", "again", "--agents", "2", "-Jusers=4"];
     let again = pool.ran(&line);
     assert_eq!(again.code, 0, "{again:?}");
@@ -182,7 +185,7 @@ fn agents_of_a_pool_do_what_one_process_does() {
     agents_do_what_one_process_does(&debians());
 }
 
-/// A run of two agents in two zones, of which one has samples of 10 ms and the other of 60 ms.
+/// A run of two agents in two zones: samples take 10 ms on one agent and 60 ms on the other.
 #[test]
 fn figures_by_agent_and_by_zone_add_up_to_the_run() {
     let Some(mut pool) = Pool::new(&debians()) else { return };
@@ -210,7 +213,7 @@ fn figures_by_agent_and_by_zone_add_up_to_the_run() {
     let mut both = [p50(&zone("eu")), p50(&zone("us"))];
     both.sort_by(f64::total_cmp);
     assert!(both[0] >= 9.9 && both[0] < both[1] && both[1] >= 59.9, "{both:?}");
-    // The slowest of all is in one of the zones: percentiles are those of merged histograms.
+    // The longest sample of the run is in one of the zones, because percentiles come from merged histograms.
     let most = |of: &Value| of["max"].as_f64().expect("a number");
     assert_eq!(most(&zone("eu")).max(most(&zone("us"))), most(&summary["response"]));
     for (head, row) in [("Agent  zone", "a1       eu"), ("Zone  agents", "us         1")] {
@@ -240,7 +243,7 @@ fn agents_of_a_pool_behind_relays_do_what_one_process_does() {
     let zones = summary["zones"].as_array().expect("zones");
     let sum: u64 = zones.iter().filter_map(|zone| zone["samples"].as_u64()).sum();
     assert_eq!((zones.len(), sum), (2, 14), "{zones:?}");
-    // Relays on other machines have no proofs but those that they are lent.
+    // Relays on other machines have only the credentials that the coordinator sends them.
     pool.program.write(
         "ssh",
         "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nunset THRONG_NATS_CREDS THRONG_NATS_CA THRONG_SEAL_KEY THRONG_OPERATOR_SECRET\nexec sh -c \"$2\"\n",
@@ -284,7 +287,7 @@ fn agents_that_are_killed_are_named_and_the_others_go_on() {
     let Some(mut pool) = Pool::three(&debians()) else { return };
     let child =
         pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=100 -Jms=100");
-    // Of the first the process that works, of the second the one that waits.
+    // Kills the working process of the first agent, and the waiting process of the second agent.
     let works = super::agents::descendants(pool.agents[0].id());
     kill_process(Pid::from_raw(works[0] as i32).expect("a process"), Signal::KILL)
         .expect("it lives");
@@ -318,7 +321,7 @@ fn without_its_coordinator_a_pool_stops_its_users() {
     assert!(before.len() >= 4, "{before:?}");
     child.kill().expect("it lives");
     child.wait().expect("its end");
-    // Those that hold what was measured stay for a while; those that run users do not.
+    // Processes that hold unreported measurements stay for a while; processes that run users end.
     until("the end of the users", || {
         before.iter().filter(|process| is_gone(**process)).count() >= 2
     });
@@ -336,11 +339,11 @@ fn orders_without_the_operators_seal_are_refused() {
         "{unsigned:?}"
     );
     let mut run = pool.run(&["run", "plan.jmx", "--agents", "1", "--runs", "foreign"]);
-    // The key for the server is another one than that for orders.
+    // The operator's key for the NATS server differs from the key that signs orders.
     run.env("THRONG_OPERATOR_SECRET", pool.program.path("fleet/operator.nk"));
     let foreign = ended(run.output().expect("it starts"));
     assert!(foreign.code == 5 && foreign.err.contains("not signed by the operator"), "{foreign:?}");
-    // Whoever is refused lets the agent go.
+    // A run that is refused releases its agent for the next run.
     let many =
         pool.ran(&["run", "plan.jmx", "--agents", "1", "--runs", "many", "-Jusers=100000000"]);
     assert_eq!(many.code, 8, "{many:?}");
@@ -358,7 +361,7 @@ fn an_agent_loads_the_targets_that_it_permits_and_no_others() {
     pool.agent("a2", &["--zone", "near", "--allow-target", &format!("127.0.0.1:{port}")]);
     let ask = |zone: &str| {
         let (zone, port) = (format!("{zone}=1"), format!("-Jport={port}"));
-        // What the run says of it does not count.
+        // The agent's `--allow-target` decides; the run's property `throng.targets.allowed` cannot widen it.
         let line = ["run", "asking.jmx", "-l", "out.jtl", "-Jusers=2", "-Jloops=3"];
         let all = ["--zone", &zone, "--runs", &zone, &port, "-Jthrong.targets.allowed=0.0.0.0/0"];
         let ended = pool.ran(&[&line[..], &all].concat());
@@ -366,7 +369,7 @@ fn an_agent_loads_the_targets_that_it_permits_and_no_others() {
         pool.program.read("out.jtl").matches("this machine does not permit that target").count()
     };
     assert_eq!((ask("far"), target.log().len()), (12, 0));
-    // Its port, and not that of nobody.
+    // The agent permits the target's port and refuses port 1 of the sampler "Nobody".
     assert_eq!((ask("near") - 12, target.log().len()), (6, 6));
     let program = r#"<SystemSampler testclass="SystemSampler" testname="Run"><stringProp name="SystemSampler.command">true</stringProp></SystemSampler><hashTree/>"#;
     pool.program.write("runs.jmx", &super::program::PLAN.replace("<!--more-->", program));
@@ -383,7 +386,7 @@ fn an_agent_with_the_key_of_another_is_not_heard() {
     command.env("THRONG_OPERATOR_KEY", pool.program.path("fleet/operator.pub"));
     let log = std::fs::File::create(pool.program.path("thief.log")).expect("a file");
     pool.agents.push(command.stdout(Stdio::null()).stderr(log).spawn().expect("it starts"));
-    // It may neither hear the orders to the other nor offer itself in its name.
+    // The agent may neither subscribe to orders for agent a2 nor offer work in its name.
     let log = || pool.program.read("thief.log");
     until("the refusal", || {
         log().contains("Permissions Violation for Subscription to \"throng.to.a2\"")

@@ -1,4 +1,4 @@
-//! Runs whose coordinator is killed, and which another one takes over.
+//! Runs whose coordinator is killed and taken over by another coordinator.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -12,13 +12,14 @@ use super::super::program::{Ended, PLAN, Program, ended};
 use super::super::{is_gone, run_seconds, summary, until};
 use super::{Pool, debians};
 
-/// A pause of `ms`, then a request.
+/// Returns a plan whose users pause for `ms` milliseconds and then send a request.
 pub(crate) fn plan() -> String {
     let ask = r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="Ask"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp><stringProp name="HTTPSampler.path">${__P(path,/)}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp></HTTPSamplerProxy><hashTree/>"#;
     PLAN.replace("<!--more-->", ask)
 }
 
-/// A run whose users end with the grace, at most times with a request in flight.
+/// Options of an endless run: without a coordinator its users end after the grace of 2 s, mostly with a request in
+/// flight.
 pub(crate) const ALONE: &str =
     "-Jusers=20 -Jloops=-1 -Jms=20 -Jpath=/delay/80 -Jthrong.fleet.grace=2";
 
@@ -31,7 +32,7 @@ struct Run {
 }
 
 impl Run {
-    /// A run that has two seconds behind it; `None`: there is no server.
+    /// Starts a run and returns when two seconds are recorded. Returns `None` if there is no NATS server.
     fn new(line: &str) -> Option<Self> {
         let pool = Pool::three(&debians())?;
         let target = targets::start(Config::new("mirror")).expect("a target");
@@ -45,7 +46,7 @@ impl Run {
         Some(Self { pool, target, coordinator: coordinator.expect("it starts"), folder })
     }
 
-    /// Ends the agents that wait, at once, and starts them anew when their processes are gone.
+    /// Kills the waiting agents, waits until all their processes have ended, and starts the agents again.
     fn start_agents_anew(&mut self) {
         let processes = self.pool.processes();
         for agent in &mut self.pool.agents {
@@ -75,7 +76,7 @@ impl Run {
     }
 }
 
-/// The run's figures are those of the target and of the rows; returned are its requests.
+/// Asserts that the summary, the rows and the target's log agree on the number of requests, and returns that number.
 pub(crate) fn adds_up(program: &Program, target: &Running, folder: &Path) -> u64 {
     let summary = summary(program);
     let rows = program.read("out.jtl");
@@ -93,20 +94,20 @@ pub(crate) fn adds_up(program: &Program, target: &Running, folder: &Path) -> u64
     requests
 }
 
-/// Of two agents of a run with 4 000 samples one was killed.
+/// Asserts that the summary names one killed agent of two, and a bound for the lost samples, in a run of 4 000 samples.
 pub(crate) fn is_named_with_what_may_be_missing(program: &Program, target: &Running) {
     let summary = summary(program);
     let missing = summary["missing"].as_array().expect("a list");
     assert_eq!((missing.len(), summary["accounted"].as_bool()), (1, Some(false)), "{summary}");
     let requests = summary["requests"].as_u64().expect("a number");
     let at_most = missing[0]["samples_at_most"].as_u64().expect("a number");
-    // A sleep is a sample, too, and comes before its request.
+    // The pause before each request is a sample too, so each request of the target stands for two samples.
     assert!(requests + at_most >= 2 * target.log().len() as u64, "{summary}");
     assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
 }
 
-/// Waits until a target is asked nothing more. Users that are held, their grant being used up, ask nothing for as long as
-/// the grace of 2 s, and are stopped then.
+/// Waits until the target receives no more requests. Users without a grant pause for up to the grace of 2 s and are
+/// stopped then.
 pub(crate) fn until_users_have_ended(target: &Running) {
     until("the end of the users", || {
         let before = target.log().len();
@@ -121,7 +122,7 @@ fn another_coordinator_goes_on_to_the_end() {
     let refused = run.resume();
     assert!(refused.code == 2 && refused.err.contains("still runs"), "{refused:?}");
     run.kill();
-    // Users go on meanwhile.
+    // Users keep running while the run has no coordinator.
     std::thread::sleep(Duration::from_millis(1_500));
     let before = run.target.log().len();
     let resumed = run.resume();
@@ -131,7 +132,7 @@ fn another_coordinator_goes_on_to_the_end() {
     assert_eq!(run.adds_up(), 4_000);
     let again = run.resume();
     assert!(again.code == 2 && again.err.contains("has ended"), "{again:?}");
-    // The agents wait for other runs.
+    // The agents are free for another run.
     let next = run.pool.ran(&["run", "plan.jmx", "--runs", "next", "--agents", "2"]);
     assert_eq!(next.code, 0, "{next:?}");
 }
@@ -194,7 +195,7 @@ fn relays_are_taken_over_with_the_agents_that_they_have_hired() {
     let resumed = run.resume();
     assert_eq!(resumed.code, 0, "{resumed:?}");
     assert_eq!(run.adds_up(), 4_000);
-    // The agents wait for other runs.
+    // The agents are free for another run.
     let next = run.pool.ran(&["run", "plan.jmx", "--runs", "next", "--agents", "2"]);
     assert_eq!(next.code, 0, "{next:?}");
 }

@@ -1,6 +1,6 @@
-//! The built program in a folder of its own.
+//! The built `throng` program, run in a temporary folder.
 
-// Each test file uses a part of this.
+// Each test file uses only some items of this module.
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../../../tests/free_port.rs"]
@@ -19,7 +19,7 @@ pub(crate) use free_port::free_port;
 pub(crate) use quiet_tests::{alone, quiet};
 pub(crate) use skipped::{skip, skip_part};
 
-/// Whether namespaces of one's own are to be had here; the test is skipped if they are not.
+/// True if `unshare` may create the namespaces that `flags` name. Otherwise the test counts as skipped.
 pub(crate) fn may_unshare(flags: &str) -> bool {
     let tried = Command::new("unshare").args([flags, "true"]).output();
     let may = tried.as_ref().is_ok_and(|output| output.status.success());
@@ -29,7 +29,7 @@ pub(crate) fn may_unshare(flags: &str) -> bool {
     may
 }
 
-/// Requests to a target on 127.0.0.1, each followed by one to a port where nobody listens.
+/// A plan that sends requests to a target on 127.0.0.1, each followed by a request to port 1, where nobody listens.
 pub(crate) const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
@@ -50,7 +50,7 @@ pub(crate) const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 "#;
 
-/// A plan that runs for an instant: `users` users, `loops` times Java Request sleeping `ms`.
+/// A short plan: `users` users run the Java Request sampler `loops` times, and each sample sleeps `ms` milliseconds.
 pub(crate) const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">
   <hashTree>
@@ -90,15 +90,15 @@ pub(crate) const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </jmeterTestPlan>
 "#;
 
-/// The program, in a folder that holds `plan.jmx` and goes away with it.
+/// The `throng` program in a temporary folder that contains `plan.jmx`. The folder is deleted on drop.
 pub(crate) struct Program {
     folder: tempfile::TempDir,
 }
 
-/// How a run of the program ended.
+/// Exit code and output of a finished program.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// -1 if a signal ended it.
+    /// Exit code, or -1 if a signal ended the program.
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -127,14 +127,14 @@ impl Program {
         ended(self.command(line).output().expect("the program starts"))
     }
 
-    /// Runs a script of the shell, to which the program is `$0`.
+    /// Runs a shell script in which `$0` is the path of the `throng` program.
     pub(crate) fn shell(&self, script: &str) -> Ended {
         let mut shell = Command::new("sh");
         shell.args(["-c", script, env!("CARGO_BIN_EXE_throng")]).current_dir(self.folder.path());
         ended(shell.stdin(Stdio::null()).output().expect("a shell"))
     }
 
-    /// Starts it with its output in pipes.
+    /// Starts `throng` with its standard output and standard error in pipes.
     pub(crate) fn start(&self, line: &[&str]) -> Child {
         self.command(line)
             .stdout(Stdio::piped())
@@ -143,7 +143,7 @@ impl Program {
             .expect("the program starts")
     }
 
-    /// The only folder of a run.
+    /// Returns the folder of the only run.
     pub(crate) fn run_folder(&self) -> PathBuf {
         let mut folders: Vec<_> = std::fs::read_dir(self.path("runs"))
             .expect("runs")

@@ -1,8 +1,8 @@
-//! The published form of summary.json.
+//! The published JSON schema of summary.json.
 
 use serde_json::Value;
 
-/// Whether a summary has the form: an error names the place.
+/// Checks a summary against the published schema. The error names the position in the document.
 pub(crate) fn check(summary: &Value) -> Result<(), String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
     let text = std::fs::read_to_string(path).expect("the schema");
@@ -10,7 +10,7 @@ pub(crate) fn check(summary: &Value) -> Result<(), String> {
     fits(&schema, &schema, summary, "summary")
 }
 
-/// A schema, as far as the published one uses the language: an error names the place.
+/// Checks a value against a schema, for the keywords that the published schema uses. The error names the position.
 fn fits(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.strip_prefix("#/$defs/").expect("a definition of this file");
@@ -60,7 +60,7 @@ fn fits(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), Str
     fields(schema, root, value, at)
 }
 
-/// The fields of an object: those that must be there, and the form of each.
+/// Checks an object's fields: required fields exist, and each field fits its schema.
 fn fields(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
     let Some(fields) = value.as_object() else { return Ok(()) };
     for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {

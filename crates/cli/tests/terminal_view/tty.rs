@@ -1,4 +1,4 @@
-//! A pseudo-terminal with a program on it, and the screen that a person would see there.
+//! A pseudo-terminal that runs the program, and an emulated screen with the text that a person would see.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -13,13 +13,13 @@ use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
 
 use crate::program::Program;
 
-/// A terminal on which nothing runs yet.
+/// A pseudo-terminal without a program.
 pub(crate) struct Tty {
     controller: OwnedFd,
     size: (u16, u16),
 }
 
-/// A program on its terminal.
+/// A program that runs on its pseudo-terminal.
 pub(crate) struct Run {
     controller: OwnedFd,
     child: Child,
@@ -36,7 +36,7 @@ impl Tty {
         Self { controller, size: (columns, rows) }
     }
 
-    /// Starts the program with this terminal as its only output.
+    /// Starts the program with standard output and standard error on this terminal.
     pub(crate) fn run(self, program: &Program, line: &[&str], settings: &[(&str, &str)]) -> Run {
         let Self { controller, size } = self;
         let name = ptsname(&controller, Vec::new()).expect("its name");
@@ -56,7 +56,7 @@ impl Tty {
         let mut from = File::from(controller.try_clone().expect("a second handle"));
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // When the program has gone, reading fails.
+            // Reading from the terminal fails once the program has ended.
             while let Ok(read @ 1..) = from.read(&mut bytes) {
                 shown.lock().expect("a screen").take(&bytes[..read]);
             }
@@ -70,17 +70,17 @@ impl Run {
         self.screen.lock().expect("a screen")
     }
 
-    /// The lines that a person sees, and those that have scrolled away above them.
+    /// Returns the visible lines of the screen and the lines that scrolled out above.
     pub(crate) fn screen(&mut self) -> String {
         self.now().text()
     }
 
-    /// All that the program has sent.
+    /// Returns all bytes that the program wrote to the terminal.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.now().raw).into_owned()
     }
 
-    /// Modes of the terminal that are not as they were.
+    /// Returns the terminal modes that the program changed and did not restore.
     pub(crate) fn modes(&self) -> Vec<String> {
         self.now().modes.clone()
     }
@@ -94,7 +94,7 @@ impl Run {
         self.now().resize((columns, rows));
     }
 
-    /// Ctrl-S, or Ctrl-Q: the terminal shows nothing more, or goes on.
+    /// Stops the terminal's output as Ctrl-S does, or continues it as Ctrl-Q does.
     pub(crate) fn stop_output(&self, stop: bool) {
         let name = ptsname(&self.controller, Vec::new()).expect("its name");
         let name = name.to_str().expect("text");
@@ -102,7 +102,7 @@ impl Run {
         tcflow(side, if stop { Action::OOff } else { Action::OOn }).expect("a terminal");
     }
 
-    /// Ctrl-C.
+    /// Sends SIGINT to the program, as Ctrl-C does.
     pub(crate) fn interrupt(&mut self) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::INT).expect("it runs");
@@ -113,7 +113,7 @@ impl Run {
         self.child.kill().expect("it runs");
     }
 
-    /// Waits for its end; the exit code, and what stands on the screen then.
+    /// Waits for the program's end. Returns the exit code and the final screen.
     pub(crate) fn finish(&mut self) -> (i32, String) {
         let end = Instant::now() + Duration::from_secs(90);
         let status = loop {
@@ -145,13 +145,13 @@ fn resize(controller: &OwnedFd, columns: u16, rows: u16) {
     tcsetwinsize(controller, size).expect("a size");
 }
 
-/// As much of a terminal as the program uses; anything else is a failure.
+/// Emulates the terminal sequences that the program uses. Any other sequence fails the test.
 struct Screen {
     raw: Vec<u8>,
-    /// Bytes of a character or a sequence that is not whole yet.
+    /// Bytes of an incomplete character or escape sequence.
     open: Vec<u8>,
     lines: Vec<Vec<char>>,
-    /// The cursor; lines above the screen cannot be reached.
+    /// Line of the cursor. The cursor cannot move above the screen.
     line: usize,
     column: usize,
     size: (usize, usize),
@@ -171,7 +171,7 @@ impl Screen {
         }
     }
 
-    /// A terminal that does not wrap anew what it has.
+    /// Changes the size without rewrapping existing lines, as some terminals do.
     fn resize(&mut self, (columns, rows): (u16, u16)) {
         self.size = (columns.into(), rows.into());
     }

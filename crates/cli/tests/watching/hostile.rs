@@ -1,4 +1,4 @@
-//! Hosts that answer badly: a run goes on as if they were not there, and says once what is wrong with them.
+//! Watched hosts that answer badly: the run continues undisturbed and reports once what is wrong with each host.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::program::Program;
 use super::{agents, seconds};
 
-/// A host that sends the head, then what `send` does. It gets the request first.
+/// Starts a host that reads the request, sends `head` and then calls `send`.
 fn host(head: &'static str, send: fn(TcpStream)) -> u16 {
     agents(move |_, mut socket| {
         std::thread::spawn(move || {
@@ -20,7 +20,7 @@ fn host(head: &'static str, send: fn(TcpStream)) -> u16 {
     })
 }
 
-/// Watches one host for six seconds and more; what was said of it.
+/// Runs the plan for at least six seconds while one host is watched. Returns the program and its output.
 fn said_of(scheme: &str, port: u16) -> (Program, String) {
     let program = Program::new();
     let host = format!("odd={scheme}://127.0.0.1:{port}/metrics");
@@ -32,7 +32,7 @@ fn said_of(scheme: &str, port: u16) -> (Program, String) {
     (program, ended.out + &ended.err)
 }
 
-/// MiB that the run had at most, as it says.
+/// Returns the peak memory of the run in MiB, as the output states it.
 fn memory(said: &str) -> f64 {
     let rest = said.split("; memory ").nth(1).expect("the generator's memory");
     let number = rest.split(' ').next().and_then(|word| word.parse().ok());
@@ -47,7 +47,7 @@ fn forever(mut socket: TcpStream, bytes: &[u8], pause: Duration) {
 
 const FINE: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 const NO_TIME: Duration = Duration::ZERO;
-/// A slow machine has not read 16 MiB after five seconds.
+/// Patterns of the two possible findings: a slow machine may not have read 16 MiB within the limit of 5 s.
 const TOO_LONG: &str = "longer than 16 MiB|no whole answer within 5 s";
 
 #[test]

@@ -1,11 +1,11 @@
-//! Settings in force of a watched Java machine: in the summary, and in the comparison of two runs.
+//! Settings in force of a watched Java machine appear in the summary and in the comparison of two runs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use crate::program::{self, Program};
 
-/// An exporter that always gives the same text.
+/// Starts an exporter that always returns the same text. Returns the option for `--watch`.
 fn exporter(text: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -19,7 +19,7 @@ fn exporter(text: String) -> String {
     format!("app=http://{address}")
 }
 
-/// The text of an exporter in a Java machine.
+/// Returns the metrics of an exporter that runs inside a Java machine.
 fn java(heap_max: u64, collector: &str, options: &str) -> String {
     format!(
         "jvm_memory_bytes_used{{area=\"heap\",}} 5\njvm_memory_bytes_max{{area=\"heap\",}} {heap_max}\n\
@@ -28,7 +28,7 @@ fn java(heap_max: u64, collector: &str, options: &str) -> String {
     )
 }
 
-/// Runs the plan while such a machine is watched; the folder of the run.
+/// Runs the plan while a Java machine with these metrics is watched. Returns the run's folder.
 fn run(program: &Program, name: &str, text: String) -> String {
     let host = exporter(text);
     let line = ["run", "plan.jmx", "--runs", name, "--watch", &host, "-Jms=500", "-Jloops=6"];

@@ -1,18 +1,19 @@
-//! Runs with JMeter's `-R` and `-r`: each host runs the whole plan, by itself. Hosts are those of [`super::agents`].
+//! Runs with JMeter's `-R` and `-r`: each host runs the whole plan independently. The hosts are the machines of
+//! [`super::agents`].
 
 use std::collections::BTreeMap;
 
 use super::agents::Machines;
 use super::{SHARING, summary};
 
-/// How often each text comes.
+/// Counts how often each text occurs.
 fn counted<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
     let mut counts = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text).or_default() += 1);
     counts
 }
 
-/// A column of result rows.
+/// Returns one column of the result rows.
 fn column(rows: &str, nth: usize) -> impl Iterator<Item = &str> {
     rows.lines().skip(1).map(move |row| row.split(',').nth(nth).expect("a column"))
 }
@@ -76,7 +77,7 @@ fn each_host_reads_the_whole_file_and_counts_by_itself() {
         let parts = seen.iter().map(move |one| one.target.split('/').nth(nth).expect("six parts"));
         counted(parts)
     };
-    // A line, a number of the counter, and a user, each of both hosts.
+    // Each line of the data file, each counter value and each user number occurs on both hosts.
     for (nth, distinct, times) in [(2, 14, 2), (3, 14, 2), (5, 7, 4)] {
         let parts = part(nth);
         assert_eq!(parts.len(), distinct, "{parts:?}");
