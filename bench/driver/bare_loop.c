@@ -1,10 +1,10 @@
-/* The least a load generator can cost: one epoll loop, one send and one receive per request,
- * no parsing beyond the known length of the answer, no statistics.
+/* Measures the minimum cost of a load generator: one epoll loop, one send and one receive per
+ * request, no statistics, and no parsing except for the length of the response.
  *
  *   bare_loop PORT PATH CONNECTIONS SECONDS
  *
- * The first answer on each connection is read to its end by Content-Length; all later ones are
- * taken to be as long, which holds for the static targets used here. */
+ * The first response on each connection is read to its end by Content-Length. All later responses
+ * are assumed to have that length, which is true for the static targets of the benches. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static int dial(int port) {
     return fd;
 }
 
-/* Length of one whole answer: head, empty line, Content-Length bytes. */
+/* Returns the length in bytes of one whole response: head, empty line and body. */
 static long probe(int fd, const char *request, size_t length) {
     long have = 0;
     if (send(fd, request, length, 0) != (ssize_t)length) fail("send");

@@ -60,7 +60,7 @@ def closed_loop(case, options):
 def run(case, options):
     """Measures a case as its kind is."""
     if case.get("jvm"):
-        # Where Throng takes Java's classes from; the same that JMeter runs with.
+        # Throng loads Java classes from the JMeter home that JMeter itself runs from.
         os.environ["JMETER_HOME"] = str(jmeter_home())
     return KINDS[case["kind"]](case, options)
 

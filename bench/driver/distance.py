@@ -19,7 +19,7 @@ from pathlib import Path
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 NETWORK = "10.93.0."
-# Ethernet's: what one read takes.
+# Ethernet's maximum packet size in bytes; one read returns one packet.
 MTU = 1500
 
 
@@ -67,7 +67,7 @@ class Distance:
                     os.write(to, packet)
                     self.carried += 1
                 except OSError:
-                    pass  # A full queue, as on any way.
+                    pass  # The queue is full: the packet is dropped, as on any network.
             left = max(0.0, waiting[0][0] - now) if waiting else 0.1
             for end in select.select(ends, [], [], left)[0]:
                 while True:
@@ -75,7 +75,7 @@ class Distance:
                         packet = os.read(end, 65536)
                     except OSError:
                         break
-                    # IPv4 only: its destination.
+                    # Only IPv4 packets are forwarded, by the destination address in bytes 16 to 19.
                     to = self.ends.get(packet[16:20]) if packet[0] >> 4 == 4 else None
                     if to is not None:
                         count += 1

@@ -136,7 +136,7 @@ def closed_loop(command, log, worker, seconds, warm, tail=1.0, directory=OUT):
         "requests_per_s": count / wall,
         "generator_busy": (b[2] - a[2]) / wall,
         "target_busy": (b[3] - a[3]) / wall,
-        # What else ran on this machine meanwhile, in CPUs.
+        # Processor time of all other processes on this machine, in CPUs.
         "others_busy": max(0.0, (b[4] - a[4] - (b[2] - a[2]) - (b[3] - a[3])) / wall),
         "rss_mib": memory / 1024,
         "requests": requests - requests_0,

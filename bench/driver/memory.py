@@ -40,7 +40,7 @@ def idle(case, options):
                     time.sleep(0.2)
                     status.get()
                     if status.waiting >= users:
-                        # What was needed for the handshakes alone may go first.
+                        # Waits until memory that only the handshakes needed may be released.
                         time.sleep(3)
                         size = measure.rss(measure.tree(process.pid))
                 process.terminate()

@@ -6,7 +6,8 @@ from place import BENCH, CACHE, OUT, PORTS, REPO, boost, built, found, jmeter_ho
 JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100",
        "-XX:G1ReservePercent=20", "-Djava.security.egd=file:/dev/urandom"]
 
-# JMeter 5.6.3 logs a warning whenever an answer sets a cookie; that must not be counted against it.
+# JMeter 5.6.3 logs a warning for every response that sets a cookie. Suppressing the warning keeps its cost out of the
+# comparison.
 QUIET = "-Lorg.apache.jmeter.protocol.http.sampler.HTTPSamplerBase=ERROR"
 
 
@@ -91,7 +92,7 @@ def websocket_throng(case, seconds):
 
 
 def websocket_jmeter(case, seconds):
-    # A thread a connection: small stacks, and a heap that holds what a user is.
+    # JMeter needs a thread per connection, so stacks are small and the heap is large enough for all users.
     return ["java", "-Xms512m", "-Xmx6g", "-Xss256k", *JVM[3:], "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", case["plan"],
             "-j", str(OUT / "jmeter.log"), *properties(case, seconds), f"-Jport={PORTS['websocket']}"]
 

@@ -16,7 +16,7 @@ OUT = CACHE / "out"
 PORTS = {"http": 19080, "https": 19443, "https_full": 19444, "slow": 19081, "websocket": 19082}
 TARGET_CPU = "0"
 GENERATOR_CPU = os.environ.get("GENERATOR_CPU", "1")
-# Whether targets and generators run under the real-time scheduler, for a machine that others work on too.
+# True if targets and generators run under the real-time scheduler, for machines that run other work.
 REALTIME = {"on": False}
 
 for directory in (BIN, OUT):

@@ -1,9 +1,10 @@
-/* A target that answers every GET a fixed time after it came, for many thousand connections.
+/* A target that answers every GET after a fixed delay, for many thousands of connections.
  *
  *   slow_server PORT DELAY_MS
  *
- * GET /waiting is answered at once with the number of requests being held. One process, one
- * epoll loop; since all delays are equal, a queue in order of arrival is all the timer needed. */
+ * GET /waiting is answered immediately with the number of delayed requests. The server is one
+ * process with one epoll loop. All delays are equal, so a queue in order of arrival is a
+ * sufficient timer. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -20,7 +21,7 @@
 #define MOST 65536
 
 static struct { int fd; unsigned born; double due; } queue[MOST];
-/* Which connection a descriptor belongs to now: answers to a closed one are dropped. */
+/* Generation of the connection that uses a descriptor. Responses to closed connections are dropped. */
 static unsigned generation[MOST];
 static unsigned head, tail;
 

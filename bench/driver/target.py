@@ -74,7 +74,7 @@ def nginx():
     """Runs nginx; gives back the worker's process id."""
     _files()
     conf = (BENCH / "driver" / "nginx.conf").read_text()
-    # A root's home is closed to nginx's usual user.
+    # nginx's default user cannot read files in root's home folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
     for name, value in {"user": user, "dir": DIR, **PORTS}.items():
         conf = conf.replace("{" + name + "}", str(value))

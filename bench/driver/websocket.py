@@ -12,7 +12,7 @@ import peers
 import report
 from place import OUT, PORTS, TARGET_CPU, hurry, target
 
-# Descriptors of a process that are not connections of the case: files, libraries, pipes.
+# File descriptors of a process that are not connections of the case: files, libraries, pipes.
 RESERVED = 1000
 
 
@@ -112,7 +112,7 @@ def echo_round(target, command, log, users, seconds):
     return {
         "us_per_trip": own * 1e6 / count,
         "requests_per_s": count / wall,
-        # What one core would do if the generator had nothing to wait for.
+        # Round trips per second if the generator used one core without waiting.
         "trips_per_core_s": count / own,
         "generator_busy": own / wall,
         "target_busy": its / wall,
@@ -135,7 +135,8 @@ def held(case, options):
                 sizes = {}
                 for users in (few, many):
                     log = f"{case['name']}-{name}-{users}"
-                    # Long enough for all to come; it is ended as soon as they have been looked at.
+                    # 60 s are enough for all connections to open. The run is stopped as soon as its memory has been
+                    # measured.
                     sizes[users] = held_round(target, peers.WEBSOCKET[name]({**case, "users": users}, 60), log, users)
                     target.settle()
                     if sizes[users] is None:
@@ -165,7 +166,7 @@ def held_round(target, command, log, users):
         _, opened, messages = target.stats()
         look = (time.monotonic(), opened - opened_0, measure.cpu(measure.tree(process.pid)), measure.machine_busy(), measure.cpu([target.process.pid]))
         if first is None:
-            # The last look before the first connection, so that its beginning is not lost.
+            # Keeps the last measurement before the first connection opened, so that the start is included.
             if opened > opened_0:
                 first = before
             else:
@@ -179,7 +180,7 @@ def held_round(target, command, log, users):
         return None
     time.sleep(3)
     if "java" in command[0]:
-        # What is garbage counts for nothing: the heap is collected and given back first.
+        # Collects garbage first, so that the heap returns unused memory and only live objects count.
         subprocess.run(["jcmd", str(process.pid), "GC.run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
     kib = measure.rss(measure.tree(process.pid))
     open_now = target.stats()[0]

@@ -1,5 +1,7 @@
-// Echo over WebSockets with Boost.Beast, the C++ library that Debian has for it (libboost-dev): what websocket_loop.c does, with a
-// library's handshake, framing and checks. One thread. websocket_beast PORT CONNECTIONS SECONDS SIZE; one line of JSON.
+// Echo over WebSockets with Boost.Beast, Debian's C++ library for WebSockets (libboost-dev). The program does the same
+// as websocket_loop.c, with the library's handshake, framing and checks, on one thread. It prints one line of JSON.
+//
+// websocket_beast PORT CONNECTIONS SECONDS SIZE
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>

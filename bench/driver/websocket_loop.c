@@ -1,6 +1,8 @@
-// What echo over WebSockets costs without a load generator: opens CONNECTIONS, sends a masked text message of SIZE bytes on
-// each, and again as soon as the echo is there, for SECONDS. Nothing is measured or parsed beyond lengths. One line of JSON.
-// websocket_loop PORT CONNECTIONS SECONDS SIZE [HOLD]: with HOLD, connections are opened and held, nothing is sent.
+// Measures the cost of WebSocket echo without a load generator. Opens CONNECTIONS and sends a masked text message of
+// SIZE bytes on each, and the next message when the echo arrives, for SECONDS. Measures and parses nothing but lengths.
+// Prints one line of JSON.
+//
+// websocket_loop PORT CONNECTIONS SECONDS SIZE [HOLD]: with HOLD, opens and holds the connections and sends nothing.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -28,7 +30,7 @@ static uint32_t random32(void) {
     return (uint32_t)seed;
 }
 
-// A masked frame into OUT; SIZE is below 126.
+// Writes a masked frame of SIZE bytes into OUT; SIZE must be below 126.
 static size_t frame(unsigned char *out, const unsigned char *payload, size_t size) {
     uint32_t mask = random32();
     out[0] = 0x81, out[1] = 0x80 | size;
@@ -45,7 +47,7 @@ int main(int argc, char **argv) {
     if (size > 125) return 2;
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int poll = epoll_create1(0);
-    // Bytes of the present echo that have come, by descriptor.
+    // Bytes of the current echo received so far, by descriptor.
     static unsigned have[1 << 16];
     unsigned char payload[125], out[160], in[4096];
     memset(payload, 'x', sizeof payload);
