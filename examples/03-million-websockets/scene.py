@@ -18,7 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# Connections that a process of the target is given. It may have 20 000 descriptors, but members choose addresses at random.
+# Connections per process of the target. A process may have 20 000 descriptors, but members choose addresses at random,
+# so some processes get more than the average.
 PER_PROCESS = 18_500
 
 
@@ -72,7 +73,7 @@ def memory_kib(pids):
     full. How many of them there are is a matter of the build and of how the kernel reads files ahead, not of connections."""
     own, program, count = 0, 0, 0
     for pid in pids:
-        # One that has just ended has nothing to read.
+        # Ignores processes that have just ended and have no figures.
         with contextlib.suppress(OSError, LookupError):
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
             kib = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
@@ -98,7 +99,8 @@ class Target:
     def __init__(self, program, connections, seconds, tls=False, options=()):
         self.count = -(-connections // PER_PROCESS)
         self.port = free_port()
-        # The kernel picks a connection's local port by its destination: each address has a range of its own.
+        # The kernel chooses the local port of a connection by its destination, so each target address has the full port
+        # range.
         self.addresses = f"127.0.1.1-127.0.1.{self.count}"
         self.host = f"127.0.1.${{__Random(1,{self.count})}}" if self.count > 1 else "127.0.1.1"
         self.process = subprocess.Popen(
@@ -122,7 +124,7 @@ class Target:
         """Its own counts, of all its processes together."""
         kind, more = http.client.HTTPConnection, {}
         if self.tls:
-            # The certificate is the target's own.
+            # The target's certificate is self-signed, so it is not verified.
             kind, more = http.client.HTTPSConnection, {"context": ssl._create_unverified_context()}
         with contextlib.closing(kind("127.0.1.1", self.port, timeout=30, **more)) as connection:
             connection.request("GET", "/stats")
