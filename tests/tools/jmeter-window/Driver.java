@@ -50,8 +50,8 @@ import org.apache.jmeter.samplers.SampleResult;
 import org.apache.jmeter.testelement.TestElement;
 
 /**
- * A tester's hands and eyes in JMeter's window: clicks what the plug-in shows and writes down what is seen, a line of JSON a fact.
- * JMeter loads it as it loads the plug-in. Afterwards it ends JMeter.
+ * Drives JMeter's window as a tester would: clicks the plug-in's components and writes what the window shows to a file, one
+ * line of JSON per fact. JMeter loads this class like the plug-in. At the end the driver ends JMeter.
  */
 public final class Driver implements MenuCreator, Runnable {
     private static final long PATIENCE_MS = 90_000;
@@ -62,7 +62,7 @@ public final class Driver implements MenuCreator, Runnable {
     private PrintWriter facts;
     private Robot robot;
 
-    /** Begins to watch for the window. */
+    /** Starts the thread that waits for JMeter's window. */
     public Driver() {
         String folder = System.getProperty("throng.driver.out");
         if (folder != null) {
@@ -111,7 +111,7 @@ public final class Driver implements MenuCreator, Runnable {
         System.exit(0);
     }
 
-    /** The findings of a plan, and a click on each. */
+    /** Checks a plan and clicks on each finding. */
     private void check() throws Exception {
         menu("throng.check");
         until("the check", () -> ((AbstractButton) named("throng.check.again")).isEnabled());
@@ -136,7 +136,7 @@ public final class Driver implements MenuCreator, Runnable {
         pause(700);
         fact("all", on(table::getRowCount));
         shot("check-all");
-        // A change that is typed into the panel of the element that was selected, and that is neither saved nor left.
+        // Types a change into the panel of the selected element, without saving and without leaving the panel.
         int own = on(() -> String.valueOf(table.getValueAt(0, 2)).contains("(ab") ? 0 : 1);
         Rectangle mistake = on(() -> table.getCellRect(own, 2, true));
         click(table, mistake.x + 40, mistake.y + mistake.height / 2);
@@ -168,7 +168,7 @@ public final class Driver implements MenuCreator, Runnable {
         });
     }
 
-    /** A run of the open plan, one with requests and responses, and one that is stopped. */
+    /** Runs the open plan normally, then with requests and responses, and then stops a third run. */
     private void rows() throws Exception {
         menu("throng.run");
         pause(800);
@@ -187,7 +187,7 @@ public final class Driver implements MenuCreator, Runnable {
         type("throng.run.properties", "loops=1000000");
         click(named("throng.run.start"));
         until("figures", () -> !((JLabel) named("throng.run.figures")).getText().trim().isEmpty());
-        // The page is there only while a run lasts: asked for in the run that does not end by itself.
+        // The live page exists only during a run, so it is requested from the run that does not end by itself.
         shot("running");
         fact("page", page(on(() -> ((JTextComponent) named("throng.run.output")).getText())));
         click(named("throng.run.stop"));
@@ -201,7 +201,7 @@ public final class Driver implements MenuCreator, Runnable {
         shot("listener");
     }
 
-    /** The first line of the live page that the output names, or why there is none. */
+    /** Returns the first line of the live page whose link the output names, or the reason for its absence. */
     private static String page(String output) throws Exception {
         Matcher link = Pattern.compile("Live page\\s+(http\\S+)#\\S+").matcher(output);
         if (!link.find()) {
@@ -218,7 +218,7 @@ public final class Driver implements MenuCreator, Runnable {
         ended(name);
     }
 
-    /** Writes down what is shown when the run is over, once the listeners have drawn it. */
+    /** Waits for the end of the run, until the listeners are drawn, and records what the window shows. */
     private void ended(String name) throws Exception {
         until("the end of " + name, () -> named("throng.run.start").isEnabled());
         pause(3000);
@@ -230,7 +230,7 @@ public final class Driver implements MenuCreator, Runnable {
         }
     }
 
-    /** The number of samples that a listener shows, and of the first in a tree what was received. */
+    /** Returns the number of samples that a listener shows and, for a tree, the first sample's response data. */
     private static String shows(Container panel) {
         for (Component tree : below(panel, component -> component instanceof JTree)) {
             DefaultMutableTreeNode root = (DefaultMutableTreeNode) ((JTree) tree).getModel().getRoot();
@@ -250,7 +250,7 @@ public final class Driver implements MenuCreator, Runnable {
         return "no table";
     }
 
-    /** A run that JMeter's end cuts short. */
+    /** Starts a run that is still active when JMeter ends. */
     private void exit() throws Exception {
         menu("throng.run");
         pause(500);
@@ -260,7 +260,7 @@ public final class Driver implements MenuCreator, Runnable {
         fact("at the end", on(() -> ((JLabel) named("throng.run.state")).getText()));
     }
 
-    /** What the windows say where there is no program. */
+    /** Records the messages of both windows when the `throng` program is missing. */
     private void none() throws Exception {
         menu("throng.check");
         until("the check", () -> named("throng.check.again").isEnabled());
@@ -277,7 +277,7 @@ public final class Driver implements MenuCreator, Runnable {
         fact("no program to run", on(() -> ((JTextComponent) named("throng.run.output")).getText()));
     }
 
-    /** An element whose properties JMeter only keeps: shown, run by JMeter's own engine, and saved. */
+    /** Shows an element that JMeter does not interpret (RPC Gateway Security), runs its plan in JMeter's engine, and saves it. */
     private void kept() throws Exception {
         GuiPackage gui = GuiPackage.getInstance();
         JMeterTreeNode node = on(() -> gui.getTreeModel().getNodesOfType(TestElement.class).stream()
@@ -303,7 +303,7 @@ public final class Driver implements MenuCreator, Runnable {
         action(ActionNames.SAVE);
     }
 
-    // The hands.
+    // Input: actions, clicks and typing.
 
     private void action(String name) throws Exception {
         on(() -> {
@@ -338,7 +338,7 @@ public final class Driver implements MenuCreator, Runnable {
         click(component, component.getWidth() / 2, component.getHeight() / 2);
     }
 
-    /** Clicks until the component hears it: a window may not yet be where it says that it is, or be behind another. */
+    /** Clicks until the component receives the click: a window may not yet be at its reported position, or be covered. */
     private void click(Component component, int x, int y) throws Exception {
         AtomicBoolean heard = new AtomicBoolean();
         MouseAdapter ear = new MouseAdapter() {
@@ -356,7 +356,7 @@ public final class Driver implements MenuCreator, Runnable {
                 fact("a click that " + component.getName() + " did not hear", on(() -> windows()));
                 shot("not-heard");
                 on(() -> {
-                    // So the screen learns again where it is.
+                    // Moving the window makes the screen learn its position.
                     Window window = SwingUtilities.getWindowAncestor(component);
                     window.setLocation(window.getX(), window.getY() - 1);
                     window.toFront();
@@ -382,7 +382,7 @@ public final class Driver implements MenuCreator, Runnable {
         }
     }
 
-    /** The windows that are shown: where they are, which is the active one, and over which the pointer is. */
+    /** Describes the visible windows: position, the active window, and the window below the pointer. */
     private static String windows() {
         StringBuilder all = new StringBuilder("the pointer is at " + MouseInfo.getPointerInfo().getLocation());
         for (Window window : Window.getWindows()) {
@@ -403,7 +403,7 @@ public final class Driver implements MenuCreator, Runnable {
         });
     }
 
-    // The eyes.
+    // Output: components, screenshots and recorded facts.
 
     private Component named(String name) {
         for (Window window : Window.getWindows()) {
@@ -468,7 +468,7 @@ public final class Driver implements MenuCreator, Runnable {
         Thread.sleep(ms);
     }
 
-    // What JMeter asks of a plug-in's menu.
+    // Methods that JMeter requires of a plug-in's menu.
 
     @Override
     public JMenuItem[] getMenuItemsAtLocation(MENU_LOCATION location) {
@@ -487,6 +487,6 @@ public final class Driver implements MenuCreator, Runnable {
 
     @Override
     public void localeChanged() {
-        // Nothing is shown.
+        // The driver shows no text, so there is nothing to translate.
     }
 }

@@ -1,8 +1,9 @@
-// A service in Java as users have them: Tomcat, a pool of HikariCP, and figures by Micrometer.
+// A Java service like those of users: Tomcat, a HikariCP connection pool, and metrics by Micrometer.
 //
 //     java -cp 'jars/*' Service.java PORT
 //
-// GET / takes one of 3 connections for 20 ms; GET /metrics has Micrometer's text. Tomcat has 8 workers. Ten times a second it collects its garbage.
+// GET / holds one of 3 pooled connections for 20 ms. GET /metrics returns Micrometer's text. Tomcat has 8 workers. The
+// service runs the garbage collector ten times a second.
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
