@@ -1,4 +1,4 @@
-//! Criteria of a run: met, not met, ending it; as text, JSON and JUnit.
+//! Criteria of a run: met, not met, or ending the run, in text, JSON and JUnit output.
 
 #[path = "criteria/checks.rs"]
 mod checks;
@@ -33,7 +33,7 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
     assert!(ended.out[before..].contains("Sleep"), "the table comes behind: {}", ended.out);
     assert!(ended.out[before..].contains("\nVerdict\n"), "so does the verdict: {}", ended.out);
 
-    // A variable makes the label: it is known at the end alone.
+    // The label contains a variable, so it is unknown before the end of the run.
     program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"Sleep${none}\""));
     let missed =
         ["--fail", "count > 6", "--fail", "p50 < 1h", "--fail", "p99 < 1s for label Nothing"];
@@ -64,7 +64,7 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
     assert!(xml.contains("<failure type=\"criterion\" message=\"count &gt; 6: 6\">"), "{xml}");
 }
 
-/// Reads XML with a reader that finds everything that is not well-formed.
+/// Returns the faults that make an XML text not well-formed.
 fn faults(xml: &str) -> Vec<String> {
     let mut reader = xml.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let (mut open, mut found) = (Vec::new(), Vec::new());
@@ -95,7 +95,8 @@ fn faults(xml: &str) -> Vec<String> {
     found
 }
 
-/// A transaction around a request that fails and one of its own name that does not; `parent`: it is one sample with parts.
+/// Returns a transaction "Order" around a failing request and a succeeding request "Order". With `parent`, the
+/// transaction is one sample with sub-results.
 fn transaction(parent: bool) -> String {
     let ask = |name: &str, port: &str| {
         format!(
@@ -131,7 +132,8 @@ fn requests_of_transactions_count_with_a_parent_sample_and_without() {
             [&["run", "plan.jmx", &port, "-Jloops=4", "--no-report", "-l", "rows.jtl"], &fails[..]];
         let ended = program.run(&line.concat());
         assert_eq!(ended.code, 0, "{ended:?}");
-        // Of 4 samples and 4 transactions of that name, the transactions failed: the table shows them in one line, too.
+        // Four samples and four transactions have the label "Order", and only the transactions fail. The results table
+        // also shows them in one row.
         assert!(ended.out.contains("error% < 60% for label Order: 50%"), "{}", ended.out);
         let verdict = program.run(&["verdict", "rows.jtl"]);
         assert!(
@@ -199,7 +201,7 @@ fn a_criterion_ends_the_run_early() {
 
 #[test]
 fn samples_that_never_end_do_not_outlive_a_criterion_that_ends_the_run() {
-    // Nobody takes what the kernel accepts: no answer ever comes.
+    // The kernel accepts the connections but no program reads them, so no response ever arrives.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let program = Program::new();
     let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
@@ -257,7 +259,7 @@ lops = 1
     assert!(program.read("tests.xml").contains("failures=\"1\""));
     assert!((ended.out + &ended.err).contains("cannot watch gone: http://127.0.0.1:1/metrics"));
 
-    // The command line has the last word.
+    // Options of the command line override throng.toml.
     let line = ["run", "plan.jmx", "--users", "2", "--fail", "count = 8", "--runs", "line"];
     let ended = program.run(&line);
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -286,7 +288,7 @@ lops = 1
     }
 }
 
-/// A plan with one HTTP request to that port, `${__P(loops)}` times.
+/// Returns a plan that sends an HTTP request to this port `${__P(loops)}` times.
 fn asks(port: u16) -> String {
     let sampler = format!(
         r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
@@ -303,7 +305,7 @@ fn asks(port: u16) -> String {
 #[test]
 fn a_service_that_is_down_meets_no_criterion_but_one_on_its_errors() {
     let program = Program::new();
-    // Nothing listens on the port of the multiplexer.
+    // Nothing listens on port 1 (tcpmux).
     program.write("plan.jmx", &asks(1));
     for (criteria, code, words) in [
         (&["service p95 < 500ms"][..], 4, "(all 6 samples failed)"),
@@ -334,7 +336,8 @@ fn a_run_without_samples_meets_nothing() {
         let ended = program.run(&["run", "empty.jmx", "--no-report", "--fail", criterion]);
         assert_eq!(ended.code, 4, "{criterion}: {ended:?}");
         assert!(ended.out.contains("the run has no samples"), "{criterion}: {}", ended.out);
-        // A label that is misspelt, and that a variable could make.
+        // A criterion for a misspelt label. The label of a sampler with variables could equal it, so `check` cannot
+        // refuse it.
         let misspelt = format!("{criterion} for label Slep");
         let ended = program.run(&["run", "open.jmx", "--no-report", "--fail", &misspelt]);
         assert_eq!(ended.code, 4, "{misspelt}: {ended:?}");
@@ -373,7 +376,7 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
     program.write("throng.toml", "[thresholds]\nfail = [\"p95 < 1s for label Slep\"]\n");
     let checked = program.run(&["check", "plan.jmx"]);
     assert!(checked.code == 3 && checked.out.contains(words), "{checked:?}");
-    // A name with a variable may become any label.
+    // A label with a variable may become any text, so `check` accepts every label.
     program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"${none}\""));
     let checked = program.run(&["check", "plan.jmx"]);
     assert_eq!(checked.code, 0, "{checked:?}");
@@ -416,7 +419,7 @@ fn a_property_that_cannot_be_understood_has_one_exit_code() {
             assert!(ended.code == 2 && ended.err.contains(words), "{verb} {property}: {ended:?}");
         }
     }
-    // JMeter takes its default.
+    // JMeter's own properties are not refused: an invalid value is replaced by the default with a warning.
     let ended = program.run(&["run", "plan.jmx", "-Jsummariser.interval=often"]);
     let words = "summariser.interval (-J) is \"often\", no number: its default counts";
     assert!(ended.code == 0 && ended.err.contains(words), "{ended:?}");
@@ -461,7 +464,7 @@ fn a_run_without_samples_is_undecided_and_says_why() {
     assert_eq!(schema::check(&summary), Ok(()));
     let undecided = summary["verdict"]["undecided"]["en"].as_str().unwrap_or_default();
     assert!(undecided.starts_with("the run has no samples"), "{summary}");
-    // JMeter's command line keeps JMeter's exit code.
+    // JMeter's command line exits with 0, as JMeter does.
     let ended = program.run(&["-n", "-t", "never.jmx"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("the run has no samples"), "{ended:?}");
@@ -489,7 +492,7 @@ fn a_window_longer_than_the_run_is_undecided() {
     let markdown = program.read("s.md");
     assert!(markdown.contains("2 of 2 criteria undecided"), "{markdown}");
     assert!(markdown.contains("the window takes 300s"), "{markdown}");
-    // What does not hold over all of the run is not met.
+    // A criterion that fails over the whole run is not met, even if its window is longer than the run.
     let ended = program.run(&["run", "plan.jmx", "--runs", "b", "--fail", "count > 9 over 5m"]);
     assert_eq!(ended.code, 4, "{ended:?}");
     assert!(ended.out.contains("NOT MET  count > 9 over 300s: 1 (the run took "), "{ended:?}");
@@ -527,7 +530,8 @@ fn figures_are_undecided_where_the_plans_own_rate_was_missed() {
     assert!(program.read("t.xml").contains("failures=\"0\" errors=\"3\""));
 }
 
-/// A plan whose user sleeps and then fails; the group or a handler does that with the failure.
+/// Returns a plan whose user sleeps and then sends a request that fails. `on_error` of the group or `handler` reacts to
+/// the failure.
 fn failing_plan(on_error: &str, handler: &str) -> String {
     let ask = asks(1);
     let (_, ask) = ask.split_once("<HTTPSamplerProxy").expect("a request");
@@ -556,7 +560,7 @@ fn a_run_that_an_error_stops_meets_its_criteria_only_so_far() {
         assert!(ended.out.contains("UNDECIDED  service p50 < ") && ended.out.contains(words));
         assert!(ended.out.contains("UNDECIDED  error% < 60%"), "{}", ended.out);
         assert!(ended.out.contains("met        errors > 0"), "{}", ended.out);
-        // One of them is the end of the run itself.
+        // One of the four JUnit errors is the end of the run itself.
         assert!(program.read("t.xml").contains("failures=\"0\" errors=\"4\""), "{on_error}");
         assert_eq!(summary(&program)["criteria"]["passed"], false);
     }
@@ -589,7 +593,7 @@ fn a_run_that_is_interrupted_meets_its_criteria_only_so_far() {
     assert!(xml.contains("<error type=\"undecided\" message=\"it was interrupted\">"), "{xml}");
 }
 
-/// The text of a time as the terminal's summary writes it, ms.
+/// Returns a time in ms as the terminal's summary formats it.
 fn three_digits(ms: f64) -> String {
     let places = if ms >= 100.0 { 0 } else { 2 - ms.log10().floor().max(0.0) as usize };
     format!("{ms:.places$}")
@@ -612,7 +616,7 @@ fn starts_that_are_late_show_one_time_everywhere_and_the_other_by_its_name() {
     while has_begun().is_none() && std::time::Instant::now() < end {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Starts fall due while the program stands still: a third of them is late by up to this.
+    // The process stops for 1.5 s of the 4 s. About a third of the starts are late by up to 1.5 s.
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("it runs");
     std::thread::sleep(std::time::Duration::from_millis(1500));
@@ -662,7 +666,8 @@ fn starts_that_are_late_show_one_time_everywhere_and_the_other_by_its_name() {
     assert!((0.1..=1.0).contains(&own), "{totals}");
 }
 
-/// A setUp group that sends a request, and the group of the plan, which sends some if `loops` is not 0.
+/// Returns the plan with an additional setUp group that sends one request. The plan's own group sends requests unless
+/// `loops` is 0.
 fn with_set_up(text: &str) -> String {
     let (before, rest) = text.split_once("<ThreadGroup ").expect("a group");
     let (group, behind) = rest.split_once("<!--more-->").expect("its end");
@@ -692,7 +697,7 @@ fn requests_of_set_up_groups_alone_meet_nothing() {
         let ended = program.run(&[&line[..], &main, &["--quiet"]].concat());
         assert_eq!(ended.code, 6, "{ended:?}");
         assert!(ended.err.contains("the main thread groups have no samples"), "{ended:?}");
-        // A label says which samples are meant.
+        // A criterion with a label judges the samples of a setUp group.
         let own = ["--fail", "count = 1 for label Prepare"];
         let ended = program.run(&[&line[..], &main, &own].concat());
         assert_eq!(ended.code, 6, "{ended:?}");
@@ -756,7 +761,7 @@ fn a_command_without_a_result_leaves_no_summary_of_an_earlier_one() {
     let ended = program.run(&["check", "nowhere", "--junit", "t.xml"]);
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(program.read("t.xml").contains("nowhere doesn't exist"), "{}", program.read("t.xml"));
-    // A file that is another one of the command's stays.
+    // Throng refuses a JUnit file that is also the result file and writes neither.
     let ended = program.run(&["run", "plan.jmx", "-l", "rows.jtl", "--junit", "rows.jtl"]);
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(!program.path("rows.jtl").exists());

@@ -1,4 +1,4 @@
-//! `throng preflight` as users meet it: its reports about a plan, a chain, and changes.
+//! `throng preflight` as users see it: reports about a plan, a chain of hosts, and changed settings.
 
 mod program;
 
@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use program::Program;
 use serde_json::Value;
 
-/// A plan with so many WebSocket users, all at once.
+/// Returns a plan whose WebSocket users all start at once.
 fn plan(users: &str, host: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -82,7 +82,7 @@ fn text_says_whether_it_fits() {
         "{ended:?}"
     );
     assert!(ended.out.contains(" local ports: "), "{ended:?}");
-    // What others do on this machine may make it tight.
+    // Other programs on this machine may make the result tight.
     let fits =
         ended.out.ends_with("\nIt fits.\n") || ended.out.ends_with("\nIt fits, but tightly.\n");
     assert!(fits, "{ended:?}");
@@ -155,7 +155,7 @@ fn a_run_that_fits_is_told_nothing() {
     assert!(!ended.err.contains("needed"), "{ended:?}");
 }
 
-/// A plan with controllers, so many of them within each other.
+/// Returns a plan with nested controllers.
 fn deep(levels: usize) -> String {
     let (begin, end) = program::PLAN.split_once("<!--more-->").expect("a place");
     let open = r#"<GenericController guiclass="LogicControllerGui" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
@@ -289,7 +289,7 @@ fn a_file_of_settings_is_judged_line_by_line() {
     assert!(ended.err.contains("odd.conf: line 1: key = value is wanted"), "{ended:?}");
 }
 
-/// A server that answers each connection with a text.
+/// Starts a server that answers each connection with a text. Returns its address.
 fn serve(text: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

@@ -1,4 +1,5 @@
-//! Verbs that answer a question by several runs: sweep, capacity, compare. Targets are bundled ones whose limit is known.
+//! Commands that answer a question by several runs (`sweep`, `capacity`, `compare`), tested on bundled targets with a
+//! known limit.
 
 #[path = "questions/happened.rs"]
 mod happened;
@@ -37,7 +38,8 @@ quiet! {
 const PLAN: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/01-server-fitness/plan.jmx");
 
-/// A service that works on so many requests at once, 16 ms each on average, and the properties that lead to it.
+/// Starts a service that handles `workers` requests at once, each 16 ms on average. Returns it and the properties with
+/// its address.
 fn service(workers: u32) -> (Running, [String; 2]) {
     let config = Config::new("fitness")
         .option("workers", workers.to_string())
@@ -48,7 +50,7 @@ fn service(workers: u32) -> (Running, [String; 2]) {
     (running, [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())])
 }
 
-/// The answer of the only folder in `runs`.
+/// Returns the JSON file of the only folder in `runs`.
 fn answer(program: &Program, file: &str) -> Value {
     serde_json::from_slice(&std::fs::read(program.run_folder().join(file)).expect(file))
         .expect("JSON")
@@ -73,14 +75,14 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     ]);
     running.stop();
     assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
-    // 4 requests of 16 ms each: some 250 a second, whatever the number of users.
+    // The target handles 4 requests of 16 ms at once: about 250 requests a second for any number of users.
     let sweep = answer(&program, "sweep.json");
     let points = sweep["points"].as_array().expect("points");
     assert_eq!(points.len(), 6);
     let rates: Vec<f64> =
         points.iter().map(|point| point["figures"]["rate"].as_f64().unwrap()).collect();
     assert!(rates[0] < 0.5 * rates[5], "{rates:?}");
-    // A machine that is busy with other things can blur the model; it never makes a peak of it.
+    // On a busy machine the fitted model may be uncertain, but it must never show a peak.
     assert_ne!(sweep["model"]["chosen"]["model"], "usl", "{}", sweep["model"]);
     assert!(sweep["model"]["peak"].is_null());
     assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
@@ -88,7 +90,7 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     let first = ended.out.lines().next().expect("a sentence");
     let words = ["Limit: about ", "Throughput", "Highest throughput", "No point counts"];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
-    // The verdict on the points stands before the table.
+    // The verdict on the points is printed before the table.
     let verdict = ended.out.find("Verdict on the points\n").expect("a verdict");
     assert!(verdict < ended.out.find("mean ms").expect("a table"), "{}", ended.out);
     for finding in points.iter().flat_map(|p| p["verdict"]["findings"].as_array().unwrap()) {
@@ -139,23 +141,23 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
         capacity["answer"]["lower"].as_f64().unwrap(),
         capacity["answer"]["upper"].as_f64().unwrap(),
     );
-    // Each of N users waits N / 500 s: 400 ms at some 190.
+    // With N users each request takes N / 500 s, which reaches the limit of 400 ms at about 190 users.
     assert!(lower < upper && (80.0..260.0).contains(&lower), "{lower} {upper}");
     let purposes = probes.iter().map(|probe| probe["purpose"].as_str().expect("a word"));
     assert!(purposes.clone().any(|purpose| purpose == "overload"));
     assert_eq!(purposes.clone().next(), Some("light"));
-    // Whatever else runs here may fill the machine, which is said.
+    // If other programs fill the machine, the answer says so.
     let says = if ended.out.contains("the machine was shared, and it was full") {
         ["At least ", "At "]
     } else {
         ["Limit: ", " held up to "]
     };
     assert!(ended.out.starts_with(says[0]) && ended.out.contains(says[1]), "{}", ended.out);
-    // The verdict on the run that decided.
+    // The answer includes the verdict on the run that decided the limit.
     let limit = &capacity["limited_by"];
     assert_eq!(limit["load"].as_f64(), Some(upper));
     assert!(limit["criteria"][0]["criterion"].is_string(), "{limit}");
-    // Where that one says nothing, the overload does: its users wait, and the rate is flat.
+    // If the deciding run has no finding, the overload run has one: its users wait and the rate stays flat.
     let at = limit["finding_at"].as_f64().unwrap_or(upper);
     let says = format!("The run at {at} users says what limited it:\n");
     let silent = format!("No cause of the limit was found in the run at {upper} users: ");
@@ -198,7 +200,7 @@ fn failures_that_no_criterion_is_about_are_said() {
             is_one_of_the_answers(&ended);
             continue;
         }
-        // A time needs successful samples.
+        // A criterion on response times needs successful samples.
         assert_eq!(ended.code, if is_said { 4 } else { 0 }, "{}{}", ended.out, ended.err);
         assert_eq!(ended.out.contains("samples failed"), is_said, "{}", ended.out);
     }
@@ -207,7 +209,8 @@ fn failures_that_no_criterion_is_about_are_said() {
 
 fn a_probe_begins_when_the_target_has_worked_off_the_last_one() {
     let program = Program::new();
-    // 50 requests a second: an overload of a second and a half is work for some 13 s, whoever still waits for it.
+    // The target handles 50 requests a second. An overload of 1.5 s leaves about 13 s of work, even after its users
+    // have gone.
     let config = Config::new("service").option("workers", "1").option("ms", "20");
     let running = targets::start(config).expect("it starts");
     let address = running.addr();
@@ -222,14 +225,14 @@ fn a_probe_begins_when_the_target_has_worked_off_the_last_one() {
     }
     let third = &capacity["probes"][2];
     assert!((25.0..55.0).contains(&third["load"].as_f64().expect("a load")), "{third}");
-    // Nobody waits behind the overload's requests, or for all of the probe.
+    // Users of the third probe do not wait behind the requests of the overload.
     assert!(third["samples"].as_u64().is_some_and(|samples| samples > 10), "{third}");
     assert!(third["p50"].as_f64().is_some_and(|ms| ms < 500.0), "{third}");
     let kept = program.run_folder().join("between");
     assert!(!kept.exists(), "what was looked at is no part of the answer");
 }
 
-/// All processors but one, kept busy.
+/// Keeps all processors except one busy.
 struct Busy(Arc<AtomicBool>);
 
 impl Busy {
@@ -251,7 +254,7 @@ impl Drop for Busy {
 
 fn a_full_machine_that_the_target_shares_is_said() {
     let program = Program::new();
-    // Each request takes one processor for 20 ms: with some users at once it is full. The others have work of their own.
+    // Each request uses a processor for 20 ms, so a few users fill the free processor. The other processors are busy.
     let busy = Busy::new();
     let running = targets::start(Config::new("service").option("burn", "20")).expect("it starts");
     let address = running.addr();
@@ -285,7 +288,7 @@ fn a_full_machine_that_the_target_shares_is_said() {
     assert!(ended.out.contains("- 64: the target shares the generator's machine"), "{}", ended.out);
 }
 
-/// Fails unless the first word is that of an answer, and the exit code its own.
+/// Fails unless the output begins with the first word of an answer and the exit code fits that word.
 fn is_one_of_the_answers(ended: &program::Ended) {
     let code = match ended.out.split_once(' ').map(|(word, _)| word) {
         Some("The" | "At") => 0,
@@ -296,13 +299,14 @@ fn is_one_of_the_answers(ended: &program::Ended) {
     assert_eq!(ended.code, code, "{}{}", ended.out, ended.err);
 }
 
-/// Whether a machine that is busy with other things has made a probe doubtful.
+/// True if a busy machine made a probe doubtful.
 fn is_doubted(capacity: &Value) -> bool {
     let probes = capacity["probes"].as_array().expect("probes");
     probes.iter().any(|probe| probe["generator"] == true)
 }
 
-/// Holds up the runs of a question, again and again for half a second each, until it ends.
+/// Repeatedly stops the child processes of `parent` for half a second each, until they end. Returns the number of
+/// stops.
 fn hold_up(parent: u32) -> std::thread::JoinHandle<u32> {
     std::thread::spawn(move || {
         let children = || {
@@ -338,7 +342,7 @@ fn where_the_generator_does_not_keep_up_there_is_no_answer_about_the_target() {
     running.stop();
     assert!(held_up.join().expect("it ends") > 2);
     let out = String::from_utf8_lossy(&ended.stdout);
-    // The light probe, the overload, the light probe again.
+    // The search makes three probes: light, overload, and light again.
     let found = answer(&program, "capacity.json");
     assert_eq!(found["probes"].as_array().map(Vec::len), Some(3), "{out}");
     assert_eq!(found["answer"]["limit"], "generator", "{out}");
@@ -404,7 +408,7 @@ fn interrupt(process: &Child) {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
 }
 
-/// A result file of 120 s with 40 requests a second; each takes so many ms and up to half more.
+/// Returns a result file of 120 s with 40 requests a second. Each request takes `ms` to 1.5 × `ms` milliseconds.
 fn rows(seed: u64, ms: u64, failing: u64, users: u64) -> String {
     let mut text = String::from(
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads\n",
@@ -440,7 +444,7 @@ fn two_result_files_are_compared() {
     );
     assert!(same.out.contains("passed: "), "{}", same.out);
     assert_eq!(same.err, "");
-    // A file that was cut has what is whole in it, and that is said.
+    // The complete rows of a truncated file are compared, and the output reports the loss.
     let text = rows(2, 100, 0, 10);
     program.write("cut.jtl", &text[..text.len() - 10]);
     let cut = program.run(&["compare", "a.jtl", "cut.jtl"]);
@@ -490,7 +494,7 @@ fn plans_are_run_in_turns_and_the_run_is_the_unit() {
     let json: Value = serde_json::from_str(&ended.out).expect("JSON");
     assert_eq!(json, answer(&program, "compare.json"));
     assert_eq!(json["comparison"]["runs"], serde_json::json!([3, 3]));
-    // Runs of 2 s have no intervals of their own: this one is between runs.
+    // Runs of 2 s are too short for an interval within a run, so the interval comes from the differences between runs.
     let all = &json["comparison"]["all"];
     assert!(all["refusal"].is_null(), "{all}");
     let mean = &all["differences"][2];
@@ -510,7 +514,7 @@ fn two_sweeps_are_compared_point_by_point() {
         entries.next().expect("a sweep").expect("a folder").path()
     };
     let (a, b) = (sweep("a", "1,2,3", "-Jms=5"), sweep("b", "1,2,4", "-Jms=20"));
-    // A folder that was moved keeps its runs.
+    // Renames the folder of a sweep, which must still find its runs.
     let moved = program.path("moved");
     std::fs::rename(&b, &moved).expect("it can be moved");
     let (a, moved) = (a.to_str().expect("text"), moved.to_str().expect("text"));
@@ -518,7 +522,7 @@ fn two_sweeps_are_compared_point_by_point() {
     assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
     let json: Value = serde_json::from_str(&ended.out).expect("JSON");
     let points = json.as_array().expect("a comparison of each point");
-    // The loads that both have.
+    // Only loads that both sweeps have are compared.
     let names: Vec<&str> = points.iter().map(|point| point["a"].as_str().unwrap()).collect();
     assert_eq!(points.len(), 2, "{names:?}");
     for (point, at) in points.iter().zip([" at 1 user", " at 2 users"]) {
@@ -536,18 +540,18 @@ fn two_sweeps_are_compared_point_by_point() {
             point["comparison"]["all"]["refusal"].as_str().unwrap().contains("60 s are needed")
         );
     }
-    // The property that differs is named; the time of each start is none.
+    // The output names the property that differs, but not the start times, which always differ.
     let doubts = points[0]["doubts"].as_array().expect("doubts");
     let words: Vec<&str> = doubts.iter().map(|doubt| doubt["words"].as_str().unwrap()).collect();
     assert!(words.contains(&"properties are not the same: -Jms (A 5, B 20)"), "{words:?}");
     let text = program.run(&["compare", a, moved, "--anyway"]);
     assert!(text.out.contains("\n1 user ") && text.out.contains("\n2 users "), "{}", text.out);
     assert!(text.out.contains("take care: properties are not the same: -Jms"), "{}", text.out);
-    // Points of 3 s cannot say whether a change is beyond chance, and that is said.
+    // Points of 3 s are too short to tell a change from chance, so the criterion is undecided.
     let asked = program.run(&["compare", a, moved, "--anyway", "--fail-if", "mean > +5%"]);
     assert!(asked.out.contains("\n1 user: UNDECIDED: response mean > +5%"), "{}", asked.out);
     assert!(!asked.out.contains("passed"), "{}", asked.out);
-    // The same sweep twice: nothing to care about.
+    // Comparing a sweep with itself prints no warnings.
     let same = program.run(&["compare", a, a, "--anyway"]);
     assert!(!same.out.contains("are not the same"), "{}", same.out);
 }

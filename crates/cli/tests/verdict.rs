@@ -1,4 +1,5 @@
-//! The verdict as the program says it: first in what a run prints, in summary.json, and of a run's folder at any time.
+//! The verdict as the program prints it: at the beginning of a run's summary, in summary.json, and later for a run's
+//! folder.
 
 mod program;
 
@@ -17,7 +18,7 @@ fn summary(program: &Program) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// A run whose every sample fails.
+/// Runs a plan with only 15 samples, so that the verdict has the finding `too_few_samples`.
 fn failing() -> Program {
     let program = Program::new();
     let ended = program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5"]);
@@ -108,7 +109,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
     assert!(!ended.out.contains("Nothing stands out"), "{ended:?}");
     let chinese = program.run(&["verdict", "plain.jtl", "--zh"]);
     assert!(chinese.out.contains("无法判定：文件没有 success 列"), "{chinese:?}");
-    // The report says the same.
+    // The report contains the same verdict.
     let report = program.run(&["report", "plain.jtl", "-o", "r.html", "--markdown", "r.md"]);
     assert_eq!(report.code, 0, "{report:?}");
     assert!(program.read("r.md").contains("**Undecided**: the file has no column success"));
@@ -118,7 +119,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
         !page.contains("<p class=\"sentence\">Nothing stands out."),
         "the page says nothing stands out"
     );
-    // With the column there is nothing to decide.
+    // With a column `success` the verdict is decided.
     let with = rows.replace(",4,4\n", ",4,4,true\n");
     program
         .write("with.jtl", &format!("{}{with}", head.replace("allThreads", "allThreads,success")));
@@ -197,7 +198,7 @@ fn what_is_lost_of_a_file_is_said_wherever_its_figures_are() {
     let rows: String = (0..200).map(row).collect();
     program.write("whole.jtl", &format!("{head}{rows}"));
     program.write("torn.jtl", &format!("{head}{rows}17000"));
-    // Zeroes where data were lost, with as many fields as a row has.
+    // A row with zero bytes, as after lost disk data, which still has all its fields.
     let damaged =
         format!("{head}{rows}{}", row(200).replace(",a,", &format!(",{},", "\0".repeat(9))));
     program.write("zeroes.jtl", &damaged);
@@ -229,7 +230,7 @@ fn what_is_lost_of_a_file_is_said_wherever_its_figures_are() {
     assert!(ended.out.starts_with("200 requests in 10 s\n"), "{ended:?}");
 }
 
-/// Rows of a file: 3 000 that are good, and so many that have lost a field.
+/// Returns a result file with 3 000 good rows and `lost` rows that lack a field.
 fn with_lost_rows(lost: u64) -> String {
     let row = |n: u64| {
         let at = 1_700_000_000_000 + n * 50;
@@ -339,7 +340,7 @@ fn each_rule_has_its_heading() {
     assert_eq!(added, answers::rules::ADDED);
 }
 
-/// The finding of that id, of a run of a plan with a Constant Throughput Timer against a service that takes 20 ms.
+/// Runs a plan with a Constant Throughput Timer against a service that takes 20 ms. Returns the finding `id`.
 fn of_rate(id: &str, stall: (&str, &str), load: &[&str]) -> Option<Value> {
     const PLAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../targets/tests/plans/rate.jmx");
     let program = Program::new();
@@ -361,7 +362,7 @@ fn starts_that_a_timers_rate_lost_are_counted_and_explained() {
     let finding = finding.expect("2 s of 500 starts a second were lost");
     let words = finding["words"]["en"].as_str().expect("a sentence");
     assert!(words.contains("500/s asked for"), "{words}");
-    // A machine that is busy with other things may take the blame for its part.
+    // On a busy machine, the finding may name the machine as a cause.
     let why = ["The target gave no answers for up to", "was at its limit", "users were waiting"];
     assert!(why.iter().any(|why| words.contains(why)), "{words}");
     let evidence = finding["evidence"].as_array().expect("evidence");

@@ -1,9 +1,9 @@
-//! Answers as expected beside requests that succeeded: on the console, in JSON and as criteria.
+//! Response checks (assertions) of requests that succeeded, on the console, in JSON and as criteria.
 
 use super::program::{PLAN, Program, schema};
 use super::summary;
 
-/// A Java Request that answers with a text.
+/// Returns a Java Request sampler that responds with a fixed text.
 fn answering(name: &str, text: &str, inside: &str) -> String {
     let argument = |name: &str, value: &str| {
         format!(
@@ -20,7 +20,7 @@ fn answering(name: &str, text: &str, inside: &str) -> String {
     )
 }
 
-/// A Response Assertion: the answer contains what the pattern matches.
+/// Returns a Response Assertion that requires the response to contain a match of the pattern.
 fn containing(pattern: &str) -> String {
     format!(
         r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="Check" enabled="true">
@@ -29,8 +29,8 @@ fn containing(pattern: &str) -> String {
     )
 }
 
-/// Of ten answers of "Answer" one is not as expected; "Nobody" is refused, whose assertion has nothing to check; "Free" has
-/// no assertion.
+/// A plan with three samplers: "Answer" fails its assertion in one of ten responses; "Nobody" connects to a closed
+/// port, so its assertion has nothing to check; "Free" has no assertion.
 fn plan() -> String {
     let nobody = format!(
         r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">
@@ -93,7 +93,8 @@ fn a_run_with_assertions_that_checked_nothing_says_so() {
     schema::check(&summary).expect("the published form");
     let checks = &summary["checks"];
     assert_eq!((&checks["checked"], checks.get("checks_percent")), (&0.into(), None), "{checks}");
-    // The transport failed, whatever an assertion says of the answer that there was not.
+    // The connection was refused, so the error cause is the transport, even though the assertion failed on the empty
+    // response.
     let cause = summary["errors"].to_string();
     assert!(cause.contains("refused") && !cause.contains("Test failed"), "{cause}");
 }

@@ -1,5 +1,5 @@
-//! Criteria of runs whose end or whose errors leave them open: samples in flight, stops by errors, errors that nobody asked
-//! about, runs without a record.
+//! Criteria that a run's end leaves open: samples in flight, stops by errors, errors that no criterion judges, runs
+//! without a record.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use super::program::{self, Program};
 use super::{asks, failing_plan, summary};
 
-/// Requests that a target answers before it answers none.
+/// Number of requests that the target answers before it stops answering.
 const ANSWERED: u32 = 60;
-/// Seconds of the record in which it answers none.
+/// Number of recorded seconds in which the target answers no request.
 const QUIET: usize = 4;
 
-/// Answers the first requests, and then takes others without an answer for as long as the program lives. It counts all.
+/// Starts a target that answers the first requests, and then accepts requests without answering. Returns its port and
+/// the count of all requests.
 fn hanging_target() -> (u16, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -38,7 +39,7 @@ fn hanging_target() -> (u16, Arc<AtomicU32>) {
     (port, counted)
 }
 
-/// Waits until something is so.
+/// Waits until the condition holds; fails the test after one minute.
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -47,7 +48,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A group that stops the test at once, samples in flight with it, when the file `more` says false.
+/// A thread group that stops the test immediately, with samples in flight, once the file `more` contains "false".
 const STOPPER: &str = r#"<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Stop" enabled="true">
   <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
   <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
@@ -71,7 +72,7 @@ fn a_target_that_hangs_until_the_end_meets_no_criterion() {
     let fail = ["p95 < 500ms", "service max < 1h", "error% < 1", "count = 60"];
     let fail = fail.map(|criterion| ["--fail", criterion]).concat();
     let child = program.start(&[&line[..], &fail].concat());
-    // Seconds that the run has written.
+    // Number of seconds that the run has recorded.
     let seconds = || {
         let text = std::fs::read_to_string(program.run_folder().join("seconds.jsonl"));
         text.map_or(0, |text| text.lines().count())
@@ -115,11 +116,11 @@ fn a_run_that_an_error_stops_is_green_nowhere() {
         assert!(markdown.starts_with("## ⚠️") && markdown.contains(words), "{markdown}");
         let reason = summary(&program)["end"]["reason"].to_string();
         assert!(reason.contains(words), "{reason}");
-        // So is one of endless loops that the first error ends, without a planned end.
+        // A run of endless loops that the first error stops has no planned end, so it is undecided (6) too.
         let ended = program.run(&["run", "plan.jmx", "-Jloops=-1", "--no-report"]);
         assert_eq!(ended.code, 6, "{on_error}: {ended:?}");
         assert!(ended.err.contains(words), "{on_error}: {}", ended.err);
-        // JMeter ends with 0 then.
+        // JMeter's command line exits with 0 in this case.
         let as_jmeter = program.run(&["-n", "-t", "plan.jmx", "-Jloops=-1", "-j", "log"]);
         assert_eq!(as_jmeter.code, 0, "{as_jmeter:?}");
     }
@@ -167,7 +168,7 @@ fn a_run_without_a_record_does_not_say_that_the_plans_rate_was_reached() {
     <doubleProp><name>throughput</name><value>6000.0</value><savedValue>0.0</savedValue></doubleProp><intProp name="calcMode">0</intProp>
     </ConstantThroughputTimer><hashTree/>"#;
     program.write("paced.jmx", &program::PLAN.replace("<!--more-->", timer));
-    // No folder can be made under a file.
+    // `plan.jmx` is a file, so the run's folder cannot be created below it and the run has no record.
     let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "3s"];
     let line = [&line[..], &["--runs", "plan.jmx", "--fail", "p95 < 1h"]].concat();
     let ended = program.run(&line);

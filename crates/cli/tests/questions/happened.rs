@@ -1,11 +1,12 @@
-//! Comparisons of runs in which something happened on one side alone, and of result files with their coarse times.
+//! Comparisons in which only one run had an event such as a failure or a slow phase, and comparisons of result files
+//! with whole-millisecond times.
 
 use serde_json::Value;
 
 use crate::program::Program;
 use crate::rows;
 
-/// 120 s with 40 requests a second; each row from one second to another is replaced.
+/// Replaces the rows from second `from` to second `to` of a file from [`rows`], which has 40 requests a second.
 fn with(of: &str, (from, to): (usize, usize), other: impl Fn(&str) -> String) -> String {
     let within = |at: &usize| (1 + 40 * from..1 + 40 * to).contains(at);
     let row = |(at, row): (usize, &str)| {
@@ -46,11 +47,11 @@ fn an_outage_of_one_side_fails_a_criterion_on_errors_wherever_it_lies() {
         assert!(ended.out.contains("\nB's error% is 16.67 points higher (95 % "), "{}", ended.out);
         let row = ended.out.lines().find(|line| line.starts_with("error%")).expect("a row");
         assert!(row.ends_with("different") && row.contains("16.67 %"), "{row}");
-        // The side that is better fails nothing.
+        // If B is better than A, the criterion passes.
         let ended = program.run(&[&["compare", "b.jtl", "a.jtl"], &asked[..]].concat());
         assert_eq!(ended.code, 0, "{when}: {ended:?}");
     }
-    // Failures that are no event: a few runs are enough, and equal sides are equal.
+    // Failures spread over the whole run are no event: they show with few runs, and equal sides compare as equal.
     program.write("some.jtl", &rows(3, 100, 25, 10));
     program.write("others.jtl", &rows(4, 100, 25, 10));
     for (a, b, code) in
@@ -98,7 +99,7 @@ fn the_healthy_half_before_a_change_for_the_worse_is_no_warm_up() {
         let words = format!("B's error% is {found:.2} points higher");
         assert!(ended.out.contains(&words), "{words}: {}", ended.out);
     }
-    // Slower from second to second.
+    // Times grow from second to second.
     let mut at = 0;
     let slower: Vec<String> = other
         .lines()
@@ -131,7 +132,7 @@ fn a_short_warm_up_that_hides_a_change_is_told_beside_what_passed() {
 #[test]
 fn whole_milliseconds_are_named_where_they_cannot_show_the_limit() {
     let program = Program::new();
-    // Half of the answers take 1 ms, half of them 2 ms: the median is either.
+    // Half of the responses take 1 ms and half 2 ms, so the median is 1 ms or 2 ms by chance.
     let fast = |seed| {
         let rows = rows(seed, 100, 0, 10);
         let row = |(at, row): (usize, &str)| {
@@ -154,7 +155,7 @@ fn whole_milliseconds_are_named_where_they_cannot_show_the_limit() {
     assert!(!ended.out.contains("longer or repeated runs narrow it"), "{}", ended.out);
 }
 
-/// The row of a metric, without its name.
+/// Returns the table row of a metric without its name.
 fn row<'o>(out: &'o str, metric: &str) -> &'o str {
     let row = out.lines().find(|line| line.split("  ").next() == Some(metric));
     row.unwrap_or_else(|| panic!("{metric}: {out}"))
@@ -179,7 +180,7 @@ fn one_short_outage_decides_nothing() {
         assert!(made.contains(part), "{part}: {made}");
     }
     assert!(!made.contains("worse"), "{made}");
-    // Nor does it where A had it; and below the limit it is told.
+    // If run A had the event, the criterion passes too. Below the limit of 2 points, the difference is printed.
     let ended = program.run(&[&["compare", "b.jtl", "a.jtl"], &asked[..]].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "error% > +2%"]);
@@ -189,10 +190,10 @@ fn one_short_outage_decides_nothing() {
         "{}",
         ended.out
     );
-    // A stricter limit does not pass.
+    // A limit of +0 % leaves the criterion undecided.
     let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "error% > +0%"]);
     assert_eq!(ended.code, 6, "{ended:?}");
-    // Every ten seconds it is a difference.
+    // With an event every ten seconds, the runs differ.
     let many = (0..12).fold(other, |text, n| with(&text, (10 * n + 3, 10 * n + 4), busy));
     program.write("many.jtl", &many);
     let ended = program.run(&[&["compare", "a.jtl", "many.jtl"], &asked[..]].concat());

@@ -1,4 +1,4 @@
-//! Searches on targets that an overload leaves with work, or breaks.
+//! Capacity searches on targets that an overload leaves with unfinished work, or breaks.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use targets::Config;
 use crate::program::{PLAN, Program};
 use crate::{answer, is_doubted};
 
-/// A plan of endless requests that wait for 400 ms at most.
+/// Returns a plan of endless requests with a response time-out of 400 ms.
 fn plan(port: u16) -> String {
     let request = format!(
         "<HTTPSamplerProxy testclass=\"HTTPSamplerProxy\" testname=\"get\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
@@ -26,7 +26,8 @@ const SHORT: [&str; 4] = ["--probe", "1s", "--settle", "500ms"];
 
 pub(crate) fn a_search_waits_for_a_target_that_works_off_what_nobody_waits_for() {
     let program = Program::new();
-    // 20 requests a second: the overload is work for some 12 s, and its users wait for 400 ms.
+    // The target handles 20 requests a second. The overload leaves it with about 12 s of work, but users give up after
+    // 400 ms.
     let config = Config::new("service").option("workers", "1").option("ms", "50");
     let running = targets::start(config).expect("it starts");
     program.write("plan.jmx", &plan(running.addr().port()));
@@ -43,7 +44,8 @@ pub(crate) fn a_search_waits_for_a_target_that_works_off_what_nobody_waits_for()
     assert!(lower.is_some_and(|lower| lower >= 2.0), "{}{}", ended.out, ended.err);
 }
 
-/// Answers until five connections are open at once; from then on only that it is out of order.
+/// Starts a server that answers until five connections are open at once, and from then on only with 503. Returns its
+/// port, and whether it is broken.
 fn fragile() -> (u16, Arc<AtomicBool>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -64,7 +66,7 @@ fn fragile() -> (u16, Arc<AtomicBool>) {
     (port, is_broken)
 }
 
-/// One answer to each read: requests are small.
+/// Sends one response per read. Requests are small enough to arrive in one read.
 fn serve(mut stream: TcpStream, broken: &AtomicBool) {
     let mut buffer = [0; 4096];
     while stream.read(&mut buffer).is_ok_and(|read| read > 0) {
@@ -85,7 +87,7 @@ fn a_target_that_an_overload_breaks_gives_a_lower_bound() {
     let line = ["capacity", "plan.jmx", "--at-most", "16", "--fail", "error% < 1"];
     let ended = program.run(&[&line[..], &SHORT].concat());
     let capacity = answer(&program, "capacity.json");
-    // On a machine that stands still for a while, answers come too late.
+    // On a machine that stalls, responses are late, and the search proves nothing.
     if is_doubted(&capacity) || capacity["probes"][0]["holds"] == false {
         return;
     }

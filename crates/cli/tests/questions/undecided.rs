@@ -1,4 +1,4 @@
-//! Comparisons that cannot decide whether a change is there: none of them is passed.
+//! Comparisons that cannot decide whether there is a change: none of them may pass.
 
 use crate::program::Program;
 use crate::rows;
@@ -6,7 +6,7 @@ use crate::rows;
 #[test]
 fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
     let program = Program::new();
-    // 50 s: too short for an interval.
+    // Files of 50 s are too short for a confidence interval.
     let short =
         |seed, ms| rows(seed, ms, 0, 10).lines().take(2001).collect::<Vec<_>>().join("\n") + "\n";
     program.write("a.jtl", &short(1, 100));
@@ -22,7 +22,7 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     assert!(program.read("m.md").contains("1 of 1 criteria undecided"));
-    // A file that does not say which of its samples failed.
+    // This file does not say which of its samples failed.
     program.write("good.jtl", &rows(1, 100, 0, 10));
     let without: String = rows(2, 100, 3, 10)
         .lines()
@@ -45,7 +45,7 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         "{}",
         ended.out
     );
-    // A change that is there decides no more than one that is not.
+    // If a file does not say which samples failed, even a real change in times stays undecided.
     program.write("slow.jtl", &rows(4, 300, 0, 10));
     for line in
         [["without.jtl", "good.jtl"], ["good.jtl", "without.jtl"], ["without.jtl", "slow.jtl"]]
@@ -54,14 +54,14 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         assert_eq!(ended.code, 6, "times without errors: {ended:?}");
         assert!(ended.out.contains("do not say which of them failed"), "{}", ended.out);
     }
-    // A side that fails at once is fast.
+    // A service that is down fails quickly, so its times look better.
     program.write("down.jtl", &rows(3, 10, 1, 10).replace(",true,", ",false,"));
     let ended = program.run(&["compare", "good.jtl", "down.jtl", "--fail-if", "p95 > +5%"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(ended.out.contains("B: all 4 800 samples failed"), "{}", ended.out);
 }
 
-/// The same with other rows in the first seconds.
+/// Replaces the rows of the first `seconds` seconds.
 fn with_first(seconds: usize, of: &str, first: impl Fn(&str) -> String) -> String {
     let rows = of.lines().enumerate();
     let row = |(at, row): (usize, &str)| match at {
@@ -75,7 +75,7 @@ fn with_first(seconds: usize, of: &str, first: impl Fn(&str) -> String) -> Strin
 fn errors_and_slow_answers_at_first_are_not_passed_as_a_warm_up() {
     let program = Program::new();
     program.write("a.jtl", &rows(1, 100, 0, 10));
-    // A service that is busy for 20 s.
+    // A service that rejects all requests in the first 20 s.
     let busy = |row: &str| {
         let row = row.replace("200,OK", "503,Busy").replace(",true,", ",false,");
         let mut cells: Vec<&str> = row.split(',').collect();
@@ -89,7 +89,7 @@ fn errors_and_slow_answers_at_first_are_not_passed_as_a_warm_up() {
     let ended = program.run(&["compare", "a.jtl", "busy.jtl", "--fail-if", "p95 > +10%"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(ended.out.contains("and no criterion is about errors"), "{}", ended.out);
-    // One that is slow for 45 s.
+    // A service that is slow in the first 45 s.
     let slow = |row: &str| {
         let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();
         cells[1] = (2 * cells[1].parse::<u64>().expect("ms")).to_string();
@@ -98,7 +98,7 @@ fn errors_and_slow_answers_at_first_are_not_passed_as_a_warm_up() {
     program.write("slow.jtl", &with_first(45, &rows(3, 100, 0, 10), slow));
     let ended = program.run(&["compare", "a.jtl", "slow.jtl", "--fail-if", "p95 > +10%"]);
     assert!(matches!(ended.code, 4 | 6), "{ended:?}");
-    // A ramp in which nothing is otherwise decides nothing.
+    // If the starts of both runs are equal, they do not prevent a decision.
     let same = program.run(&["compare", "a.jtl", "a.jtl", "--fail-if", "error% > +1%"]);
     assert_eq!(same.code, 0, "{same:?}");
 }
@@ -109,7 +109,7 @@ fn figures_of_other_work_decide_nothing() {
     let both = rows(1, 100, 0, 10);
     let (login, search) = (",Login,", ",Search,");
     let only: Vec<&str> = both.lines().filter(|line| !line.contains(search)).collect();
-    // Every fourth search is one; the others are logins.
+    // Only every fourth Search row stays a Search; the others become Login.
     let shift = |(at, line): (usize, &str)| {
         if at % 8 < 6 { line.replace(search, login) } else { line.to_owned() }
     };
@@ -138,7 +138,7 @@ fn figures_of_other_work_decide_nothing() {
         ("one.jtl", "both.jtl", "label \"Search\" (50 % of B's requests) is missing in A"),
         ("both.jtl", "renamed.jtl", "A and B have no label in common"),
         ("both.jtl", "shifted.jtl", "label \"Search\" is 50 % of A's requests and 12 % of B's"),
-        // The slow label has become more frequent.
+        // B has more requests with the slow label than A.
         ("few.jtl", "mixed.jtl", "label \"Search\" is 12 % of A's requests and 50 % of B's"),
         ("both.jtl", "failing.jtl", "B: of label \"Search\", all 2 400 samples failed"),
     ] {
@@ -151,7 +151,7 @@ fn figures_of_other_work_decide_nothing() {
     assert_eq!(one.code, 6, "{one:?}");
     assert!(one.out.contains(&format!("The work is not the same: {missing}.")), "{}", one.out);
     assert!(!one.out.contains("No difference that these runs can show"), "{}", one.out);
-    // A label that both sides have is compared, and so are errors that are there.
+    // A criterion for a label that both runs have is still judged, and so is a criterion on errors that occurred.
     let label = ["--fail-if", "p95 > +5% for label Login"];
     let ended =
         program.run(&[&["compare", "both.jtl", "shifted.jtl", "--anyway"], &label[..]].concat());

@@ -1,4 +1,4 @@
-//! An impatient user: Ctrl-C once and twice, and `kill -9`, with requests in flight.
+//! Ctrl-C once, Ctrl-C twice and `kill -9`, each with requests in flight.
 
 use std::process::Child;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::peer::{answering, peer, request, stall};
 use crate::trial::{JTL, Trial, number, rows};
 
-/// Waits until the condition holds; a minute is an answer too.
+/// Waits until the condition holds; fails the test after one minute.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
@@ -17,13 +17,13 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Ctrl-C.
+/// Sends SIGINT to the program, as Ctrl-C does.
 pub(crate) fn interrupt(child: &Child) {
     let id = rustix::process::Pid::from_child(child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
 }
 
-/// Ctrl-C, and once more after the program has handled it: two signals at once count as one.
+/// Sends a second SIGINT after the program has handled the first. The kernel would merge two signals sent together.
 pub(crate) fn interrupt_twice(trial: &Trial, child: &Child) {
     interrupt(child);
     until("the first is heard", || trial.program.read("stderr").contains("Ctrl-C again"));
@@ -110,7 +110,7 @@ fn after_a_kill_everything_up_to_the_last_second_is_readable() {
     let told: u64 = trial.seconds().iter().map(|second| number(second, "samples")).sum();
     let rows = rows(&trial.program.read(JTL));
     assert!(told > 0 && rows.iter().all(|row| row.success && row.label == "Request"));
-    // A second's rows are on their way to the file when its line is written.
+    // Rows of the last second may not be in the file yet when its line in `seconds.jsonl` is written.
     let seconds = trial.seconds();
     let last = number(seconds.last().unwrap(), "samples");
     assert!(rows.len() as u64 >= told - last, "{} rows of {told} samples", rows.len());

@@ -1,5 +1,4 @@
-//! Samples that end before they have waited for anything, again and again: none lies on the stack of another, and the
-//! run stays one that can be asked to end.
+//! Samples that end immediately, thousands in a row: they do not nest on the stack, and the run still reacts to Ctrl-C.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +8,14 @@ use crate::http_plan::HTTP;
 use crate::peer::{answering, asked, peer};
 use crate::trial::{JTL, Trial, number};
 
-/// So many samples on top of each other do not fit a core's stack.
+/// Number of loops. This many nested samples would overflow a core's stack.
 const LOOPS: usize = 5000;
-/// A multicast group: connecting to it fails within the call (`ENETUNREACH`).
+/// A multicast address. A TCP connect to it fails immediately with `ENETUNREACH`.
 const NOWHERE: &str = "224.0.0.1";
-/// For datagrams it is the broadcast address (`EACCES`).
+/// The broadcast address. Sending a datagram to it fails immediately with `EACCES`.
 const EVERYBODY: &str = "255.255.255.255";
 
-/// A request to a port that needs no server.
+/// Returns a request to a port that needs no server.
 fn http(properties: &[(&str, &str)]) -> String {
     crate::element::http(&[&[("HTTPSampler.port", "9")], properties].concat(), "")
 }
@@ -25,7 +24,7 @@ fn unreachable() -> String {
     http(&[("HTTPSampler.domain", NOWHERE)])
 }
 
-/// Runs the loop; every row must have failed. The number of rows.
+/// Runs the loop, asserts that every row failed, and returns the number of rows.
 fn all_fail(body: &str, more: &[&str]) -> usize {
     let trial = Trial::doing(body);
     let loops = format!("-Jloops={LOOPS}");
@@ -110,7 +109,7 @@ fn samplers_within_controllers() {
 #[test]
 fn samples_that_end_well() {
     let udp = [("hostname", "127.0.0.1"), ("port", "9"), ("data", "x"), ("waitresponse", "false")];
-    // What it sends may be refused or not: nobody waits to hear of it.
+    // The UDP sampler waits for no response, so a refused datagram does not fail the sample.
     let datagram = element("kg.apc.jmeter.samplers.UDPSampler", &udp, "");
     let trial = Trial::doing(&[element("DebugSampler", &[], ""), datagram].concat());
     let loops = format!("-Jloops={LOOPS}");
@@ -197,7 +196,7 @@ fn without_local_ports() {
     assert_eq!((ended.code, trial.rows().len()), (0, 6000), "{ended:?}");
 }
 
-/// Starts two users that fail at once for ever, and two that are served.
+/// Starts two users whose samples fail immediately forever, and two users that a server answers.
 fn beside_a_server(more: &[&str]) -> (Trial, std::process::Child) {
     let served = &HTTP[HTTP.find("      <ThreadGroup ").expect("a group")
         ..HTTP.rfind("    </hashTree>\n  </hashTree>").expect("its end")];

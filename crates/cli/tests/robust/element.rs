@@ -1,10 +1,10 @@
-//! Elements of the plans of these tests, as text.
+//! Builders for the JMX elements of the plans in these tests.
 
 pub(crate) fn text(name: &str, value: &str) -> String {
     format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
 }
 
-/// An element of that class with these properties, all of them texts, and with its children.
+/// Returns an element of the given class with string properties and child elements.
 pub(crate) fn element(class: &str, properties: &[(&str, &str)], below: &str) -> String {
     let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
     format!(
@@ -12,7 +12,7 @@ pub(crate) fn element(class: &str, properties: &[(&str, &str)], below: &str) -> 
     )
 }
 
-/// A GET of `/` at the property `port`, unless the properties say otherwise.
+/// Returns a GET of `/` at the port of the property `port`, unless the properties override that.
 pub(crate) fn http(properties: &[(&str, &str)], below: &str) -> String {
     let own = [
         ("HTTPSampler.domain", "127.0.0.1"),
@@ -24,7 +24,7 @@ pub(crate) fn http(properties: &[(&str, &str)], below: &str) -> String {
     element("HTTPSamplerProxy", &[&others.collect::<Vec<_>>(), properties].concat(), below)
 }
 
-/// A sampler of the WebSocket plug-in that opens a connection to the property `port` itself, and reads once.
+/// Returns a sampler of the WebSocket plug-in that opens a connection to the property `port` and reads one message.
 pub(crate) fn websocket_read(read_timeout: &str) -> String {
     let class = "eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler";
     let sampler = element(

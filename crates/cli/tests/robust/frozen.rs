@@ -1,5 +1,5 @@
-//! One response or one value of a plan beside users who ask another server twenty times a second, on the same core: they
-//! go on meanwhile, whatever becomes of the other.
+//! One extreme response or plan value must not freeze a core: users of a second group on the same core keep sending
+//! about twenty requests a second to another server.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -11,17 +11,18 @@ use crate::peer::{answering, endless, peer, request};
 use crate::program::Ended;
 use crate::trial::Trial;
 
-/// Never: what is said here to freeze a core would hold it for minutes where it is not bounded.
+/// Longest allowed gap between requests of the other users. Without a bound, each test case would block the core for
+/// minutes.
 const NEVER: Duration = Duration::from_secs(20);
-/// Few, since what runs here is not optimized.
+/// Step limit for evaluations. The limit is low because debug builds are slow.
 const STEPS: &str = "-Jthrong.evaluation.steps=1000000";
 
-/// When the users beside asked their server.
+/// Times at which the users of the second group sent their requests.
 #[derive(Clone, Default)]
 struct Beside(Arc<Mutex<Vec<Instant>>>);
 
 impl Beside {
-    /// Their server.
+    /// Starts the server of the second group and returns its port.
     fn serve(&self) -> u16 {
         let times = Arc::clone(&self.0);
         peer(move |connection| {
@@ -38,19 +39,20 @@ impl Beside {
         self.0.lock().expect("no panic").len()
     }
 
-    /// How long they stood still at most.
+    /// Returns the longest gap between two requests of the second group.
     fn stood_still(&self) -> Duration {
         let times = self.0.lock().expect("no panic");
         times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(Duration::MAX)
     }
 }
 
-/// A plan of two groups: a user that does this, and then ends the run if `ends`; and one beside it.
+/// A plan of two groups. The user of the first group runs `body` and, if `ends`, ends the test. The second group sends
+/// requests.
 fn two_groups(body: &str, ends: bool) -> Trial {
     let end = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="end" enabled="true"><intProp name="ActionProcessor.action">2</intProp><intProp name="ActionProcessor.target">2</intProp></TestAction><hashTree/>"#;
     let timer = element("ConstantTimer", &[("ConstantTimer.delay", "50")], "");
     let beside = http(&[("HTTPSampler.port", "${__P(beside)}")], &timer);
-    // It begins first, and looks on for a moment when the other is done.
+    // The second group starts first and continues for a moment after `body` has ended.
     let pause = r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="pause" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">500</stringProp></TestAction><hashTree/>"#;
     let first = [pause, body, pause, if ends { end } else { "" }].concat();
     let trial = Trial::doing(&first);
@@ -62,7 +64,7 @@ fn two_groups(body: &str, ends: bool) -> Trial {
     trial
 }
 
-/// Runs it to its end, during which nobody may stand still.
+/// Runs the plan to its end and asserts that the users of the second group never paused for long.
 fn goes_on(body: &str, port: u16, more: &[&str]) -> (Trial, Ended) {
     let trial = two_groups(body, true);
     let beside = Beside::default();
@@ -80,12 +82,12 @@ fn log(trial: &Trial) -> String {
     std::fs::read_to_string(trial.program.run_folder().join("throng.log")).expect("a log")
 }
 
-/// A sampler whose assertion asks for this value.
+/// Returns a sampler whose assertion evaluates this value.
 fn evaluates(value: &str) -> String {
     element("DebugSampler", &[], &assertion(value))
 }
 
-/// A Response Assertion on the code, whose pattern is that value.
+/// Returns a Response Assertion on the response code, with this value as its pattern.
 fn assertion(value: &str) -> String {
     format!(
         r#"<ResponseAssertion testclass="ResponseAssertion" testname="Assertion" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">{value}</stringProp></collectionProp><stringProp name="Assertion.test_field">Assertion.response_code</stringProp><intProp name="Assertion.test_type">8</intProp></ResponseAssertion><hashTree/>"#
@@ -246,7 +248,8 @@ fn loops_without_samplers() {
         controller("LoopController", &huge, &controller("ForeachController", &each, &sampler)),
         controller("LoopController", &huge, ""),
     ] {
-        // Nothing behind it is reached, or only when it is done.
+        // Elements after `body` are reached only when the huge loop ends, if at all, so the test ends the run by
+        // Ctrl-C.
         let trial = two_groups(&body, false);
         let beside = Beside::default();
         let other = format!("-Jbeside={}", beside.serve());
@@ -259,7 +262,7 @@ fn loops_without_samplers() {
     }
 }
 
-/// A server that sends faster than what it sends is understood.
+/// A server sends data faster than the client can decode it.
 #[test]
 fn answers_without_an_end() {
     let heads: [(&'static [u8], &'static [u8]); 3] = [

@@ -1,10 +1,11 @@
-//! Answers that would keep a core busy: elements that read them give up with a message, and the run goes on and obeys Ctrl-C.
+//! Responses that would keep a core busy for minutes: elements that read them give up with a message, and the run
+//! continues and reacts to Ctrl-C.
 
 use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::answering;
 use crate::trial::{JTL, Trial};
 
-/// Elements behind the request: each but the first would take minutes.
+/// Elements below the request. Each element except the first would take minutes without a limit.
 const HEAVY: &str = r#"<RegexExtractor guiclass="RegexExtractorGui" testclass="RegexExtractor" testname="linear">
   <stringProp name="RegexExtractor.refname">linear</stringProp>
   <stringProp name="RegexExtractor.regex">(?:a(?=a*))+b</stringProp>
@@ -39,7 +40,7 @@ const ASSERTION: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass=
   <intProp name="Assertion.test_type">6</intProp>
 </ResponseAssertion><hashTree/>"#;
 
-/// 2 000 letters, then 100 000 open elements.
+/// Returns a response with 2 000 letters followed by 100 000 unclosed elements.
 fn answer() -> String {
     let body = "a".repeat(2_000) + &"<div>".repeat(100_000);
     format!(
@@ -85,7 +86,7 @@ fn pages_that_are_deep_and_no_more_are_read() {
 
 #[test]
 fn an_assertion_that_gave_up_fails() {
-    // Nothing must not be found: that it was not is not known.
+    // An assertion that gives up does not know the result, so it must fail.
     let trial = Trial::with(ASSERTION);
     let steps = "-Jthrong.evaluation.steps=100000";
     let (ended, rows) = trial.against(answering(answer()), &["-Jusers=1", "-Jloops=2", steps]);

@@ -1,7 +1,7 @@
-//! Plans of these tests: one group with one HTTP request, steered by properties.
+//! Plans of these tests: one group with one HTTP request, controlled by properties.
 
-/// `users`, `ramp`, `loops`, `seconds` (if [`scheduled`]), `host`, `port`, `path`, `connect` and `response`
-/// (timeouts in ms) are properties; what stands for `<!--more-->` comes after the request.
+/// A plan with one HTTP request. The properties are `users`, `ramp`, `loops`, `seconds` (if [`scheduled`]), `host`,
+/// `port`, `path`, `connect` and `response` (timeouts in ms). Text in place of `<!--more-->` follows the request.
 pub(crate) const HTTP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">
   <hashTree>
@@ -37,14 +37,14 @@ pub(crate) const HTTP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </jmeterTestPlan>
 "#;
 
-/// The plan without anything in its group.
+/// Returns the plan with an empty group.
 pub(crate) fn empty_group() -> String {
     let begin = HTTP.find("        <HTTPSamplerProxy").expect("the request");
     let end = HTTP.find("        <!--more-->").expect("the mark");
     format!("{}{}", &HTTP[..begin], &HTTP[end..])
 }
 
-/// The plan with a group that ends after `seconds`.
+/// Returns the plan with a group that ends after the property `seconds`.
 pub(crate) fn scheduled(plan: &str) -> String {
     plan.replace("scheduler\">false<", "scheduler\">true<")
 }

@@ -1,5 +1,5 @@
-//! Answers larger than the kept part: every byte counts, and memory stays bounded while they arrive (`bench/bounds` judges
-//! the printed figures).
+//! Responses larger than the part that Throng keeps: all bytes are counted, and memory stays bounded while they arrive
+//! (`bench/bounds` judges the printed figures).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,8 @@ use crate::element::{element, websocket_read};
 use crate::peer::{endless, open_websocket, peer, request, stall};
 use crate::trial::{JTL, Row, Trial, number};
 
-/// The bytes that are kept, and those that come; the program itself needs less than what lies between.
+/// Bytes that Throng keeps, bytes that the server sends, and the memory limit. Keeping the whole response would exceed
+/// the limit.
 const KEPT: u64 = 1 << 20;
 const SIZE: u64 = 400 << 20;
 const MEMORY: u64 = 150 << 20;
@@ -21,14 +22,14 @@ const MEMORY: u64 = 150 << 20;
 const LIMIT: &str = "-Jhttpsampler.max_bytes_to_store_per_request=1048576";
 const ANY_LIMIT: &str = "-Jthrong.response.most_bytes=1048576";
 
-/// An element reads the body, and writes the kept part into `body1.plain` (or so).
+/// Elements that read the body; the Result Saver writes the kept part to a file such as `body1`.
 const READERS: &str = r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="Body" enabled="true">
     <collectionProp name="Asserion.test_strings"><stringProp name="1">nowhere in it</stringProp></collectionProp>
     <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">20</intProp>
   </ResponseAssertion><hashTree/>
   <ResultSaver guiclass="ResultSaverGui" testclass="ResultSaver" testname="Save" enabled="true"><stringProp name="FileSaver.filename">body</stringProp><boolProp name="FileSaver.skipsuffix">true</boolProp></ResultSaver><hashTree/>"#;
 
-/// Writes that many bytes.
+/// Writes `size` bytes to the connection. Returns false if the client closed it.
 fn pour(connection: &mut TcpStream, size: u64) -> bool {
     let block = vec![b'x'; 1 << 20];
     (0..size >> 20).all(|_| connection.write_all(&block).is_ok())
@@ -39,7 +40,7 @@ fn is_bounded(trial: &Trial, what: &str) {
     bar(what, peak >> 20, MEMORY >> 20, "MiB");
 }
 
-/// Runs the plan for one sample, of which that many bytes are kept, and gives its row.
+/// Runs the plan for one sample, asserts that `kept` bytes of its body were kept, and returns its row.
 fn one(trial: &Trial, kept: u64, more: &[&str]) -> Row {
     let line = ["-n", "-t", "http.jmx", "-l", JTL, "-Jusers=1", "-Jloops=1"];
     let ended = trial.run(&[&line[..], more].concat());
@@ -77,14 +78,14 @@ fn http_bodies() {
 
 #[test]
 fn bodies_that_are_small_only_on_the_wire() {
-    // Of 400 MiB of the same nothing is left when it is compressed; what comes out of it is kept as far as it may be.
+    // 400 MiB of equal bytes compress to almost nothing. The decompressed body is kept up to the limit.
     let mut packed = Vec::new();
     let mut deflater = Deflater::new(9, 15);
     let block = vec![b'x'; 16 << 20];
     for _ in 0..SIZE / (16 << 20) {
         let mut part = Vec::new();
         deflater.message(None, &block, &mut part);
-        // Between two parts stands what ends each.
+        // Restores the end marker that the deflater removes from each part.
         packed.extend_from_slice(&part);
         packed.extend_from_slice(&[0, 0, 0xff, 0xff]);
     }
@@ -134,7 +135,7 @@ fn answers_of_other_samplers() {
     let raw = [("hostname", "127.0.0.1"), ("port", &*port), ("data", "x"), ("timeout", "60000")];
     let row = one(&Trial::doing(&element("TCPSampler", &tcp, READERS)), KEPT, &[ANY_LIMIT]);
     assert!(row.success && row.bytes == SIZE, "{row:?}");
-    // Two digits for a byte.
+    // The hexadecimal reader returns two digits per byte.
     let row = one(&Trial::doing(&element("TCPSampler", &hex, READERS)), KEPT, &[ANY_LIMIT]);
     assert!(row.success && row.bytes == 2 * SIZE, "{row:?}");
     let class = "kg.apc.jmeter.samplers.HTTPRawSampler";
@@ -189,7 +190,7 @@ fn files() {
     assert!(row.success && row.bytes == SIZE, "{row:?}");
 }
 
-/// Speaks WebSocket, with compression, to whoever connects: `say` writes frames.
+/// Starts a WebSocket server with compression. `say` writes frames to each connection.
 fn websocket(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
     peer(move |connection| {
         open_websocket(
@@ -201,14 +202,14 @@ fn websocket(say: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
     })
 }
 
-/// The head of a frame of that many bytes.
+/// Returns the head of a frame of `length` bytes.
 fn head(fin: bool, compressed: bool, opcode: Opcode, length: u64) -> Vec<u8> {
     let mut head = Vec::new();
     push_head(&mut head, fin, compressed, opcode, length as usize, None);
     head
 }
 
-/// Opens a connection to that port and reads once from it, or holds it: what comes of that.
+/// Opens a connection to the port and reads once or holds it. Returns the last row and the peak memory in bytes.
 fn reads(port: u16, hold: bool, more: &[&str]) -> (Row, u64) {
     let port = format!("-Jport={port}");
     let extensions = r#"<HeaderManager testclass="HeaderManager" testname="Headers" enabled="true"><collectionProp name="HeaderManager.headers"><elementProp name="" elementType="Header"><stringProp name="Header.name">Sec-WebSocket-Extensions</stringProp><stringProp name="Header.value">permessage-deflate; server_no_context_takeover; client_no_context_takeover</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
@@ -226,7 +227,7 @@ fn reads(port: u16, hold: bool, more: &[&str]) -> (Row, u64) {
 
 #[test]
 fn websocket_frames() {
-    // 512 MiB may be announced, and one byte more may not, whoever sends it.
+    // A frame header may announce up to the limit (512 MiB by default); a longer frame is a protocol error.
     for (length, limit, refused) in
         [((512 << 20) + 1, "-Jx=1", true), (KEPT + 1, ANY_LIMIT, true), (KEPT, ANY_LIMIT, false)]
     {
@@ -242,7 +243,7 @@ fn websocket_frames() {
 
 #[test]
 fn websocket_messages_that_are_compressed() {
-    // As they come, in frames of which none is too large; and as they are after decompression.
+    // Compressed messages are bounded in both forms: as many small frames, and as the decompressed message.
     let fragments = websocket(|connection| {
         let part = vec![0x5a; 256 << 10];
         let mut opcode = Opcode::BINARY;

@@ -1,11 +1,11 @@
-//! A machine that is short of something: ports, file descriptors, disk.
+//! A machine that runs out of local ports, file descriptors or disk space.
 
 use crate::program::may_unshare;
 use crate::trial::{JTL, Trial};
 
 #[test]
 fn local_ports_are_exhausted() {
-    // Ten ports; whoever connects, does so from one of them.
+    // The network namespace has ten local ports, so at most ten connections exist at a time.
     let trial = Trial::new();
     let run = r#""$0" -n -t http.jmx -l out.jtl -Jport=8080 -Jusers=30 -Jloops=1 || exit $?"#;
     let Some(ended) = trial.in_own_network([40000, 40009], 400, run) else { return };
@@ -24,7 +24,7 @@ fn local_ports_are_exhausted() {
 
 #[test]
 fn local_ports_are_dealt_out_in_turn() {
-    // A thousand ports, some of them reserved. Left to itself, the kernel takes ports of one parity first.
+    // A thousand local ports, some of them reserved. By default the kernel first uses ports of one parity only.
     let trial = Trial::new();
     let run = r#"
         echo 40100-40199,40500 >/proc/sys/net/ipv4/ip_local_reserved_ports
@@ -35,7 +35,7 @@ fn local_ports_are_dealt_out_in_turn() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let rows = trial.rows();
     assert!(rows.len() == 300 && rows.iter().all(|row| row.success), "{rows:?}");
-    // Connections of which the server has not closed its end first wait for a while.
+    // Connections that the client closed first remain in TIME_WAIT, so the table shows their ports.
     let table = trial.program.read("ports");
     let mut ports: Vec<u16> = table
         .lines()

@@ -1,8 +1,8 @@
-//! Faults, and the real program's reaction to them: servers, this machine, plans, and an impatient user.
+//! Faults and the real program's reaction to them: servers, this machine, plans, and users who press Ctrl-C.
 //!
-//! Every test holds the same contract: the run ends in bounded time without a panic, each sample leaves one row with
-//! JMeter's wording, and the exit code is the right one; or the plan is refused before the first user.
-//! Tests that need the kernel's namespaces are skipped where those are not permitted.
+//! Every test checks the same rules. Either the run ends in bounded time without a panic, each sample has one row with
+//! JMeter's messages, and the exit code is right. Or the plan is refused before the first user starts. Tests that need
+//! kernel namespaces are skipped where those are not permitted.
 
 #[path = "../../../../tests/bars.rs"]
 mod bars;

@@ -1,4 +1,5 @@
-//! Pages with parts that cannot be loaded: each failure costs its own part, and the page is always one row.
+//! Pages with embedded resources that cannot be loaded: each failure costs only its own sub-result, and the page is
+//! always one row.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -7,7 +8,7 @@ use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::{asked, closed_port, peer, stall};
 use crate::trial::{Trial, number};
 
-/// Loads what is embedded, six at a time if `at_once`.
+/// Returns a trial that loads embedded resources, six at a time if `at_once`.
 fn loading(at_once: bool) -> Trial {
     Trial::with(&format!(
         r#"<ConfigTestElement guiclass="HttpDefaultsGui" testclass="ConfigTestElement" testname="Defaults" enabled="true">
@@ -27,7 +28,7 @@ fn send(connection: &mut TcpStream, kind: &str, body: &str) -> bool {
     connection.write_all(head.as_bytes()).is_ok() && connection.write_all(body.as_bytes()).is_ok()
 }
 
-/// Pictures of a page, on that server or on the page's own.
+/// Returns HTML with `count` images on `server`, or on the page's own server if `server` is empty.
 fn pictures(count: usize, server: &str) -> String {
     let one = |n: usize| ["<img src=\"", server, "/", &n.to_string(), ".png\">\n"].concat();
     (0..count).map(one).collect()
@@ -58,7 +59,7 @@ fn parts_that_never_come_are_cut_with_their_page() {
 
 #[test]
 fn parts_that_all_fail_at_once_are_each_a_part() {
-    // So many that one call within another for each would not do.
+    // Number of images. This many nested calls would overflow the stack.
     const PARTS: usize = 20_000;
     let closed = format!("http://127.0.0.1:{}", closed_port());
     let page = pictures(PARTS, &closed);

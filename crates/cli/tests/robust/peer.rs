@@ -1,4 +1,4 @@
-//! A server made of a socket and a closure: it does to a connection what no HTTP library would.
+//! A test server from a socket and a closure, which can do to a connection what no HTTP library would.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, SocketType};
 
-/// Serves every connection on a thread of its own until the test ends. Returns the port.
+/// Starts a server that runs `serve` for each connection on a separate thread until the test ends. Returns the port.
 pub(crate) fn peer(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -20,14 +20,14 @@ pub(crate) fn peer(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u1
     port
 }
 
-/// Answers each request of a connection with these bytes.
+/// Starts a server that answers each request with these bytes. Returns the port.
 pub(crate) fn answering(answer: impl Into<Vec<u8>>) -> u16 {
     let answer = answer.into();
     peer(move |connection| while request(connection) && connection.write_all(&answer).is_ok() {})
 }
 
-/// Answers the first request of a connection with these bytes and says no more; what still comes is read, since
-/// closing on unread bytes would be a reset.
+/// Starts a server that answers the first request of a connection with these bytes and then sends nothing. It keeps
+/// reading, because closing a socket with unread bytes would send a reset.
 pub(crate) fn answering_once(answer: impl Into<Vec<u8>>) -> u16 {
     let answer = answer.into();
     peer(move |connection| {
@@ -38,7 +38,7 @@ pub(crate) fn answering_once(answer: impl Into<Vec<u8>>) -> u16 {
     })
 }
 
-/// Answers with a head and then with the same bytes until the client has enough.
+/// Starts a server that sends a head and then repeats the same bytes until the client closes.
 pub(crate) fn endless(head: &'static [u8], again: &'static [u8]) -> u16 {
     let block = again.repeat(65_536 / again.len());
     peer(move |connection| {
@@ -48,17 +48,17 @@ pub(crate) fn endless(head: &'static [u8], again: &'static [u8]) -> u16 {
     })
 }
 
-/// Reads the head of a request. False: there is none.
+/// Reads the head of a request. Returns false at the end of the connection.
 pub(crate) fn request(connection: &mut TcpStream) -> bool {
     head(connection).is_some()
 }
 
-/// Reads the head of a request and tells what it asks for.
+/// Reads the head of a request and returns its target.
 pub(crate) fn asked(connection: &mut TcpStream) -> Option<String> {
     head(connection)?.split(' ').nth(1).map(str::to_owned)
 }
 
-/// Reads the head of a request; none at the end.
+/// Reads the head of a request. Returns `None` at the end of the connection.
 pub(crate) fn head(connection: &mut TcpStream) -> Option<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
@@ -70,7 +70,7 @@ pub(crate) fn head(connection: &mut TcpStream) -> Option<String> {
     Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// Takes a WebSocket connection, with these extensions if there are any.
+/// Accepts a WebSocket upgrade, with these extensions unless the text is empty.
 pub(crate) fn open_websocket(connection: &mut TcpStream, extensions: &str) {
     let Some(head) = head(connection) else { return };
     let mut lines = head.lines().filter_map(|line| line.split_once(": "));
@@ -87,15 +87,15 @@ pub(crate) fn open_websocket(connection: &mut TcpStream, extensions: &str) {
     let _ = connection.write_all(answer.as_bytes());
 }
 
-/// Keeps the connection open without a word until the client leaves.
+/// Keeps the connection open and sends nothing until the client closes.
 pub(crate) fn stall(connection: &mut TcpStream) {
     let _ = connection.set_read_timeout(Some(Duration::from_secs(60)));
     while matches!(connection.read(&mut [0; 1024]), Ok(1..)) {}
 }
 
-/// A port without a listener.
+/// Returns a port without a listener.
 pub(crate) fn closed_port() -> u16 {
-    // Bound, but not listening, to the end of the test: no other test gets the port meanwhile.
+    // The socket is bound but does not listen, and stays open until the process ends, so no other test gets the port.
     let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = net::getsockname(&socket).expect("an address");

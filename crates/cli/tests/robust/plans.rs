@@ -1,4 +1,4 @@
-//! Hostile plans and edge cases: each is refused with its place, or run as written.
+//! Hostile plans and edge cases: Throng refuses each plan with the position of the problem, or runs it as written.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::trial::{Trial, number};
 const SECRET: &str = "a secret of this machine";
 const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// Runs a plan of that text; it must be refused before anything of a run exists.
+/// Runs a plan with this text, asserts that it is refused before any file of a run exists, and returns standard error.
 fn refused(text: impl AsRef<[u8]>) -> String {
     let trial = Trial::new();
     std::fs::write(trial.program.path("bad.jmx"), text).unwrap();
@@ -154,13 +154,14 @@ fn no_users() {
 
 const NEVER: &str = r#"<IfController testname="Never"><stringProp name="IfController.condition">false</stringProp></IfController><hashTree><DebugSampler testname="Debug"/><hashTree/></hashTree>"#;
 
-/// Starts the plan and, unless it ends by itself within its first seconds, asks it to end. Whether it had to be asked.
+/// Starts the plan and stops it by Ctrl-C unless it ends by itself within the first seconds. True if Ctrl-C was
+/// necessary.
 fn had_to_be_asked(plan: &str) -> bool {
     let trial = Trial::new();
     trial.program.write("idle.jmx", plan);
     let line = ["-n", "-t", "idle.jmx", "-l", "out.jtl", "-Jloops=-1", "-Jusers=50"];
     let mut child = trial.spawn(&[&[env!("CARGO_BIN_EXE_throng")], &line[..]].concat());
-    // A run that is over at once has one second, which is there a moment before its process has ended.
+    // A run that ends immediately still records one second, shortly before its process ends.
     until("two seconds or the end", || {
         trial.seconds().len() > 1 || child.try_wait().is_ok_and(|status| status.is_some())
     });
@@ -176,7 +177,7 @@ fn had_to_be_asked(plan: &str) -> bool {
 
 #[test]
 fn loops_around_nothing_end_by_themselves() {
-    // JMeter takes controllers that hold nothing out of the plan as it goes.
+    // JMeter removes controllers without children while the plan runs.
     let bodies = [
         "",
         r#"<LoopController testname="Again"><stringProp name="LoopController.loops">-1</stringProp></LoopController><hashTree/>"#,
@@ -221,7 +222,8 @@ fn loops_that_never_reach_a_sampler_end_with_their_time() {
 
 #[test]
 fn a_duration_shorter_than_the_ramp_up() {
-    // As in JMeter the run lasts until the last user has come, too late for more than the sample at hand.
+    // As in JMeter, the run lasts until the last user has started. A user that starts after the duration finishes at
+    // most one sample.
     let trial = Trial::scheduled(
         r#"<ConstantTimer testname="Pause"><stringProp name="ConstantTimer.delay">50</stringProp></ConstantTimer><hashTree/>"#,
     );
@@ -230,7 +232,7 @@ fn a_duration_shorter_than_the_ramp_up() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(rows.iter().all(|row| row.success), "{rows:?}");
     assert_eq!(rows.len() as u64, number(&trial.summary(), "requests"));
-    // Seven users in the first second, of twenty samples a second at most.
+    // About seven users start in the first second, and each makes at most 20 samples a second.
     assert!((7..200).contains(&rows.len()), "{} rows", rows.len());
 }
 

@@ -1,4 +1,4 @@
-//! Programs that users run: only with leave, and none outlives a run that was ended at once.
+//! OS Process Samplers start programs only with permission, and no program outlives a run that was stopped immediately.
 
 use crate::asked_to_end::{interrupt_twice, until};
 use crate::trial::{JTL, Trial, number};

@@ -1,4 +1,5 @@
-//! Proxies and servers that ask for credentials: whatever they answer, a sample fails with its wording or passes.
+//! Proxies and servers that require credentials: whatever they answer, the sample passes or fails with JMeter's
+//! message.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use crate::peer::{answering, answering_once, asked, closed_port, peer, request, stall};
 use crate::trial::Trial;
 
-/// Code and message of six samples for `https://unknown.example/` by the proxy on that port.
+/// Sends six requests for `https://unknown.example/` through the proxy on this port. Returns the response code and
+/// message, which all six share.
 fn through(port: u16, more: &[&str]) -> (String, String) {
     let trial = Trial::new();
     let plan = trial.program.read("http.jmx");
@@ -16,12 +18,12 @@ fn through(port: u16, more: &[&str]) -> (String, String) {
     let (ended, rows) = trial.against(443, &[&proxy[..], more].concat());
     assert_eq!((ended.code, rows.len()), (0, 6), "{ended:?}");
     assert!(rows.iter().all(|row| row.code == rows[0].code), "{rows:?}");
-    // What asking for the tunnel took does not count.
+    // The bytes of the CONNECT request and its response do not count in the row.
     assert!(rows.iter().all(|row| row.bytes == rows[0].bytes), "{rows:?}");
     (rows[0].code.clone(), rows[0].message.clone())
 }
 
-/// The same for a failure: its class and message without their beginnings.
+/// Like [`through`], for failures: returns the exception class and message without their standard prefixes.
 fn fails(port: u16, more: &[&str]) -> (String, String) {
     let (code, message) = through(port, more);
     let bare =
@@ -64,16 +66,16 @@ fn a_proxy_that_stalls() {
 
 #[test]
 fn a_proxy_that_talks_nonsense() {
-    // Lines before the status line are passed over: the answer is still awaited.
+    // The client skips lines before the status line and waits for the response until the timeout.
     let port = answering("\u{1}\u{2}\u{3}\r\n".repeat(3_000));
     assert_eq!(fails(port, &[]), pair("java.net.SocketTimeoutException", "Read timed out"));
     let port = answering_once("\u{1}\u{2}\u{3}\r\n");
     let class = "org.apache.http.client.ClientProtocolException";
     assert_eq!(fails(port, &[]), pair(class, "null"));
-    // A tunnel that leads nowhere.
+    // The proxy accepts the tunnel and closes it.
     let port = answering_once("HTTP/1.1 200 OK\r\n\r\n");
     assert_eq!(fails(port, &[]).0, "javax.net.ssl.SSLHandshakeException");
-    // What is said before the handshake begins is lost, and nothing follows.
+    // The client discards bytes that arrive before the TLS handshake; then no more bytes arrive.
     let port = answering("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n");
     assert_eq!(fails(port, &[]), pair("java.net.SocketTimeoutException", "Read timed out"));
 }

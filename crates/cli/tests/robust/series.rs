@@ -1,4 +1,5 @@
-//! Numbers in answers as series: variables, headers and metrics of `Server-Timing`, in one process and in several.
+//! Numbers in responses as time series: variables, headers and metrics of `Server-Timing`, in one process and in
+//! several.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,13 +11,13 @@ use stats::Number;
 use crate::peer::{peer, request};
 use crate::trial::Trial;
 
-/// The number behind `load=`; of a group's scope, so that it runs behind every request.
+/// Extracts the number after `load=`. The extractor belongs to the group, so it runs after every request.
 const EXTRACTOR: &str = r#"<RegexExtractor guiclass="RegexExtractorGui" testclass="RegexExtractor" testname="Load" enabled="true">
 <stringProp name="RegexExtractor.useHeaders">false</stringProp><stringProp name="RegexExtractor.refname">serverLoad</stringProp>
 <stringProp name="RegexExtractor.regex">load=(\w+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
 <stringProp name="RegexExtractor.default">none</stringProp><stringProp name="RegexExtractor.match_number">1</stringProp></RegexExtractor><hashTree/>"#;
 
-/// Answers with the number of the request; each third has no load.
+/// Starts a server that answers with the number of the request; every third response has no load value.
 fn counting() -> u16 {
     let asked = Arc::new(AtomicU64::new(0));
     peer(move |connection| {

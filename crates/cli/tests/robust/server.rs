@@ -1,4 +1,4 @@
-//! Servers that fail: each way has its wording, costs its own sample only, and loses no row.
+//! Servers that fail in various ways: each failure has JMeter's message, fails only its own sample, and loses no row.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,8 @@ use crate::bars::bar;
 use crate::peer::{answering, answering_once, closed_port, endless, peer, request, stall};
 use crate::trial::{Row, Trial, number};
 
-/// Runs two users with three loops against the server on that port: six rows that are alike.
+/// Runs two users with three loops against the server. Asserts that all six rows have the same result, and returns one
+/// row and the summary.
 fn six(port: u16, more: &[&str]) -> (Row, serde_json::Value) {
     let trial = Trial::new();
     let (ended, rows) = trial.against(port, more);
@@ -21,7 +22,8 @@ fn six(port: u16, more: &[&str]) -> (Row, serde_json::Value) {
     (rows[0].clone(), summary)
 }
 
-/// Six failures with that exception, message and kind. `PORT` in the message stands for the port.
+/// Asserts that six samples fail with this exception class, message and error kind. `PORT` in the message stands for
+/// the port.
 fn fails(port: u16, more: &[&str], class: &str, message: &str, kind: &str) {
     let (row, summary) = six(port, more);
     assert_eq!(row.code, format!("Non HTTP response code: {class}"), "{row:?}");
@@ -32,7 +34,7 @@ fn fails(port: u16, more: &[&str], class: &str, message: &str, kind: &str) {
     assert_eq!((error["kind"].as_str(), number(error, "count")), (Some(kind), 6), "{summary}");
 }
 
-/// Six good answers with bodies; returns the bytes of one.
+/// Asserts that six responses with bodies succeed. Returns the bytes of one response.
 fn passes(port: u16, more: &[&str]) -> u64 {
     let (row, _) = six(port, more);
     assert!(row.success && row.code == "200", "{row:?}");
@@ -45,7 +47,7 @@ const CHUNK: &str = "org.apache.http.MalformedChunkCodingException";
 
 #[test]
 fn unknown_host() {
-    // No label of a name may have 64 letters: no resolver has to be asked, or is there to be asked.
+    // A label of a host name has at most 63 letters, so Throng rejects this name without asking a resolver.
     let trial = Trial::new();
     let name = format!("{}.invalid", "x".repeat(64));
     let (ended, rows) = trial.against(80, &[&format!("-Jhost={name}")]);
@@ -65,7 +67,8 @@ fn refused() {
 
 #[test]
 fn never_accepted() {
-    // Connections pile up before a listener that accepts none, until the kernel answers no more.
+    // Fills the accept queue of a listener that accepts no connection, until the kernel ignores further connection
+    // attempts.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let mut queue = Vec::new();
@@ -128,7 +131,7 @@ fn content_length_without_bounds() {
 
 #[test]
 fn content_length_that_is_no_number() {
-    // As in HttpClient, such a body ends with the connection.
+    // As in Apache HttpClient, a body with an invalid Content-Length ends when the connection closes.
     for length in ["many", "-5", "99999999999999999999999"] {
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\nfourteen bytes");
         let bytes = answer.len() as u64;
@@ -138,7 +141,7 @@ fn content_length_that_is_no_number() {
 
 #[test]
 fn content_length_that_is_too_short() {
-    // What is left over does not pass for the next answer.
+    // Bytes after the announced length are not taken for the next response.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
     assert_eq!(passes(answering(format!("{head}more than four")), &[]), head.len() as u64 + 4);
 }
@@ -229,7 +232,8 @@ fn a_large_body() {
 
 #[test]
 fn a_slow_large_body() {
-    // The head comes alone, a part of the body after it, and the rest a second later: latency ends with that part.
+    // The server sends the head alone, then half of the body, and the rest a second later. Latency ends when the first
+    // half arrives.
     let half = vec![b'x'; 1_000_000];
     let port = peer(move |connection| {
         while request(connection) {
@@ -303,7 +307,7 @@ fn a_server_that_dies_and_comes_back() {
 
 #[test]
 fn a_server_that_talks_first_and_never_stops() {
-    // The body has no end: only the user's second wish, or the group's, ends such a sample.
+    // The body never ends, so only a second Ctrl-C or the end of the group ends the sample.
     let port = endless(b"HTTP/1.1 200 OK\r\n\r\n", b"endless ");
     let trial = Trial::new();
     let begin = Instant::now();
@@ -350,7 +354,7 @@ fn a_cause_of_errors_is_the_same_with_rows_and_without() {
 
 #[test]
 fn a_peer_that_is_no_web_server() {
-    // Greets before it is asked, as mail servers do.
+    // The server sends a greeting before the request, as mail servers do.
     let port = peer(|connection| {
         let _ = connection.write_all(b"220 mail.invalid ESMTP\r\n");
         request(connection);

@@ -1,4 +1,4 @@
-//! SSE Samplers: streams of events that end, that go on, that break, and answers that are none.
+//! SSE Samplers: event streams that end, continue or break, and responses that are not event streams.
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ fn sampler(url: &str, more: &[(&str, &str)], below: &str) -> String {
     element("com.jmeter.sse.SSESampler", &[&own, more].concat(), below)
 }
 
-/// Fails a sample whose body is another.
+/// Returns an assertion that requires exactly this body.
 fn body_is(body: &str) -> String {
     format!(
         r#"<ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="body">
@@ -36,7 +36,7 @@ fn target(options: &[(&str, &str)], tls: bool) -> Running {
     targets::start(config).expect("a target")
 }
 
-/// The rows of two samples against that port.
+/// Runs two samples against the port and returns their rows.
 fn rows(body: &str, port: u16, more: &[&str]) -> Vec<Row> {
     let line = [&["-Jusers=1", "-Jloops=2"], more].concat();
     let (ended, rows) = Trial::doing(body).against(port, &line);
@@ -73,7 +73,7 @@ fn an_event_need_have_neither_id_nor_name() {
     let body = "ID: \u{e4} | Type: null | Data: a\nb\nID: null | Type: null | Data: c\n";
     let rows = rows(&sampler(URL, &[], &body_is(body)), port, &[]);
     all_are(&rows, true, "200", "OK \u{2014} 2 events received");
-    // JMeter's sampler counts characters.
+    // As in JMeter's sampler, the bytes of a row count characters.
     assert!(rows.iter().all(|row| row.bytes == body.chars().count() as u64), "{rows:?}");
 }
 
@@ -88,7 +88,7 @@ fn the_duration_ends_a_sample_well() {
     let stayed = rows(&plan, port, &[]);
     all_are(&stayed, true, "200", "OK \u{2014} 1 events received");
     assert!(stayed.iter().all(|row| row.elapsed >= 3000), "{stayed:?}");
-    // A server that says nothing, over TLS, too.
+    // The server accepts the connection and sends nothing, over plain TCP and over TLS.
     for url in [URL.to_owned(), URL.replace("http:", "https:")] {
         let plan = sampler(&url, &[("SSESampler.duration", "1")], "");
         let silent = rows(&plan, peer(stall), &[]);
@@ -117,7 +117,7 @@ fn answers_that_are_no_events() {
     let page = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno";
     let plan = sampler(URL, &[], &body_is(""));
     all_are(&rows(&plan, answering(page), &[]), false, "404", "HTTP 404: Not Found");
-    // The rest of it is not waited for.
+    // The sampler does not wait for the rest of an error response.
     let long = page.replace("Length: 2", "Length: 2000").replace("404 Not", "503 Not");
     all_are(&rows(&plan, answering(long), &[]), false, "503", "HTTP 503: Not Found");
     let fine = page.replace("404 Not Found", "200 OK");

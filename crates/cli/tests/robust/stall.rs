@@ -1,5 +1,5 @@
-//! The generator stands still while answers come: an answer that came in time is not a time-out, one that came too late
-//! is one, and the run says that it stood still.
+//! The generator process is stopped while responses arrive. A response that arrived before the time-out passes, a later
+//! response is a time-out, and the run reports the stall.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -15,11 +15,11 @@ use crate::element::{element, http, websocket_read};
 use crate::peer::{open_websocket, peer, request, stall};
 use crate::trial::{Row, Trial, number};
 
-/// The sampler's limit, and how long the generator stands still. Whatever a test does in time takes a tenth of a second.
+/// The sampler's time-out in ms, the length of the stall, and the delay of a response in time.
 const LIMIT: &str = "2000";
 const STILL: Duration = Duration::from_millis(3500);
 const IN_TIME: Duration = Duration::from_millis(100);
-/// Later than the limit, and before the generator goes on.
+/// Delay of a response that arrives after the time-out but before the stall ends.
 const LATE: Duration = Duration::from_millis(2700);
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -28,7 +28,8 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it lives");
 }
 
-/// Runs the plan of one user. When `asked` says that its request is in flight, the generator is stopped.
+/// Runs the plan of one user. Stops the generator process as soon as `asked` returns true, when the request is in
+/// flight.
 fn through_a_stall(body: &str, port: u16, asked: impl Fn() -> bool) -> (Trial, Vec<Row>) {
     through_a_stall_with(body, port, &["-Jthrong.processes.allowed=true"], asked)
 }
@@ -52,7 +53,8 @@ fn through_a_stall_with(
     (trial, rows)
 }
 
-/// A server that counts what it is asked and does the rest a little later.
+/// Starts a server that counts requests and calls `serve` after the delay `late`. Returns its port, and a function that
+/// returns true once a request has arrived.
 fn server(
     serve: impl Fn(&mut TcpStream) + Send + Sync + 'static,
     late: Duration,
@@ -83,7 +85,7 @@ fn http_answers_in_time() {
     let summary = trial.summary();
     let found = &summary["verdict"]["findings"][0];
     assert_eq!(found["id"], "generator_stalled", "{summary}");
-    // The stall is the generator's part of the sample.
+    // The stall counts as lag, the generator's part of the sample's time.
     let lag = summary["lag"]["max"].as_f64().expect("milliseconds");
     assert!(lag > 2000.0 && lag <= rows[0].elapsed as f64 + 1.0, "{lag}: {rows:?}");
     assert!(number(&summary["course"], "stall_longest_ms") > 2000, "{summary}");
@@ -118,7 +120,7 @@ fn tls_handshakes_and_answers() {
     let config = targets::Config::new("fixed").tls(targets::TlsConfig::default());
     let target = targets::start(config).expect("a target");
     let address = target.addr();
-    // What is said on either side passes through, but for the beginning not at once.
+    // Forwards bytes in both directions, the server's first bytes with a delay.
     let pass = move |connection: &mut TcpStream| {
         let Ok(mut server) = TcpStream::connect(address) else { return };
         let (Ok(mut to), Ok(mut from)) = (server.try_clone(), connection.try_clone()) else {
@@ -135,7 +137,8 @@ fn tls_handshakes_and_answers() {
 
 #[test]
 fn connections_that_stand_in_time() {
-    // A full queue before the listener: the kernel answers the second attempt, after a second, if there is room by then.
+    // Fills the listener's accept queue. The kernel resends the SYN after one second and then accepts it if the queue
+    // has room.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let mut queue = Vec::new();
@@ -143,7 +146,7 @@ fn connections_that_stand_in_time() {
         queue.push(one);
         assert!(queue.len() < 10_000, "the queue has no end");
     }
-    // Others that queue here have no answer either; what connects now is one more in this state (`SYN_SENT`).
+    // Connections of this test in the state SYN_SENT (02); one more means that the sampler is connecting.
     let connecting = move || {
         let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
         let to = format!(":{:04X} 02 ", address.port());
@@ -203,7 +206,7 @@ fn tcp_samplers_and_raw_requests() {
 fn websocket_openings_and_reads() {
     let sampler = websocket_read(LIMIT);
     let open = |connection: &mut TcpStream| open_websocket(connection, "");
-    // The answer to the upgrade comes in the stall, and the frame with it.
+    // The upgrade response and the frame both arrive during the stall.
     let both = move |connection: &mut TcpStream| {
         open(connection);
         let _ = connection.write_all(b"\x81\x02ok");
@@ -211,13 +214,13 @@ fn websocket_openings_and_reads() {
     let (port, asked) = server(both, IN_TIME);
     let (_, rows) = through_a_stall(&sampler, port, asked);
     assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
-    // The connection is open, and the frame alone comes then: in time, or too late.
+    // The connection is already open, and only the frame arrives during the stall: in time, or too late.
     for (late, passes) in [(IN_TIME, true), (LATE, false)] {
         let opened = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&opened);
         let port = peer(move |connection| {
             open(connection);
-            // The client has had the answer when it reads.
+            // After one second the client has received the upgrade response and waits for the frame.
             std::thread::sleep(Duration::from_secs(1));
             seen.fetch_add(1, Ordering::SeqCst);
             std::thread::sleep(late);
@@ -256,7 +259,7 @@ fn heartbeats_of_websockets() {
       <stringProp name="throng.websocket.heartbeat.interval_ms">1000</stringProp>
       <stringProp name="throng.websocket.heartbeat.missed">1</stringProp>
     </ConfigTestElement><hashTree/>"#;
-    // Pongs come in the stall, or never; a message comes behind it.
+    // Pongs arrive during the stall, or never. A message arrives after the stall.
     for answers in [true, false] {
         let asked = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&asked);
@@ -324,7 +327,7 @@ fn answers_of_name_servers() {
         while let Ok((length, from)) = names.recv_from(&mut question) {
             seen.fetch_add(1, Ordering::SeqCst);
             std::thread::sleep(IN_TIME);
-            // The question with one record: the name that it asks for is 127.0.0.1.
+            // The DNS response repeats the question and adds one record: the address 127.0.0.1.
             let mut answer = question[..length].to_vec();
             answer[2..4].copy_from_slice(&[0x81, 0x80]);
             answer[7] = 1;

@@ -1,4 +1,4 @@
-//! Marks of a test's requests: headers, baggage and traces, on every kind of request that is HTTP.
+//! Marks on a test's requests (headers, baggage and traces) for every kind of HTTP request.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -11,10 +11,10 @@ const TAG: &str = "X-Load-Test=run 7";
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const MOVED: &str = "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n";
 
-/// Heads of requests, in the order of their arrival.
+/// Heads of requests in the order of arrival.
 type Heads = Arc<Mutex<Vec<String>>>;
 
-/// A server that keeps the heads of its requests and answers each by its path.
+/// Starts a server that stores the heads of requests and answers by path.
 fn listening(answer: fn(&str) -> String) -> (u16, Heads) {
     let heads = Heads::default();
     let seen = Arc::clone(&heads);
@@ -30,13 +30,13 @@ fn listening(answer: fn(&str) -> String) -> (u16, Heads) {
     (port, heads)
 }
 
-/// The values of a header in a head.
+/// Returns all values of a header in a request head.
 fn values<'a>(head: &'a str, name: &str) -> Vec<&'a str> {
     let lines = head.lines().filter_map(|line| line.split_once(": "));
     lines.filter(|(one, _)| one.eq_ignore_ascii_case(name)).map(|(_, value)| value).collect()
 }
 
-/// The parts of the value of `traceparent` in a head.
+/// Returns the four parts of the `traceparent` header in a request head.
 fn trace(head: &str) -> [&str; 4] {
     let values = values(head, "traceparent");
     let [value] = values[..] else { panic!("one traceparent: {head}") };
@@ -46,7 +46,7 @@ fn trace(head: &str) -> [&str; 4] {
     parts
 }
 
-/// The samples that the only run kept, as its report has them.
+/// Returns the samples that the only run stored, as its report lists them.
 fn samples(trial: &Trial) -> Vec<HashMap<String, serde_json::Value>> {
     let run = trial.program.run_folder();
     let ended = trial.run(&["report", &run.display().to_string(), "--tables", "tables"]);
@@ -95,7 +95,7 @@ fn the_requests_of_a_sample_are_one_trace_and_the_report_has_its_number() {
     let (port, heads) = listening(|path| if path == "/" { MOVED.into() } else { ANSWER.into() });
     let trial = Trial::new();
     let (ended, rows) = trial.against(port, &["--traceparent=sampled"]);
-    // Six samples of two requests each.
+    // Six samples, each with two sub-results for the redirect and its target: 18 rows.
     assert_eq!((ended.code, rows.len()), (0, 18), "{ended:?}");
     let heads = heads.lock().expect("no panic");
     let mut traces: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -129,7 +129,7 @@ fn worker_processes_carry_the_marks_and_no_trace_twice() {
     }
 }
 
-/// An element of a plug-in, with texts.
+/// Returns a plug-in element with string properties.
 fn element(class: &str, properties: &[(&str, &str)]) -> String {
     let text =
         |(name, value): &(&str, &str)| format!(r#"<stringProp name="{name}">{value}</stringProp>"#);

@@ -1,4 +1,4 @@
-//! TLS errors: untrusted certificates, servers that break handshakes, key stores that cannot be read.
+//! TLS errors: untrusted certificates, broken handshakes, unreadable key stores.
 
 use std::io::{Read, Write};
 
@@ -6,14 +6,14 @@ use crate::http_plan::HTTP;
 use crate::peer::peer;
 use crate::trial::{Row, Trial};
 
-/// The plan, over https.
+/// Returns a trial whose request uses https.
 fn secure() -> Trial {
     let trial = Trial::new();
     trial.program.write("http.jmx", &HTTP.replace("protocol\">http<", "protocol\">https<"));
     trial
 }
 
-/// A server whose certificate is its own.
+/// Starts a server with a self-signed certificate.
 fn own_certificate() -> targets::Running {
     let config = targets::Config::new("fixed").tls(targets::TlsConfig::default());
     targets::start(config).expect("a target")
@@ -30,7 +30,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused_only_when_asked_to() {
         let (ended, rows) = secure()
             .against(port, &["-Jusers=1", "-Jloops=3", &format!("-Jthrong.tls.verify={verify}")]);
         if rows.is_empty() {
-            // A machine without any root certificate says so instead.
+            // A machine without root certificates prints an error about that instead.
             assert!(ended.err.contains("root certificate"), "{ended:?}");
             continue;
         }
@@ -42,7 +42,8 @@ fn a_certificate_that_nobody_vouches_for_is_refused_only_when_asked_to() {
     }
 }
 
-/// The rows of three requests to a server with the certificate that the options ask for, which the user trusts.
+/// Starts a server with a certificate made from the options, which the user trusts. Runs three requests and returns
+/// their rows.
 fn verified(options: &[(&str, &str)], verify: &str) -> (targets::Running, Vec<Row>) {
     let trial = secure();
     let file = trial.program.path("server.pem");
@@ -82,7 +83,7 @@ fn trusted_certificates_are_refused_for_their_time_and_their_name() {
 
 #[test]
 fn handshakes_cut_at_any_byte_are_samples_that_failed() {
-    // What a server would say first: the start of a record with a ServerHello in it.
+    // The start of a TLS record with a ServerHello, the first bytes of a real server.
     let hello: Vec<u8> = [&[22, 3, 3, 0, 80, 2, 0, 0, 76, 3, 3][..], &[7; 32], &[0; 34]].concat();
     for length in [0, 1, 4, 5, 6, 11, 40, hello.len()] {
         let said = hello[..length].to_vec();

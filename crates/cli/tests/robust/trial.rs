@@ -1,4 +1,4 @@
-//! One run of the program under a time limit, and the rows, sums and words it left behind.
+//! One run of the program under a time limit, with access to its rows, seconds, summary and output.
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crate::http_plan::{HTTP, empty_group, scheduled};
 use crate::program::{Ended, Program, may_unshare, skip};
 
-/// No run of these tests takes a tenth of it, even on a busy machine.
+/// Time limit of one run. No run of these tests takes a tenth of that, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Where rows go.
+/// Name of the result file.
 pub(crate) const JTL: &str = "out.jtl";
 
-/// A row of a result file, as far as the tests look at it.
+/// A row of a result file, with the columns that the tests check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) label: String,
@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) message: String,
     pub(crate) success: bool,
     pub(crate) bytes: u64,
-    /// Milliseconds.
+    /// Duration of the sample in ms.
     pub(crate) elapsed: u64,
     pub(crate) latency: u64,
 }
@@ -37,21 +37,22 @@ impl Trial {
         Self { program }
     }
 
-    /// A trial of the plan with more elements behind its request.
+    /// Returns a trial whose plan has these elements after its request.
     pub(crate) fn with(more: &str) -> Self {
         let trial = Self::new();
         trial.program.write("http.jmx", &HTTP.replace("<!--more-->", more));
         trial
     }
 
-    /// A trial of users that do this in a loop.
+    /// Returns a trial whose users run these elements in a loop.
     pub(crate) fn doing(body: &str) -> Self {
         let trial = Self::new();
         trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
         trial
     }
 
-    /// A trial of the plan with more elements behind its request, and a group that ends after the property `seconds`.
+    /// Returns a trial whose plan has these elements after its request, and whose group ends after the property
+    /// `seconds`.
     pub(crate) fn scheduled(more: &str) -> Self {
         let trial = Self::with(more);
         trial.program.write("http.jmx", &scheduled(&trial.program.read("http.jmx")));
@@ -73,7 +74,7 @@ impl Trial {
         self.spawn(&[&line[..], more].concat())
     }
 
-    /// Runs the program with that command line.
+    /// Runs the program with this command line.
     pub(crate) fn run(&self, line: &[&str]) -> Ended {
         let program = env!("CARGO_BIN_EXE_throng");
         self.finish(self.spawn(&[&[program], line].concat()))
@@ -84,8 +85,9 @@ impl Trial {
         self.finish(self.spawn(&["sh", "-c", script, env!("CARGO_BIN_EXE_throng")]))
     }
 
-    /// Runs a shell script in a network of its own, whose local ports are those from one to another, with a target at port 8080 that takes so
-    /// many milliseconds; `$0` is the program. `None`: that is not permitted here, and the test is skipped.
+    /// Runs a shell script in a network namespace with local ports `from` to `to`, and with a target on port 8080 that
+    /// answers after `ms` milliseconds. `$0` is the program. Returns `None` and skips the test if that is not
+    /// permitted.
     pub(crate) fn in_own_network(
         &self,
         [from, to]: [u16; 2],
@@ -113,7 +115,7 @@ impl Trial {
         Some(ended)
     }
 
-    /// Starts a command in the folder, its output in files: nobody need read them for it to go on.
+    /// Starts a command in the trial's folder. Its output goes to files, so that an unread pipe cannot block it.
     pub(crate) fn spawn(&self, line: &[&str]) -> Child {
         let file = |name: &str| File::create(self.program.path(name)).expect("a writable folder");
         Command::new(line[0])
@@ -126,7 +128,7 @@ impl Trial {
             .expect("it starts")
     }
 
-    /// Waits for the end, which must come in time and without a panic.
+    /// Waits for the end of the program, which must come within the time limit and without a panic.
     pub(crate) fn finish(&self, mut child: Child) -> Ended {
         let begin = Instant::now();
         let status = loop {
@@ -154,13 +156,13 @@ impl Trial {
         rows(&self.program.read(JTL))
     }
 
-    /// The summary of the only run; its number of requests must be the number of rows.
+    /// Returns the summary of the only run.
     pub(crate) fn summary(&self) -> serde_json::Value {
         let text = std::fs::read_to_string(self.program.run_folder().join("summary.json"));
         serde_json::from_str(&text.expect("a summary")).expect("JSON")
     }
 
-    /// The sum over the seconds of the only run, as far as they are on disk.
+    /// Returns the seconds that the only run has recorded so far.
     pub(crate) fn seconds(&self) -> Vec<serde_json::Value> {
         let Ok(runs) = std::fs::read_dir(self.program.path("runs")) else { return Vec::new() };
         let file = runs.flatten().next().map(|run| run.path().join("seconds.jsonl"));
@@ -169,12 +171,12 @@ impl Trial {
     }
 }
 
-/// The number at that name.
+/// Returns the number in the field `name`.
 pub(crate) fn number(value: &serde_json::Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_else(|| panic!("{name} is missing: {value}"))
 }
 
-/// The complete rows of a result file with its header.
+/// Returns the complete rows of a result file with a header.
 pub(crate) fn rows(text: &str) -> Vec<Row> {
     let mut records = records(text).into_iter();
     let header = records.next().expect("a header");
@@ -197,7 +199,7 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
     records.map(row).collect()
 }
 
-/// Records of a CSV file; one that the file's end cuts off is left out.
+/// Returns the records of a CSV file without a last incomplete record.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field, mut quoted) =
         (Vec::new(), Vec::new(), String::new(), false);

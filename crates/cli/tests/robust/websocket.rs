@@ -1,4 +1,4 @@
-//! WebSocket servers that break the protocol, flood, or die, and what becomes of the samples and connections.
+//! WebSocket servers that break the protocol, flood the client or die, and the resulting samples and connections.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -8,11 +8,11 @@ use targets::{Config, Running};
 
 use crate::trial::{JTL, Trial, number};
 
-/// A path of the target, and the results of the sample that opens it and the one that reads from it: code, and a part
-/// of the message.
+/// A path of the target, and the expected results of the samples that open the connection and read from it: code, and a
+/// part of the message.
 type Odd = (&'static str, (&'static str, &'static str), (&'static str, &'static str));
 
-/// Longer than anything takes that comes at all, ms.
+/// Time-out in ms for messages that are expected to arrive.
 const PATIENT: &str = "30000";
 const OPENED: (&str, &str) = ("101", "Switching Protocols");
 const NONE: (&str, &str) = ("Sampler error", "there is no connection");
@@ -67,7 +67,7 @@ fn text(name: &str, value: &str) -> String {
     format!(r#"<stringProp name="{name}">{value}</stringProp>"#)
 }
 
-/// A sampler of the plug-in.
+/// Returns a sampler of the WebSocket plug-in.
 fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
     let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
     let class = format!("eu.luminis.jmeter.wssampler.{class}");
@@ -80,7 +80,7 @@ fn open(path: &str) -> String {
     open_within(path, PATIENT)
 }
 
-/// Opens a connection, for which there is so much time, ms.
+/// Returns a sampler that opens a connection, with a time-out in ms.
 fn open_within(path: &str, timeout: &str) -> String {
     let properties = [
         ("TLS", "false"),
@@ -103,14 +103,14 @@ fn read(name: &str, timeout: &str) -> String {
     sampler("SingleReadWebSocketSampler", name, &properties)
 }
 
-/// A pause; with settings below it, a hold.
+/// Returns a pause. With settings in `below`, the pause holds the connection.
 fn pause(name: &str, ms: &str, below: &str) -> String {
     format!(
         r#"<TestAction guiclass="TestActionGui" testclass="TestAction" testname="{name}" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">{ms}</stringProp></TestAction><hashTree>{below}</hashTree>"#
     )
 }
 
-/// Settings in an element that JMeter knows.
+/// Returns settings in a Config Element, an element that JMeter knows.
 fn settings(name: &str, properties: &[(&str, &str)]) -> String {
     let properties: String = properties.iter().map(|(name, value)| text(name, value)).collect();
     format!(
@@ -118,7 +118,7 @@ fn settings(name: &str, properties: &[(&str, &str)]) -> String {
     )
 }
 
-/// A plan of one group that does this.
+/// Returns a plan of one group that contains `body`.
 fn plan(body: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -144,7 +144,7 @@ fn a_server_that_breaks_the_protocol_has_an_outcome_of_its_own_for_each_way() {
         .iter()
         .map(|(path, opened, reads)| {
             let escaped = path.replace('&', "&amp;");
-            // Who waits for nothing does not wait for long; what comes may take its time.
+            // If a time-out is expected, the wait is short; otherwise it is long.
             let time =
                 |expected: &(&str, &str)| if *expected == TIMED_OUT { "700" } else { PATIENT };
             open_within(&escaped, time(opened)) + &read(&format!("read {escaped}"), time(reads))
@@ -164,7 +164,7 @@ fn a_server_that_breaks_the_protocol_has_an_outcome_of_its_own_for_each_way() {
     }
 }
 
-/// Runs the plan of a user that pauses while 400 messages of 1 000 bytes arrive, and then reads.
+/// Runs a plan whose user pauses while 400 messages of 1 000 bytes arrive, and then reads.
 fn flooded(full: &str, reads: u32) -> (Trial, serde_json::Value, String) {
     let target = start("websocket-odd", &[]);
     let loops = format!(
@@ -230,7 +230,7 @@ fn a_hold_counts_matches_and_times_what_comes() {
     assert!(row.elapsed < 15_000, "{row:?}");
 }
 
-/// A server that accepts an upgrade and sends ten messages in one piece, `m0` to `m9`; its port.
+/// Starts a server that accepts an upgrade and sends ten messages, `m0` to `m9`, in one write. Returns its port.
 fn burst() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -254,7 +254,7 @@ fn burst() -> u16 {
             wire::websocket::push_frame(&mut answer, opcode, text.as_bytes(), None);
         }
         stream.write_all(&answer).expect("room");
-        // Until the client closes.
+        // Waits until the client closes.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     port
@@ -285,8 +285,8 @@ fn messages_that_come_in_one_piece_are_taken_one_by_one_and_none_behind_a_hold_i
     assert_eq!(number(counters, "inbox_in"), number(counters, "inbox_out"));
 }
 
-/// A server dies with all its connections and comes back: the users lose theirs with the right cause, come back spread
-/// out, and in the end nothing is left over.
+/// A server dies with all its connections and restarts. Users see the right error cause, reconnect spread over time,
+/// and no connection is left at the end.
 #[test]
 fn a_server_that_dies_and_comes_back_meets_no_storm() {
     let target = start("websocket-echo", &[]);
@@ -305,7 +305,7 @@ fn a_server_that_dies_and_comes_back_meets_no_storm() {
     let again = Config::new("websocket-echo").port(port);
     let target = targets::start(again).expect("the port again");
     until(|| held(&trial) == 300);
-    // SAFETY of the test: only the child that this test started is told to end.
+    // Sends SIGINT only to the child that this test started.
     let pid = i32::try_from(child.id()).expect("a process id");
     let pid = rustix::process::Pid::from_raw(pid).expect("a process");
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
@@ -316,12 +316,12 @@ fn a_server_that_dies_and_comes_back_meets_no_storm() {
     let counters = &summary["counters"];
     assert_eq!(number(counters, "ws_opened"), 600);
     assert_eq!(number(counters, "ws_closed"), 600);
-    // Refused for a second and a half, each user has tried a few times, not thousands.
+    // The server refuses connections for 1.5 s. Each user must retry a few times in that time, not thousands of times.
     let failed = number(counters, "ws_failed");
     assert!((1..=300 * 8).contains(&failed), "{failed} failed openings");
 }
 
-/// Connections held in the last second that is on disk.
+/// Returns the number of open connections according to the recorded seconds.
 fn held(trial: &Trial) -> u64 {
     let seconds = trial.seconds();
     let sum = |name: &str| -> u64 {
