@@ -697,7 +697,7 @@ fn requests_of_set_up_groups_alone_meet_nothing() {
         let ended = program.run(&[&line[..], &main, &["--quiet"]].concat());
         assert_eq!(ended.code, 6, "{ended:?}");
         assert!(ended.err.contains("the main thread groups have no samples"), "{ended:?}");
-        // A criterion with a label judges the samples of a setUp group.
+        // A criterion for a label also judges samples of a setUp group, which other criteria exclude.
         let own = ["--fail", "count = 1 for label Prepare"];
         let ended = program.run(&[&line[..], &main, &own].concat());
         assert_eq!(ended.code, 6, "{ended:?}");

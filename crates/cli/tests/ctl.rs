@@ -264,7 +264,7 @@ fn groups_with_a_schedule_of_their_own_change_too() {
         done(&program, &["users", "2"]);
         until("2 users", || last(&program, "users") == 2);
         assert!(ctl(&program, &["rps", "5"]).err.contains("throng ctl users"));
-        // The run ends at its original time.
+        // After `throng ctl users`, the run still ends at its planned time.
         let end = ended(child.wait_with_output().expect("an end"));
         assert_eq!(end.code, 0, "{end:?}");
     }

@@ -32,7 +32,7 @@ fn a_result_file_becomes_a_report() {
     let made = statistics(&program, "pages");
     assert_eq!(made["Total"]["sampleCount"], 2);
     assert_eq!(made["<b>"]["errorPct"], 100.0);
-    // The page's markup is checked without its script.
+    // The report page's markup is checked without its script.
     let page = fs::read_to_string(program.path("pages/index.html")).unwrap();
     let (markup, _) = page.rsplit_once("<script>").unwrap();
     assert!(markup.contains("&lt;b&gt;") && !markup.contains("<b>"), "{markup}");

@@ -324,7 +324,7 @@ const HOST_PANELS: &[(&str, &str, &str)] = &[
     ("Threads that wait for a pool", "short", "pool_waiting"),
 ];
 
-/// Queries with their legends.
+/// Queries of a dashboard panel with their legends.
 type Queries = Vec<(String, &'static str)>;
 
 fn dashboard() -> Value {

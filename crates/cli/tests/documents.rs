@@ -159,7 +159,7 @@ fn every_exit_code_is_documented() {
     }
 }
 
-/// Pages that also exist in Chinese.
+/// Documentation pages that also exist in Chinese.
 const IN_CHINESE: &[&str] = &["README.md", "docs/README.md"];
 
 /// Parts of a section that translation does not change: commands without comments, link targets, and numbers.

@@ -114,7 +114,7 @@ fn over_https_a_certificate_must_be_believed() {
         "{said}"
     );
     assert!(said.contains("were not taken"), "{said}");
-    // The certificate names another host.
+    // The server's certificate names another host, so Throng refuses the connection.
     let other = start("other.example");
     let (code, said) = run(other.addr().port(), ",ca=root.pem");
     assert_eq!(code, 0, "{said}");

@@ -118,7 +118,7 @@ fn in_flight(program: &Program, seconds: usize, words: &str) -> Child {
     child
 }
 
-/// Returns the child processes of the program.
+/// Returns the worker processes that the program has started.
 fn workers(child: &Child) -> Vec<Pid> {
     let id = child.id();
     let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));

@@ -119,7 +119,7 @@ fn crates_depend_only_on_floors_below() {
         for heading in ["dependencies", "build-dependencies", "dev-dependencies"] {
             for dependency in dependencies(manifest, heading) {
                 match floors.get(dependency.as_str()) {
-                    // Tests of every crate may use `targets`.
+                    // Any crate may have `targets` as a dev-dependency.
                     Some(_) if dependency == "targets" && heading == "dev-dependencies" => {}
                     Some(_) if dependency == "parity" && heading != "dev-dependencies" => {
                         found.push(format!("{path}: {dependency} is for tests alone"));
@@ -298,7 +298,7 @@ fn libraries_do_not_print() {
             && !path.starts_with("crates/cli/")
             && !path.contains("/src/bin/")
             && !path.ends_with("tests.rs");
-        // Test modules are at the end of a file.
+        // Test modules are at the end of a source file, so the text before `#[cfg(test)]` is the library's code.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in code.lines().enumerate().filter(|_| library) {
             let code = line.split("//").next().unwrap_or_default();
@@ -317,7 +317,7 @@ fn tests_that_do_not_run_are_counted_as_skipped() {
     let mut found = Vec::new();
     for (path, text) in files(&["rs"]) {
         let tests = path.contains("/tests/") || path.starts_with("tests/");
-        // This file contains the forbidden texts themselves.
+        // The file house.rs contains the forbidden texts themselves, so it is not checked.
         if tests && !path.ends_with("house.rs") && ways.iter().any(|way| text.contains(way)) {
             found.push(format!("{path}: `skip` of tests/skipped.rs counts it"));
         }
@@ -341,7 +341,7 @@ fn lines_of_documents_are_short() {
     ];
     let mut found = Vec::new();
     for (path, text) in files(&[".md"]) {
-        // A test generates docs/elements.md.
+        // A test generates docs/elements.md, so its line lengths are not checked.
         let page = path.starts_with("docs/") && path != "docs/elements.md";
         if !page && !pages.contains(&path.as_str()) {
             continue;

@@ -57,7 +57,7 @@ fn scripts_that_call_jmeter_use_throng_and_jmeter_for_the_rest() {
         assert_eq!((ended.code, ended.out.as_str()), (42, out), "{line}: {ended:?}");
     }
 
-    // Without a JMeter, Throng's own message and exit code remain.
+    // If there is no JMeter, the `jmeter` replacement keeps Throng's own message and exit code.
     let alone = jmeter(&program, &["shim"], "-n -t odd.jmx");
     assert_eq!(alone.code, 3, "{alone:?}");
     assert!(alone.err.contains("JMETER_HOME"), "{alone:?}");
@@ -83,7 +83,7 @@ fn a_stand_in_knows_its_jmeter_and_is_taken_away_again() {
     executable(&program, "it's a home/bin/jmeter", REAL);
     let line = ["jmeter", "install-shim", "shim", "--jmeter", "it's a home"];
     assert_eq!(program.run(&line).code, 0);
-    // Installing a second time replaces the first installation.
+    // Installing the `jmeter` replacement a second time replaces the first.
     assert_eq!(program.run(&line).code, 0);
     let ended = jmeter(&program, &["shim"], "-t plan.jmx");
     assert_eq!((ended.code, ended.out.as_str()), (42, "real: -t plan.jmx\n"), "{ended:?}");

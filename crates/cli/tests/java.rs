@@ -323,7 +323,7 @@ fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
         ("hook", "thread")
     );
     assert!(!program.path("gone").exists());
-    // The only user runs in one of the two workers.
+    // The only user runs in one of the two workers, so the script's shutdown hook runs once.
     let ended = run(&program, &["script.jmx", "--workers", "2"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     while program.read("hook") != "hookhook" {

@@ -124,7 +124,7 @@ fn more_users_than_the_machine_holds_are_refused_before_anything_starts() {
     assert!(!program.path("runs").exists() && !program.path("out.jtl").exists(), "{ended:?}");
     let ended = bounded(&program, "preflight plan.jmx -Jusers=2147483647");
     assert_eq!(ended.code, 8, "{ended:?}");
-    // JMeter's command line refuses the number too.
+    // JMeter's command line refuses the number of users too.
     let ended = bounded(&program, "-n -t plan.jmx -Jusers=2147483647");
     assert_eq!(ended.code, 8, "{ended:?}");
 }

@@ -50,7 +50,7 @@ fn service(workers: u32) -> (Running, [String; 2]) {
     (running, [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())])
 }
 
-/// Returns the JSON file of the only folder in `runs`.
+/// Reads a JSON file from the folder of the only run in `runs`.
 fn answer(program: &Program, file: &str) -> Value {
     serde_json::from_slice(&std::fs::read(program.run_folder().join(file)).expect(file))
         .expect("JSON")
@@ -146,7 +146,7 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     let purposes = probes.iter().map(|probe| probe["purpose"].as_str().expect("a word"));
     assert!(purposes.clone().any(|purpose| purpose == "overload"));
     assert_eq!(purposes.clone().next(), Some("light"));
-    // If other programs fill the machine, the answer says so.
+    // If other programs fill the machine, the search's answer says so.
     let says = if ended.out.contains("the machine was shared, and it was full") {
         ["At least ", "At "]
     } else {

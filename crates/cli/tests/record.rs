@@ -16,7 +16,7 @@ fn read(program: &Program) -> Record {
     Record::read(&program.run_folder()).expect("a record")
 }
 
-/// Runs the plan against a new target.
+/// Runs the plan [`ASKING`] against a new target and returns the record.
 fn asked(more: &[&str]) -> (Program, Record) {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let program = Program::new();

@@ -231,7 +231,7 @@ fn a_pool_waits_as_long_as_it_may() {
     assert_eq!(said.matches("no answer came in time").count(), 3, "{said}");
 }
 
-/// Properties of a Redis Data Set, and the expected labels.
+/// A test case: properties of a Redis Data Set, and the expected labels.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
 
 /// A `redis-server` process on a free port. It is killed on drop.

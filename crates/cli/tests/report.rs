@@ -19,7 +19,7 @@ impl Drop for Killed {
     }
 }
 
-/// Runs the plan against a new target.
+/// Runs the plan [`ASKING`] against a new target.
 fn asked(more: &[&str]) -> Program {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
     let program = Program::new();
@@ -425,7 +425,7 @@ fn two_sweeps_with_long_points_leave_a_page() {
     let program = Program::new();
     sweep(&program, "a", &[(1, 1, 100), (4, 2, 100), (8, 3, 100), (16, 4, 100)]);
     sweep(&program, "b", &[(1, 5, 100), (4, 6, 130), (8, 7, 100), (32, 8, 100)]);
-    // This point is too short for confidence intervals.
+    // This point of the sweep is too short for confidence intervals.
     let short: String = program.read("b-8.jtl").split_inclusive('\n').take(3000).collect();
     program.write("b-8.jtl", &short);
     let ended = program.run(&["compare", "a", "b", "--fail-if", "p95 > +5%"]);
@@ -537,7 +537,7 @@ fn a_search_leaves_a_page_that_can_be_made_again() {
     let line = ["capacity", NAMED, "--fail", "p95 < 30s", "--at-most", "3", "--probe", "2s"];
     let more = ["--settle", "0s", "-Jloops=-1", "-Jms=5", "--markdown", "made.md"];
     let ended = program.run(&[&line[..], &more].concat());
-    // On a busy machine the search ends with 8.
+    // On a busy machine the search ends without an answer (exit code 8).
     assert!([0, 8].contains(&ended.code), "{ended:?}");
     let folder = answer(&program, "capacity-");
     let made = page_with(&folder, &["p95 &lt; 30s", "Probes in their order", "容量"]);

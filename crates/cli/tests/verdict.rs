@@ -109,7 +109,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
     assert!(!ended.out.contains("Nothing stands out"), "{ended:?}");
     let chinese = program.run(&["verdict", "plain.jtl", "--zh"]);
     assert!(chinese.out.contains("无法判定：文件没有 success 列"), "{chinese:?}");
-    // The report contains the same verdict.
+    // The HTML and Markdown reports contain the same verdict as the command.
     let report = program.run(&["report", "plain.jtl", "-o", "r.html", "--markdown", "r.md"]);
     assert_eq!(report.code, 0, "{report:?}");
     assert!(program.read("r.md").contains("**Undecided**: the file has no column success"));

@@ -208,7 +208,7 @@ fn a_perfmon_collector_watches_and_writes_its_file() {
     assert_eq!((rows[0][1], rows[1][1], rows[0][7]), ("25500", "60000", "true"), "{file}");
 }
 
-/// Returns the rows of the collector's result file.
+/// Returns the rows of the PerfMon collector's result file.
 fn rows(program: &Program) -> Vec<Vec<String>> {
     let file = program.read("servers.csv");
     file.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()

@@ -150,7 +150,7 @@ fn sweeps_are_listed_with_the_figures_of_their_best_point() {
     assert_eq!(entry["error_share"], figures["errors"]);
     let p95 = figures["p95"]["value"].as_f64().expect("a p95") * 1000.0;
     assert_eq!(entry["p95_us"].as_f64(), Some(p95));
-    // Every other point has a lower rate or is excluded.
+    // Every other point of the sweep has a lower rate or is excluded.
     let lower = |of: &Value| of["figures"]["rate"].as_f64() <= figures["rate"].as_f64();
     assert!(points.iter().all(|of| lower(of) || of["excluded"].is_string()), "{entry} {sweep}");
 }

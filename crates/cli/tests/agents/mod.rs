@@ -72,7 +72,7 @@ impl Machines {
         child
     }
 
-    /// Returns the run folders on the machines.
+    /// Returns the folders of runs that agents have left on the machines.
     fn kept(&self) -> Vec<PathBuf> {
         let runs = std::fs::read_dir(self.program.path("home/.cache/throng/runs"));
         runs.into_iter().flatten().flatten().map(|entry| entry.path()).collect()

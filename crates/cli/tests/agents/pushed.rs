@@ -35,7 +35,7 @@ fn take(stream: &TcpStream, refused: &str, kept: &Files) {
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let lower = head.to_ascii_lowercase();
     let length = lower.lines().find_map(|line| line.strip_prefix("content-length: "));
-    // Object stores require Content-Length.
+    // Object stores require Content-Length, so the test store reads its body by that header.
     let length = length.and_then(|length| length.trim().parse().ok()).expect("its length");
     let mut body = vec![0; length];
     from.read_exact(&mut body).expect("the whole file");

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::program::{Ended, ended};
 
-/// Longest wait of a test for any event.
+/// Time after which a wait in a test fails.
 const NEVER: Duration = Duration::from_secs(60);
 
 /// Waits until the condition holds; fails the test after one minute.
@@ -26,7 +26,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// A running program that serves pages, with the two links (full access and read only) that it printed.
 pub(crate) struct Links {
     child: Option<Child>,
-    /// Standard output after the two links.
+    /// The program's standard output after the two links.
     rest: Option<std::thread::JoinHandle<String>>,
     pub(crate) port: u16,
     pub(crate) full: String,
@@ -154,7 +154,7 @@ impl Drop for Links {
     }
 }
 
-/// The event stream of the server.
+/// An open event stream (server-sent events) of the server.
 pub(crate) struct Events {
     lines: BufReader<TcpStream>,
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::program::{Ended, Program, ended};
 
-/// Command lines that print, with their exit codes.
+/// Command lines that print, with their exit codes when standard output is a closed pipe.
 const LINES: [(&str, i32); 12] = [
     ("check plan.jmx", 0),
     ("check --json plan.jmx", 0),

@@ -60,7 +60,7 @@ fn settled() -> i64 {
 
 /// The result of a run of many simulated hours.
 struct Day {
-    /// Bytes in use at each measurement.
+    /// Bytes of memory in use at each measurement.
     looks: Vec<i64>,
     samples: u64,
     failed: u64,
@@ -106,7 +106,7 @@ fn run(text: &str, cores: u32, hours: u64, results: Vec<ResultFile>) -> Day {
                 run.recycle(snapshot);
             }
             Event::Finished => panic!("the run ended after {all} seconds"),
-            // Messages about failed samples are ignored.
+            // Reports of single failures do not matter to this test.
             _ => {}
         }
     }

@@ -5,16 +5,16 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The part of the response that differs each time.
+/// The part of the server's response that is new each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The value of one cookie, whose name stays the same.
+    /// Each response sets the same cookie to a new value.
     SameCookie,
-    /// The name and value of a cookie.
+    /// Each response sets a cookie with a new name.
     NewCookie,
-    /// The reason phrase of an error status.
+    /// Each response is an error with a new reason phrase.
     NewError,
-    /// The redirect target of `/away`; other paths get 200.
+    /// Each request of `/away` is redirected to a new host and port; other paths get 200.
     NewHost,
 }
 

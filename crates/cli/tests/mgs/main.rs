@@ -201,7 +201,7 @@ fn what_was_sealed_is_sent_again_from_the_cache() {
     };
     let (hits, sealed) = (number("mgs_cache_hits"), number("mgs_sealed"));
     assert_eq!(hits + sealed, 20);
-    // Each core has a separate cache.
+    // Each core has a separate cache of sealed bodies, so at most two bodies per core are sealed without a cache hit.
     assert!(hits >= 20 - 2 * std::thread::available_parallelism().map_or(1, usize::from) as u64);
 }
 
@@ -327,7 +327,7 @@ fn check_names_wrong_settings_and_keys() {
     assert!(said.contains("every request in its scope will fail"), "{said}");
     let said = check(&[("encrypt", "rsa"), ("public_key_file", "none.pem")], &[]);
     assert!(said.contains("public key cannot be read") && said.contains("none.pem"), "{said}");
-    // The setting is a property of the run, not of an element.
+    // Here the wrong setting is a property of the run, not of an element.
     let said = check(&[], &["-Jthrong.mgs.sign=md4"]);
     assert!(said.contains("one of none, md5, sha256"), "{said}");
     let said = check(&[], &["-Jthrong.mgs.sign=sm3"]);

@@ -343,7 +343,7 @@ fn orders_without_the_operators_seal_are_refused() {
     run.env("THRONG_OPERATOR_SECRET", pool.program.path("fleet/operator.nk"));
     let foreign = ended(run.output().expect("it starts"));
     assert!(foreign.code == 5 && foreign.err.contains("not signed by the operator"), "{foreign:?}");
-    // A run that is refused releases its agent for the next run.
+    // A run that exits because it does not fit the machine releases its agent for the next run.
     let many =
         pool.ran(&["run", "plan.jmx", "--agents", "1", "--runs", "many", "-Jusers=100000000"]);
     assert_eq!(many.code, 8, "{many:?}");

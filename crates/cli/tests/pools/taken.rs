@@ -132,7 +132,7 @@ fn another_coordinator_goes_on_to_the_end() {
     assert_eq!(run.adds_up(), 4_000);
     let again = run.resume();
     assert!(again.code == 2 && again.err.contains("has ended"), "{again:?}");
-    // The agents are free for another run.
+    // After the resumed run, the agents are free for another run.
     let next = run.pool.ran(&["run", "plan.jmx", "--runs", "next", "--agents", "2"]);
     assert_eq!(next.code, 0, "{next:?}");
 }
@@ -195,7 +195,7 @@ fn relays_are_taken_over_with_the_agents_that_they_have_hired() {
     let resumed = run.resume();
     assert_eq!(resumed.code, 0, "{resumed:?}");
     assert_eq!(run.adds_up(), 4_000);
-    // The agents are free for another run.
+    // After the resumed run, the agents are free for another run.
     let next = run.pool.ran(&["run", "plan.jmx", "--runs", "next", "--agents", "2"]);
     assert_eq!(next.code, 0, "{next:?}");
 }

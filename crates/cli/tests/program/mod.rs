@@ -1,6 +1,6 @@
 //! The built `throng` program, run in a temporary folder.
 
-// Each test file uses only some items of this module.
+// Each test binary that includes this module uses only some of its items.
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../../../tests/free_port.rs"]
@@ -143,7 +143,7 @@ impl Program {
             .expect("the program starts")
     }
 
-    /// Returns the folder of the only run.
+    /// Returns the folder of the only run in `runs`.
     pub(crate) fn run_folder(&self) -> PathBuf {
         let mut folders: Vec<_> = std::fs::read_dir(self.path("runs"))
             .expect("runs")

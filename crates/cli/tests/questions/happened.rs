@@ -99,7 +99,7 @@ fn the_healthy_half_before_a_change_for_the_worse_is_no_warm_up() {
         let words = format!("B's error% is {found:.2} points higher");
         assert!(ended.out.contains(&words), "{words}: {}", ended.out);
     }
-    // Times grow from second to second.
+    // Response times in B grow from second to second.
     let mut at = 0;
     let slower: Vec<String> = other
         .lines()
@@ -190,7 +190,7 @@ fn one_short_outage_decides_nothing() {
         "{}",
         ended.out
     );
-    // A limit of +0 % leaves the criterion undecided.
+    // With the limit +0 %, the same difference leaves the criterion undecided.
     let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "error% > +0%"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     // With an event every ten seconds, the runs differ.

@@ -22,7 +22,7 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     assert!(program.read("m.md").contains("1 of 1 criteria undecided"));
-    // This file does not say which of its samples failed.
+    // The rows of this file lack the column that says which samples failed.
     program.write("good.jtl", &rows(1, 100, 0, 10));
     let without: String = rows(2, 100, 3, 10)
         .lines()
@@ -61,7 +61,7 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
     assert!(ended.out.contains("B: all 4 800 samples failed"), "{}", ended.out);
 }
 
-/// Replaces the rows of the first `seconds` seconds.
+/// Replaces the rows of the first `seconds` seconds of a result file.
 fn with_first(seconds: usize, of: &str, first: impl Fn(&str) -> String) -> String {
     let rows = of.lines().enumerate();
     let row = |(at, row): (usize, &str)| match at {

@@ -82,7 +82,7 @@ fn log(trial: &Trial) -> String {
     std::fs::read_to_string(trial.program.run_folder().join("throng.log")).expect("a log")
 }
 
-/// Returns a sampler whose assertion evaluates this value.
+/// Returns a sampler whose assertion evaluates the template `value`.
 fn evaluates(value: &str) -> String {
     element("DebugSampler", &[], &assertion(value))
 }

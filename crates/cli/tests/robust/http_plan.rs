@@ -37,7 +37,7 @@ pub(crate) const HTTP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </jmeterTestPlan>
 "#;
 
-/// Returns the plan with an empty group.
+/// Returns the plan [`HTTP`] without the request in its group.
 pub(crate) fn empty_group() -> String {
     let begin = HTTP.find("        <HTTPSamplerProxy").expect("the request");
     let end = HTTP.find("        <!--more-->").expect("the mark");

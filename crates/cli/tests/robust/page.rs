@@ -8,7 +8,7 @@ use crate::asked_to_end::{interrupt_twice, until};
 use crate::peer::{asked, closed_port, peer, stall};
 use crate::trial::{Trial, number};
 
-/// Returns a trial that loads embedded resources, six at a time if `at_once`.
+/// Returns a `Trial` that loads embedded resources, six at a time if `at_once`.
 fn loading(at_once: bool) -> Trial {
     Trial::with(&format!(
         r#"<ConfigTestElement guiclass="HttpDefaultsGui" testclass="ConfigTestElement" testname="Defaults" enabled="true">

@@ -93,7 +93,7 @@ pub(crate) fn stall(connection: &mut TcpStream) {
     while matches!(connection.read(&mut [0; 1024]), Ok(1..)) {}
 }
 
-/// Returns a port without a listener.
+/// Returns a local port on which nobody listens.
 pub(crate) fn closed_port() -> u16 {
     // The socket is bound but does not listen, and stays open until the process ends, so no other test gets the port.
     let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");

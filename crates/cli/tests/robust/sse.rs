@@ -36,7 +36,7 @@ fn target(options: &[(&str, &str)], tls: bool) -> Running {
     targets::start(config).expect("a target")
 }
 
-/// Runs two samples against the port and returns their rows.
+/// Runs two samples of the plan `body` against the port and returns their rows.
 fn rows(body: &str, port: u16, more: &[&str]) -> Vec<Row> {
     let line = [&["-Jusers=1", "-Jloops=2"], more].concat();
     let (ended, rows) = Trial::doing(body).against(port, &line);

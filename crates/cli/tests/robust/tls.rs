@@ -6,7 +6,7 @@ use crate::http_plan::HTTP;
 use crate::peer::peer;
 use crate::trial::{Row, Trial};
 
-/// Returns a trial whose request uses https.
+/// Returns a `Trial` whose request uses https.
 fn secure() -> Trial {
     let trial = Trial::new();
     trial.program.write("http.jmx", &HTTP.replace("protocol\">http<", "protocol\">https<"));

@@ -9,7 +9,7 @@ use crate::program::{Ended, Program, may_unshare, skip};
 
 /// Time limit of one run. No run of these tests takes a tenth of that, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Name of the result file.
+/// Name of the result file in the trial's folder.
 pub(crate) const JTL: &str = "out.jtl";
 
 /// A row of a result file, with the columns that the tests check.
@@ -37,21 +37,21 @@ impl Trial {
         Self { program }
     }
 
-    /// Returns a trial whose plan has these elements after its request.
+    /// Returns a `Trial` whose plan has these elements after its request.
     pub(crate) fn with(more: &str) -> Self {
         let trial = Self::new();
         trial.program.write("http.jmx", &HTTP.replace("<!--more-->", more));
         trial
     }
 
-    /// Returns a trial whose users run these elements in a loop.
+    /// Returns a `Trial` whose users run these elements in a loop.
     pub(crate) fn doing(body: &str) -> Self {
         let trial = Self::new();
         trial.program.write("http.jmx", &empty_group().replace("<!--more-->", body));
         trial
     }
 
-    /// Returns a trial whose plan has these elements after its request, and whose group ends after the property
+    /// Returns a `Trial` whose plan has these elements after its request, and whose group ends after the property
     /// `seconds`.
     pub(crate) fn scheduled(more: &str) -> Self {
         let trial = Self::with(more);
@@ -156,7 +156,7 @@ impl Trial {
         rows(&self.program.read(JTL))
     }
 
-    /// Returns the summary of the only run.
+    /// Reads summary.json of the only run.
     pub(crate) fn summary(&self) -> serde_json::Value {
         let text = std::fs::read_to_string(self.program.run_folder().join("summary.json"));
         serde_json::from_str(&text.expect("a summary")).expect("JSON")
@@ -171,7 +171,7 @@ impl Trial {
     }
 }
 
-/// Returns the number in the field `name`.
+/// Returns the number in the field `name` of a JSON object.
 pub(crate) fn number(value: &serde_json::Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_else(|| panic!("{name} is missing: {value}"))
 }

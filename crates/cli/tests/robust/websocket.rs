@@ -254,7 +254,7 @@ fn burst() -> u16 {
             wire::websocket::push_frame(&mut answer, opcode, text.as_bytes(), None);
         }
         stream.write_all(&answer).expect("room");
-        // Waits until the client closes.
+        // Keeps the connection open until the client closes it.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     port

@@ -13,7 +13,7 @@ use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
 
 use crate::program::Program;
 
-/// A pseudo-terminal without a program.
+/// A pseudo-terminal on which no program runs yet.
 pub(crate) struct Tty {
     controller: OwnedFd,
     size: (u16, u16),
