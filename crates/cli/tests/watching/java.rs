@@ -43,7 +43,7 @@ const GIB: u64 = 1 << 30;
 #[test]
 fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
     let program = Program::new();
-    // As the Java agent of OpenTelemetry shows its own command line.
+    // The Java agent of OpenTelemetry exports the machine's command line as the label `process_command_args`.
     let secret = "target_info{process_command_args=\"[/bin/java, -Xmx1g, -Dpassword=hidden, -jar, app.jar]\"} 1\n";
     let first = run(&program, "first", java(GIB, "G1 Old Generation", ""));
     let same = run(&program, "same", java(GIB, "G1 Old Generation", ""));
@@ -72,7 +72,8 @@ fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
     assert!(!told.out.contains("heap_max of app"), "{told:?}");
 }
 
-/// As a rule of jmx_exporter 0.19 shows them, without what is before `-jar`.
+/// The exporter's text has the form that a rule of jmx_exporter 0.19 gives to a command line: the part before `-jar` is
+/// missing.
 #[test]
 fn options_behind_the_jar_are_named_in_a_single_run() {
     let program = Program::new();
@@ -91,7 +92,7 @@ fn options_behind_the_jar_are_named_in_a_single_run() {
     assert_eq!(program::schema::check(&summary), Ok(()));
     let misplaced = "-jar app.jar -Xmx1g -XX:+UseParallelGC";
     assert_eq!(summary["java_machines"]["app"]["misplaced_options"], misplaced);
-    // Arguments of the program alone.
+    // These arguments after the jar are for the program, so the verdict has no such finding.
     let text = java(4 * GIB, "G1 Old Generation", &command(" --server.port=1 -Dx=y"));
     let told = program.run(&["verdict", &run(&program, "second", text)]);
     assert!(!told.out.contains("in force"), "{told:?}");
