@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use answers::compare::{Settings, changes, compare};
+use answers::compare::{Settings, changes, compare, compare_runs};
 use answers::random::Random;
 use answers::verdict::{Language, Verdict};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -129,6 +129,28 @@ fn of_two(labels: &[String], language: Language) -> String {
         at: None,
     }]);
     report::markdown::comparison(&page.expect("a page"), language)
+}
+
+#[test]
+fn repeated_runs_say_how_many_they_are() {
+    let labels = ["Search".to_owned()];
+    let (a, b) = (vec![record(&labels, 1.0); 3], vec![record(&labels, 1.5); 3]);
+    let settings = Settings::default();
+    let page = ComparisonPage::new(&[Compared {
+        names: ("a", "b"),
+        a: &a,
+        b: &b,
+        doubts: &[],
+        comparison: Some(&compare_runs(&a, &b, &settings)),
+        changed: &changes(&a, &b),
+        criteria: &[],
+        settings: &settings,
+        at: None,
+    }]);
+    let text = report::markdown::comparison(&page.expect("a page"), Language::English);
+    let note = "- A is 3 runs, B is 3 runs; date and length are those of the first.\n";
+    assert!(text.contains(note), "{text}");
+    assert!(!of_two(&labels, Language::English).contains("those of the first"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use answers::criterion::Times;
 use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
+use stats::grouped::things;
 use stats::hist::Hist;
 
 use super::{About, Criterion, distribution, losses, words};
@@ -173,6 +174,7 @@ impl ComparisonPage {
         match of.at {
             None => {
                 self.sentences.extend(sentences(comparison));
+                self.notes.extend(repeated(of));
                 self.notes.extend(counted(comparison));
                 self.tails = tails(comparison, of);
             }
@@ -183,6 +185,21 @@ impl ComparisonPage {
         }
         self.notes.extend(notes(comparison).into_iter().map(|words| at(of.at, words)));
     }
+}
+
+/// Returns the numbers of runs of both sides if runs were repeated: date and length of a side are those of its first run.
+fn repeated(of: &Compared<'_>) -> Option<Words> {
+    let (a, b) = (of.a.len(), of.b.len());
+    (a.max(b) > 1).then(|| {
+        words(
+            format!(
+                "A is {}, B is {}; date and length are those of the first.",
+                things(a as u64, "run"),
+                things(b as u64, "run")
+            ),
+            format!("A 为 {a} 次运行，B 为 {b} 次运行；日期和时长为各自第一次运行的。"),
+        )
+    })
 }
 
 /// Returns a warning for each missing part of the data of a side.
