@@ -155,7 +155,8 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
         // Longer pieces show better that a number hardly varies, as long as there are enough of them.
         let longer = (in_time.len().saturating_sub(FILLS) / ALWAYS).max(1) * length;
         let long = seconds.chunks_exact(longer).map(|seconds| piece(seconds, &labels));
-        always(record, &in_time).or_else(|| without_pauses(record, &good, long.collect()))
+        let long: Vec<Piece> = long.collect();
+        always(record, &in_time).or_else(|| without_pauses(record, &good, &long))
     }?;
     Some(Limit { low: (limit.low - way * limit.k).max(1.0), labels: labels.len(), ..limit })
 }
@@ -247,7 +248,7 @@ fn always(record: &Record, in_time: &[Piece]) -> Option<Limit> {
 /// pieces. If users failed by chance, a user would have no success during each run of failures. The number of
 /// successful requests would then vary like that of machines that fail and are repaired (D. R. Cox, Renewal Theory,
 /// 1962).
-fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Limit> {
+fn without_pauses(record: &Record, good: &Hist, pieces: &[Piece]) -> Option<Limit> {
     if !record.has.users || pieces.iter().any(|piece| piece.due) {
         return None;
     }
@@ -271,7 +272,7 @@ fn without_pauses(record: &Record, good: &Hist, pieces: Vec<Piece>) -> Option<Li
     let is_even = deviation(&answered).powi(2) <= EVEN * by_chance
         && variation(&answered) <= LEVEL
         && variation(&answered) < variation(&rates);
-    let fixed = fixed(&pieces);
+    let fixed = fixed(pieces);
     if !is_even || is_by_turns(&top) || fixed == Fixed::Rate {
         return None;
     }

@@ -127,7 +127,9 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let (mut ranks, mut first) = (vec![0.0; values.len()], 0);
     for same in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
         let rank = first as f64 + (same.len() - 1) as f64 / 2.0;
-        same.iter().for_each(|at| ranks[*at] = rank);
+        for at in same {
+            ranks[*at] = rank;
+        }
         first += same.len();
     }
     ranks
