@@ -211,6 +211,9 @@ fn evaluate(
     traces: &mut Traces<'_>,
 ) -> Result<Evaluated, Exit> {
     let mut evaluated = engine::evaluate(plan, options);
+    for words in engine::unlike_results(plan, options, &evaluated) {
+        traces.warn("throng", &words);
+    }
     let changed = evaluated
         .give(plan, &request.load)
         .map_err(|message| traces.console.fail(&message, Exit::Usage))?;

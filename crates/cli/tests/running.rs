@@ -132,6 +132,39 @@ fn rows_with_other_variables_than_the_file_are_told_and_read() {
 }
 
 #[test]
+fn each_result_file_is_told_that_has_other_columns_than_its_new_rows() {
+    let program = Program::new();
+    let listener = |name: &str, file: &str| {
+        format!(
+            r#"<ResultCollector guiclass="{name}" testclass="ResultCollector" testname="{name}" enabled="true">
+        <objProp><name>saveConfig</name><value class="SampleSaveConfiguration"><time>true</time><label>true</label><success>true</success><fieldNames>true</fieldNames></value></objProp>
+        <stringProp name="filename">{file}</stringProp></ResultCollector><hashTree/>"#
+        )
+    };
+    let listeners =
+        [listener("SimpleDataWriter", "a.csv"), listener("StatVisualizer", "${__P(made,b.csv)}")];
+    program.write("listener.jmx", &program::PLAN.replace("<!--more-->", &listeners.concat()));
+    let words = |file: &str, how: &str| {
+        let other = "rows are appended, and the heading of the file has other columns: the rows of this run";
+        format!(
+            "{file}: {other} do not have timeStamp; name another file, or delete this one{how}\n"
+        )
+    };
+    for verb in [&["run", "listener.jmx"][..], &["-n", "-t", "listener.jmx"]] {
+        for file in ["a.csv", "b.csv"] {
+            program.write(file, "timeStamp,elapsed,label,success\n1,2,x,true\n");
+        }
+        let ended = program.run(verb);
+        let says = |file: &str, how: &str| ended.err.contains(&words(file, how));
+        assert!(says("a.csv", " with -f") && says("b.csv", ""), "{ended:?}");
+        // What has the columns is nothing to tell.
+        program.write("a.csv", "elapsed,label,success\n1,x,true\n");
+        let ended = program.run(&[verb, &["-Jmade=c.csv"]].concat());
+        assert!(!ended.err.contains("rows are appended"), "{ended:?}");
+    }
+}
+
+#[test]
 fn f_deletes_the_files_of_the_plans_listeners_too() {
     let program = Program::new();
     let listener = r#"<ResultCollector guiclass="SimpleDataWriter" testclass="ResultCollector" testname="Rows" enabled="true">

@@ -74,7 +74,7 @@ pub use run::load::{Changed, Level};
 pub use run::monitors::Monitor;
 pub use run::options::{Options, Paced};
 pub use run::phases::{Phase, Phases};
-pub use run::prepare::{close_results, create_results, evaluate};
+pub use run::prepare::{close_results, create_results, evaluate, unlike_results};
 pub use run::start::{set_up, start};
 pub use run::{Event, Handle, Run, Users};
 pub use settings::series::{MOST_SERIES, check_series};

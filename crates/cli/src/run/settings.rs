@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Options, ResultFile};
 use plan::plan::{ListenerKind, Plan};
-use stats::jtl::{Columns, unlike_rows};
+use stats::jtl::Columns;
 
 use super::traces::Traces;
 use crate::exit::Exit;
@@ -79,7 +79,6 @@ pub(crate) fn options(
     port: Option<u16>,
     traces: &mut Traces<'_>,
 ) -> Result<Options, Exit> {
-    warn_of_other_columns(request, properties, columns, traces);
     let all = properties.all();
     let mut options = Options {
         cores: request.cores as u32,
@@ -156,25 +155,6 @@ fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<Re
         successes_only: false,
     };
     request.jtl.iter().cloned().chain(own).map(file).collect()
-}
-
-/// Warns if this run's rows are appended to a file whose heading has other columns.
-fn warn_of_other_columns(
-    request: &Request,
-    properties: &Properties,
-    columns: &Columns,
-    traces: &mut Traces<'_>,
-) {
-    let variables = properties.get("sample_variables").unwrap_or_default();
-    let variables = variables.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let variables: Vec<&str> = variables.collect();
-    if let Some(path) = &request.jtl
-        && let Some(words) = unlike_rows(path, columns, &variables)
-    {
-        let shown = path.display();
-        let advice = "name another file, or delete this one with -f";
-        traces.warn("throng", &format!("{shown}: rows are appended, and {words}; {advice}"));
-    }
 }
 
 /// Returns a random seed, different for every run.

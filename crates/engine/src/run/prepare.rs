@@ -18,7 +18,7 @@ use plan::number::Setting;
 use plan::plan::{ControllerKind, Group, Listener, ListenerKind, LoopCount, Plan};
 use plan::state::{Memory, RunState};
 use plan::vars::{Initial, VarId, Vars};
-use stats::jtl::Columns;
+use stats::jtl::{Columns, unlike_rows};
 
 use crate::java::Early;
 use crate::reports::line::Line;
@@ -149,6 +149,36 @@ pub fn create_results(
     files.extend(listeners(plan, options, &evaluated.listeners)?.into_iter().flatten());
     rows::create(&files, &settings.results.sample_variables)
         .map_err(|error| StartError::Results(error.to_string()))
+}
+
+/// Returns a sentence for each result file to which rows are appended below a heading of other columns: those of the
+/// command line and those of the plan's listeners.
+pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> Vec<String> {
+    let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
+    let names: Vec<&str> = settings.results.sample_variables.iter().map(|name| &**name).collect();
+    // What is wrong with a listener's settings is an error when the run starts.
+    let of_plan = listeners(plan, options, &evaluated.listeners).unwrap_or_default();
+    let has_name = |listener: &Listener| match &listener.kind {
+        ListenerKind::File(file) => file.file.fixed().is_some(),
+        _ => false,
+    };
+    let of_plan = plan.listeners.iter().map(has_name).zip(of_plan);
+    let of_plan = of_plan.filter_map(|(is_fixed, file)| Some((is_fixed, file?)));
+    let of_line = roots(plan, &options.results).into_iter().map(|file| (true, file));
+    let mut told: Vec<String> = Vec::new();
+    for (is_fixed, file) in of_line.chain(of_plan) {
+        let Some(words) = unlike_rows(&file.path, &file.columns, &names) else { continue };
+        // A file whose name is an expression stays with -f.
+        let how = if is_fixed { " with -f" } else { "" };
+        let shown = file.path.display();
+        let words = format!(
+            "{shown}: rows are appended, and {words}; name another file, or delete this one{how}"
+        );
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    told
 }
 
 /// Ends the result files of a run of several processes, after all processes have ended. Returns messages about data
