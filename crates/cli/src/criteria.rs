@@ -31,6 +31,16 @@ pub(crate) struct Criteria {
     pub(crate) fail: Vec<Criterion>,
     /// Criteria that end the run: the first one that holds stops it.
     pub(crate) abort: Vec<Criterion>,
+    /// Places in a file from which criteria come; the others are those of the command line.
+    pub(crate) places: Vec<(Criterion, String)>,
+}
+
+impl Criteria {
+    /// The place in a file from which a criterion comes, as the beginning of a message.
+    fn place(&self, criterion: &Criterion) -> String {
+        let place = self.places.iter().find(|(one, _)| one == criterion);
+        place.map_or_else(String::new, |(_, place)| format!("{place}: "))
+    }
 }
 
 /// All samples of the run that a criterion applies to.
@@ -377,7 +387,7 @@ pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
         let meant = nearest(label, names.iter().copied());
         let meant = meant.map_or_else(String::new, |near| format!(": did you mean {near:?}?"));
         let lacks = "no enabled sampler or transaction of the plan has the label";
-        Some(format!("{one}: {lacks} {label:?}{meant}"))
+        Some(format!("{}{one}: {lacks} {label:?}{meant}", criteria.place(one)))
     });
     unknown.collect()
 }
@@ -394,7 +404,7 @@ pub(crate) fn unknown_series(criteria: &Criteria, properties: &Properties) -> Ve
             Some(near) => format!("did you mean {near:?}?"),
             None => format!("give --series '{series}=SOURCE', or [series] in throng.toml"),
         };
-        Some(format!("{one}: the run has no series {series:?}: {meant}"))
+        Some(format!("{}{one}: the run has no series {series:?}: {meant}", criteria.place(one)))
     });
     unknown.collect()
 }
@@ -424,6 +434,7 @@ mod tests {
         let criteria = Criteria {
             fail: vec![parse("count >= 15"), parse("error% < 50 over 2s")],
             abort: vec![parse("errors > 100")],
+            ..Criteria::default()
         };
         let mut watch = Watch::new(&criteria);
         let mut at_ms = 0;
@@ -451,7 +462,7 @@ mod tests {
     fn the_worst_window_is_shown_with_its_end() {
         let parse = |text: &str| Criterion::parse(text).expect("a criterion");
         let fail = vec![parse("error% < 30 over 2s"), parse("count > 1 over 2s")];
-        let criteria = Criteria { fail, abort: Vec::new() };
+        let criteria = Criteria { fail, ..Criteria::default() };
         let mut watch = Watch::new(&criteria).starting(500);
         for (at, errors) in [0, 4, 10, 10, 3, 0].into_iter().enumerate() {
             watch.windows.iter_mut().for_each(|window| window.add_counts(10 + at as u64, errors));

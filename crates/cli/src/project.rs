@@ -8,10 +8,11 @@
 use std::path::{Path, PathBuf};
 
 use answers::criterion::{Criterion, Op};
-use plan::load::Ask;
+use plan::load::{Ask, Given};
 use report::model::Prices;
 use toml::{Table, Value};
 
+use crate::criteria::Criteria;
 use crate::flags::load::{self, KEYS};
 use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
@@ -33,15 +34,14 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    let at = |words: String| format!("{}: {words}", path.display());
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        at(record::mask::urls(&error.to_string()).into_owned())
+        format!("{}: {}", path.display(), record::mask::urls(&error.to_string()))
     })?;
-    let located = |Wrong { path, words }: Wrong| match line_of(&text, &path) {
-        Some(line) => at(format!("line {line}: {words}")),
-        None => at(words),
-    };
+    let file = ProjectText { path: &path, text: &text };
+    let located = |Wrong { path, words }: Wrong| format!("{}: {words}", file.place(&path));
+    let given = (request.load.clone(), request.criteria.clone());
     let replaced = add(request, &table, &request.folder()).map_err(located)?;
+    file.note_places(request, &table, given);
     let read = vec![format!("{PROJECT_FILE} beside the plan is read")];
     Ok(Some([read, replaced].concat().join("; ")))
 }
@@ -69,7 +69,77 @@ fn wrong(path: &[&str], words: String) -> Wrong {
     Wrong { path: path.iter().map(ToString::to_string).collect(), words }
 }
 
-/// Returns the line number of a table or a key, counted from 1.
+/// The project file, for messages about what it says.
+struct ProjectText<'t> {
+    path: &'t Path,
+    text: &'t str,
+}
+
+impl ProjectText<'_> {
+    /// The place of a table or a key: the file and the line.
+    fn place(&self, path: &[String]) -> String {
+        let file = self.path.display();
+        match line_of(self.text, path) {
+            Some(line) => format!("{file}: line {line}"),
+            None => file.to_string(),
+        }
+    }
+
+    /// The place of a text within the value of a key, which may have a line of its own.
+    fn place_within(&self, path: &[String], value: &str) -> String {
+        let Some(first) = line_of(self.text, path) else { return self.place(path) };
+        let mut lines = self.text.lines().enumerate().skip(first - 1);
+        let line = lines.find(|(_, line)| line.contains(value)).map_or(first, |(at, _)| at + 1);
+        format!("{}: line {line}", self.path.display())
+    }
+
+    /// Notes the places of the load, the criteria and the properties that the file gives, for messages of later checks.
+    /// `given`: load and criteria of the command line.
+    fn note_places(&self, request: &mut Request, table: &Table, given: (Given, Criteria)) {
+        let (load, criteria) = given;
+        let path = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        if load.all.is_empty() && !request.load.all.is_empty() {
+            request.load.places.push((String::new(), self.place(&path(&["load"]))));
+        }
+        let is_given = |group: &str| load.groups.iter().any(|(name, _)| name == group);
+        let own = request.load.groups.iter().filter(|(name, _)| !is_given(name));
+        let place = |name: &str| self.place(&path(&["load", "scenario", name]));
+        request.load.places.extend(own.map(|(name, _)| (name.clone(), place(name))));
+        let lists = [
+            ("fail", &request.criteria.fail, &criteria.fail),
+            ("abort-if", &request.criteria.abort, &criteria.abort),
+        ];
+        let mut places = Vec::new();
+        for (key, all, given) in lists {
+            let texts = table.get("thresholds").and_then(|list| list.get(key));
+            let texts = texts.map_or(&[][..], |texts| {
+                texts.as_array().map_or(std::slice::from_ref(texts), |list| list)
+            });
+            for text in texts.iter().filter_map(Value::as_str) {
+                let Ok(criterion) = Criterion::parse(text) else { continue };
+                if all.contains(&criterion) && !given.contains(&criterion) {
+                    let place = self.place_within(&path(&["thresholds", key]), text);
+                    places.push((criterion, place));
+                }
+            }
+        }
+        request.criteria.places = places;
+        let sources = &mut request.sources;
+        let own = sources.settings.iter().take(sources.of_project);
+        let place = |setting: &Setting| match setting {
+            Setting::Jmeter(name, _) if name == SERIES => {
+                Some((name.clone(), self.place(&path(&["series"]))))
+            }
+            Setting::Jmeter(name, _) => {
+                Some((name.clone(), self.place(&path(&["properties", name]))))
+            }
+            _ => None,
+        };
+        sources.places = own.filter_map(place).collect();
+    }
+}
+
+/// The line, from 1, of a table or a key.
 fn line_of(text: &str, path: &[String]) -> Option<usize> {
     let path: Vec<String> = path.iter().map(|name| name.replace(['"', '\''], "")).collect();
     let (key, within) = path.split_last()?;

@@ -44,11 +44,22 @@ pub(crate) struct Sources {
     pub(crate) settings: Vec<Setting>,
     /// Number of settings at the start of the list that come from the project file.
     pub(crate) of_project: usize,
-    /// Properties and property files of `-G`, which apply to remote hosts only.
+    /// The places of those settings in the project file, by the names of their properties.
+    pub(crate) places: Vec<(String, String)>,
+    /// `-G`, for remote hosts alone: properties, and files of them.
     pub(crate) global: Vec<Setting>,
 }
 
-/// Properties that JMeter sets by default, through the `jmeter.properties` that it ships.
+impl Sources {
+    /// The place of a setting in the project file.
+    fn place(&self, setting: &Setting) -> &str {
+        let Setting::Jmeter(name, _) = setting else { return PROJECT_FILE };
+        let place = self.places.iter().find(|(of, _)| of == name);
+        place.map_or(PROJECT_FILE, |(_, place)| place.as_str())
+    }
+}
+
+/// The values a JMeter without any configuration has set, because its `jmeter.properties` does.
 #[rustfmt::skip]
 const SHIPPED: &[(&str, &str)] = &[
     ("cookies", "cookies"),
@@ -108,7 +119,7 @@ impl Properties {
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
         for (number, setting) in sources.settings.iter().enumerate() {
-            let origin = if number < sources.of_project { PROJECT_FILE } else { "-J" };
+            let origin = if number < sources.of_project { sources.place(setting) } else { "-J" };
             properties.apply(setting, origin, &mut refused);
         }
         refused.extend(properties.illegible());

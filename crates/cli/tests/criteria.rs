@@ -255,7 +255,10 @@ lops = 1
     assert_eq!(ended.code, 4, "{ended:?}");
     assert!(ended.out.contains("load: 3 users, 4 iterations each"), "{ended:?}");
     assert!(ended.out.contains("NOT MET  count > 12: 12"), "{ended:?}");
-    assert!(ended.err.contains("the property lops (throng.toml) has no effect"), "{ended:?}");
+    assert!(
+        ended.err.contains("the property lops (throng.toml: line 12) has no effect"),
+        "{ended:?}"
+    );
     assert!(program.read("tests.xml").contains("failures=\"1\""));
     assert!((ended.out + &ended.err).contains("cannot watch gone: http://127.0.0.1:1/metrics"));
 
@@ -373,10 +376,13 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
     let ended = program.run(&search);
     assert!(ended.code == 2 && ended.err.contains(words), "{ended:?}");
     assert!(!program.path("runs").exists(), "nothing was run");
-    program.write("throng.toml", "[thresholds]\nfail = [\"p95 < 1s for label Slep\"]\n");
+    program.write("throng.toml", "[thresholds]\nfail = [\n\"p95 < 1s for label Slep\"]\n");
     let checked = program.run(&["check", "plan.jmx"]);
     assert!(checked.code == 3 && checked.out.contains(words), "{checked:?}");
-    // A label with a variable may become any text, so `check` accepts every label.
+    let ended = program.run(&["run", "plan.jmx"]);
+    let place = "throng.toml: line 3: response p95 < ";
+    assert!(ended.code == 4 && ended.err.contains(place), "{ended:?}");
+    // A name with a variable may become any label.
     program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"${none}\""));
     let checked = program.run(&["check", "plan.jmx"]);
     assert_eq!(checked.code, 0, "{checked:?}");

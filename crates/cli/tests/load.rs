@@ -378,6 +378,10 @@ fn wrong_values_of_the_file_name_their_line() {
         ("[properties]\na = 1\nb = []\n", 3, "must be a text or a number"),
         ("[watch]\na = 'http://h'\nb = 'ftp://h'\n", 3, ""),
         ("\n[load]\nusers = 1\nrps = 2\n", 2, "give one of them"),
+        ("[load.scenario]\nUsers = { users = 1 }\nGuest = 'off'\n", 3, "no thread group \"Guest\""),
+        ("[load.scenario]\n\nUsers = { rps = 1 }\n", 3, "a rate needs an end"),
+        ("\n[load]\nrps = 1\n", 2, "a rate needs an end"),
+        ("[thresholds]\nfail = [\n'series.b.mean < 1']\n", 3, "the run has no series \"b\""),
     ] {
         let program = Program::new();
         program.write("throng.toml", text);

@@ -11,6 +11,9 @@ pub struct Given {
     pub all: Ask,
     /// Settings for single groups, by group name; `None` excludes a group from the run.
     pub groups: Vec<(String, Option<Ask>)>,
+    /// The place in a file that gives the load of a group, by the group's name, and that of all groups by an empty name.
+    /// Without a place the load comes from the command line.
+    pub places: Vec<(String, String)>,
 }
 
 /// Load settings of one group or of all groups; `None` keeps the plan's value.
@@ -39,6 +42,14 @@ impl Given {
     /// True if nothing overrides the plan.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.groups.is_empty()
+    }
+
+    /// The place in a file that gives the load of this group, as the beginning of a message.
+    pub fn place(&self, group: &str) -> String {
+        let has_own = self.groups.iter().any(|(name, _)| name == group);
+        let name = if has_own { group } else { "" };
+        let place = self.places.iter().find(|(of, _)| of == name);
+        place.map_or_else(String::new, |(_, place)| format!("{place}: "))
     }
 
     /// Returns the total requested users and the total requested rate; `None` where no setting requests any.

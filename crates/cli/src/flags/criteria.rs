@@ -24,6 +24,6 @@ pub(crate) struct CriteriaFlags {
 
 impl CriteriaFlags {
     pub(crate) fn given(self) -> Criteria {
-        Criteria { fail: self.fail, abort: self.abort_if }
+        Criteria { fail: self.fail, abort: self.abort_if, ..Criteria::default() }
     }
 }

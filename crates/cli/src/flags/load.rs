@@ -55,7 +55,7 @@ impl LoadFlags {
         if let Some(name) = twice(&self.scenario) {
             return Err(format!("--scenario names the thread group {name:?} twice"));
         }
-        Ok(Given { all, groups: self.scenario })
+        Ok(Given { all, groups: self.scenario, ..Given::default() })
     }
 }
 

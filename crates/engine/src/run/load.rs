@@ -62,7 +62,7 @@ impl Evaluated {
         let main: Vec<usize> =
             (0..plan.groups.len()).filter(|at| plan.groups[*at].phase == Phase::Main).collect();
         let mut asks = self.asks_by_name(&main, given)?;
-        self.divide(&mut asks, &given.all)?;
+        self.divide(&mut asks, &given.all).map_err(|words| given.place("") + &words)?;
         let mut changed = Vec::new();
         for (at, ask) in asks {
             let group = &plan.groups[at];
@@ -78,14 +78,17 @@ impl Evaluated {
             if ask.is_empty() {
                 continue;
             }
-            ask.check().map_err(|words| in_group(&numbers.name, &words))?;
+            let place = given.place(&numbers.name);
+            ask.check().map_err(|words| place.clone() + &in_group(&numbers.name, &words))?;
             if is_scheduled(group) && ask.users.is_none() && ask.rate.is_none() {
                 let words = "its iterations start by a schedule of its own, which has no ramp, length or \
                              number to change: give --rps or --users, too";
-                return Err(in_group(&numbers.name, words));
+                return Err(place + &in_group(&numbers.name, words));
             }
             match ask.rate {
-                Some(rate) => at_rate(numbers, &ask, rate)?,
+                Some(rate) => {
+                    at_rate(numbers, &ask, rate).map_err(|words| place + &words)?;
+                }
                 None => with_users(numbers, &ask, group),
             }
             let after = Some(words(numbers, loops));
@@ -107,11 +110,17 @@ impl Evaluated {
                 0 => {
                     let known = names().map(|name| format!("{name:?}")).collect::<Vec<_>>();
                     return Err(format!(
-                        "the plan has no thread group {name:?} that makes load; it has {}",
+                        "{}the plan has no thread group {name:?} that makes load; it has {}",
+                        given.place(name),
                         known.join(", ")
                     ));
                 }
-                n => return Err(format!("{n} thread groups of the plan are called {name:?}")),
+                n => {
+                    let place = given.place(name);
+                    return Err(format!(
+                        "{place}{n} thread groups of the plan are called {name:?}"
+                    ));
+                }
             }
         }
         let of = |at: &usize| {
