@@ -129,6 +129,8 @@ pub struct Rows {
     /// Rows outside the plausible times. `left_out` is their number and the line of the first.
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
+    /// Some row of these has a time other than 0.
+    has_started: bool,
     left: Left,
     /// True if any row so far said whether its sample succeeded.
     says_success: bool,
@@ -270,6 +272,7 @@ impl Rows {
         } else {
             let far = self.far.get_or_insert_default();
             far.add(fields, &row);
+            self.has_started |= row.start_ms != 0;
             self.left_out.0 += 1;
             if self.left_out.0 == 1 {
                 self.left_out.1 = fields.line();
@@ -291,7 +294,12 @@ impl Rows {
 
     pub fn record(mut self) -> Record {
         let gathered = match self.far {
-            Some(far) if self.near.span_ms.is_none() => *far,
+            // Samples that never started say nothing of the others, whose times cannot be.
+            Some(far)
+                if self.near.span_ms.is_none() && (self.has_started || self.left.odd == 0) =>
+            {
+                *far
+            }
             Some(_) => {
                 let (rows, line) = self.left_out;
                 let left = &mut self.left;

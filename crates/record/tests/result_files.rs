@@ -101,6 +101,20 @@ fn a_sample_that_never_started_costs_no_other_row() {
 }
 
 #[test]
+fn negative_times_are_no_times_and_a_row_of_time_0_does_not_stand_for_them() {
+    let text = |times: &[i64]| {
+        let rows: String = times.iter().map(|at| format!("{at},5,a,true\n")).collect();
+        HEAD.to_owned() + &rows
+    };
+    let record = of(text(&[-2000, -1000, 0]).as_bytes());
+    assert_eq!(count(&record), 0);
+    assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 3, first_line: 2, .. }]), "{record:?}");
+    let record = of(text(&[-1000, 0, 1000]).as_bytes());
+    assert_eq!(count(&record), 2);
+    assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 1, first_line: 2, .. }]));
+}
+
+#[test]
 fn time_stamps_have_the_format_of_the_property() {
     let columns = |format: &'static str| {
         let set = move |key: &str| key.ends_with("timestamp_format").then(|| format.to_owned());
