@@ -30,9 +30,26 @@ fn failures_of_a_moment_are_told_as_such() {
     assert!(words.contains("(at 0:12, for less than a second, with 10 users)"), "{words}");
     let words = said(30, |request| (12_700 * MS..13_300 * MS).contains(&request.at));
     assert!(words.contains(", all within 2 seconds, in which "), "{words}");
-    // An event near the end of the run.
+    assert!(words.contains("(at 0:12, for less than "), "{words}");
+    // Near the end of the run as well.
     let words = said(30, |request| (28_200 * MS..28_800 * MS).contains(&request.at));
     assert!(words.contains("all within 1 second"), "{words}");
+}
+
+#[test]
+fn failures_in_intervals_of_a_long_run_end_at_the_latest_with_their_interval() {
+    let record: Record = run(&users(10).pause(50).seconds(300), |request, _| {
+        if (100 * S..160 * S).contains(&request.at) { unavailable() } else { good(20 * MS) }
+    });
+    let said = |record: &Record| {
+        let found = rules::verdict(record).findings;
+        let errors = found.into_iter().find(|one| one.id == "errors_named");
+        errors.expect("errors").words.en
+    };
+    let words = said(&record);
+    assert!(words.contains("(from 1:40 until 2:40, with 10 users)"), "{words}");
+    let words = said(&record.joined(60_000));
+    assert!(words.contains(" until 3:00 at the latest, with 10 users)"), "{words}");
 }
 
 #[test]

@@ -75,7 +75,10 @@ pub struct Failures {
     /// Number of short bursts, if they hold nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
-    /// The events hold all failures; the events last until the end of the run.
+    /// The part is one of intervals of a long run: the failures lie somewhere in it.
+    #[serde(skip)]
+    is_coarse: bool,
+    /// The events have all of them; they last until the end of the run.
     #[serde(skip)]
     is_all: bool,
     #[serde(skip)]
@@ -97,6 +100,20 @@ struct Unit {
     ms: u32,
     all: u64,
     failed: u64,
+    /// Most failures in a second of an interval; 0 of a single second.
+    most_per_s: f64,
+}
+
+impl Unit {
+    /// The shortest time in which its failures can have happened, ms: no second of an interval has more than the most.
+    fn least_ms(&self) -> f64 {
+        let ms = f64::from(self.ms);
+        if self.most_per_s > 0.0 {
+            (self.failed as f64 * 1000.0 / self.most_per_s).min(ms)
+        } else {
+            ms
+        }
+    }
 }
 
 /// Seconds of a run, with the samples of a label or of all requests.
@@ -109,6 +126,10 @@ pub(super) fn courses(record: &Record, labels: &[Option<u32>], counted: Counted)
     let empty = |second: &record::Second| Unit {
         end_ms: second.at_ms - start,
         ms: second.ms,
+        most_per_s: second.coarse.as_ref().map_or(0.0, |coarse| match counted {
+            Counted::Failed => coarse.errors,
+            Counted::Unexpected => coarse.rates.map_or(0.0, |(_, most)| most),
+        }),
         ..Unit::default()
     };
     let each: Vec<Unit> = record.seconds.iter().map(empty).collect();
@@ -234,6 +255,7 @@ impl Failures {
             is_beyond: false,
             event_ms: event.map(|(span, _)| span),
             short_events: short.map(|(count, _)| count),
+            is_coarse: of_more.runs.iter().flat_map(|run| &run.0).any(|unit| unit.most_per_s > 0.0),
             is_all: event.map_or(short.is_some_and(|(_, is_all)| is_all), |(_, part)| part >= 1.0),
             is_until_end: false,
             sides: sides.each_ref().map(|side| (side.all, side.failed)),

@@ -217,6 +217,7 @@ pub(super) fn target_down(record: &Record) -> Said {
         .map(|down| clock_at(first_start(record, down.first, |kept| is_down(kept.outcome))));
     let begins: Vec<String> = begins.collect();
     let end_clock = clock_at(seconds[last.last].at_ms);
+    let (about, about_zh) = ended(&seconds[last.last], &end_clock);
     let (who, who_zh) = who(record, &downs);
     let failed: u64 = downs.iter().map(|down| down.failed).sum();
     let refused: u64 = downs.iter().map(|down| down.refused).sum();
@@ -225,8 +226,8 @@ pub(super) fn target_down(record: &Record) -> Said {
     let (more, more_zh) = at_other_times(record, failed);
     let said: Words = match (&begins[..], last.is_back) {
         ([from], true) => words!(
-            "{who} stopped accepting connections at {from} and accepted them again at about {end_clock}: {n} connects {how} meanwhile{more}.",
-            "{who_zh}在 {from} 停止接受连接，约 {end_clock} 恢复：其间 {n} 次连接{how_zh}{more_zh}。"
+            "{who} stopped accepting connections at {from} and accepted them again {about}: {n} connects {how} meanwhile{more}.",
+            "{who_zh}在 {from} 停止接受连接，{about_zh} 恢复：其间 {n} 次连接{how_zh}{more_zh}。"
         ),
         ([from], false) => words!(
             "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}{more}.",
@@ -260,6 +261,14 @@ pub(super) fn target_down(record: &Record) -> Said {
         ))
         .explaining(EXPLAINS)
         .said()
+}
+
+/// The time of an end, as far as it is known: of an interval of a long run only the interval's own end is.
+fn ended(last: &Second, end: &str) -> (String, String) {
+    match last.coarse {
+        Some(_) => (format!("by {end}"), format!("最迟在 {end}")),
+        None => (format!("at about {end}"), format!("约 {end}")),
+    }
 }
 
 /// Words on failed connects outside the outages that the sentence lists.

@@ -17,7 +17,7 @@ use super::hang::{hang, never_answered};
 use super::moment::{first_end, first_start};
 use super::outlasts::outlasts;
 use super::realism::setting;
-use super::say::{clock, found, lacks, number, part, words};
+use super::say::{clock, counted, found, lacks, part, words};
 use super::systems;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -99,7 +99,7 @@ fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
     if !record.has.users {
         let flying = at.map(|at| flying_around(&record.seconds, at));
         let (least, most) = flying.fold((f64::MAX, 0.0), |(a, b), n| (n.min(a), n.max(b)));
-        let (n, n_zh) = range(number(least), number(most));
+        let (n, n_zh) = range(counted(least), counted(most));
         return (format!(", with {n} requests in flight"), format!("，当时有 {n_zh} 个请求在途"));
     }
     let users = with_users(&record.seconds).map(|(users, _)| users);
@@ -126,20 +126,46 @@ fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     (is_long || is_missed) && rest.iter().any(answers)
 }
 
-/// Returns words on the period of a cause: from the start of the first failed request to the end of the last second
-/// with a failure, if the cause is over. The last argument holds the number of seconds with failures, and of all
-/// seconds of the period.
+/// The last moment at which a cause was there, epoch ms, and whether it is exact.
+struct Until {
+    at_ms: i64,
+    is_exact: bool,
+}
+
+impl Until {
+    /// The end of the last request that failed by this cause, where all of them are kept; else the end of its second, or
+    /// of its interval in a long run.
+    fn of(record: &Record, cause: usize, n: u64, last: &Second) -> Self {
+        let kept = || record.kept.iter().filter(move |kept| kept.cause == Some(cause as u32));
+        let end = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+        match kept().map(end).max() {
+            Some(at_ms) if kept().count() as u64 == n => Self { at_ms, is_exact: true },
+            _ => Self { at_ms: last.at_ms, is_exact: false },
+        }
+    }
+}
+
+/// Words on the time in which a cause was there: from the start of the first request that failed, and until the last one
+/// where it is over. `seconds`: those with failures, and all of that time.
 fn times_of(
     record: &Record,
     from_ms: i64,
-    to: Option<&Second>,
+    to: Option<Until>,
     (failing, all): (usize, usize),
 ) -> (String, String) {
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let from = shown(from_ms);
-    match to.map(|second| second.at_ms) {
+    let is_coarse = record.step_ms().is_some() && to.as_ref().is_some_and(|to| !to.is_exact);
+    match to.map(|to| to.at_ms) {
         Some(to_ms) if to_ms - from_ms <= WITHIN_MS => {
             (format!("at {from}, for less than a second"), format!("{from}，不到一秒"))
+        }
+        Some(to_ms) if to_ms - from_ms <= EVENT_MS => {
+            (format!("at {from}, for less than 2 seconds"), format!("{from}，不到 2 秒"))
+        }
+        Some(to_ms) if is_coarse => {
+            let to = shown(to_ms);
+            (format!("from {from} until {to} at the latest"), format!("{from} 起，最迟至 {to}"))
         }
         Some(to_ms) if record.step_ms().is_none() && (failing as f64) < MOSTLY * all as f64 => {
             let to = shown(to_ms);
@@ -319,7 +345,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let failing = seconds[at..=last].iter().filter(|second| has(second)).count();
-    let (when, when_zh) = times_of(record, from_ms, to, (failing, last + 1 - at));
+    let until = to.map(|second| Until::of(record, most, n, second));
+    let (when, when_zh) = times_of(record, from_ms, until, (failing, last + 1 - at));
     let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);

@@ -8,8 +8,8 @@ use super::{Course, Unit};
 
 /// Length in seconds from which on failures count as lasting.
 pub(super) const LASTING: usize = 5;
-/// Failures of a burst beyond the expected number: at least this many standard deviations, and at least this many
-/// failures.
+const LASTING_MS: f64 = 1000.0 * LASTING as f64;
+/// Failures of a burst beyond the expected ones: so many standard deviations, and so many failures.
 const DEVIATIONS: f64 = 4.0;
 const MORE: f64 = 3.0;
 
@@ -47,11 +47,9 @@ fn short(units: &[Unit]) -> Vec<Burst> {
         let (first, last) = (at, stretch(units, &is_in, at));
         at = last + 1;
         let (from, to) = (with_silence(units[..first].iter().rev()), with_silence(&units[at..]));
-        let ms: u64 = units[first..=last].iter().map(|unit| u64::from(unit.ms)).sum();
-        // A long run merges old seconds into longer intervals; failures in one such interval need not last for all of
-        // it.
-        let is_short = first == last || ms < 1000 * LASTING as u64;
-        if is_short && from.max(to) < LASTING {
+        // A long run keeps intervals in place of old seconds; what fails in one of them need not last as long as it.
+        let ms: f64 = units[first..=last].iter().map(Unit::least_ms).sum();
+        if ms.max(from).max(to) < LASTING_MS {
             let failed = units[first..=last].iter().map(|unit| unit.failed).sum();
             found.push(Burst { first, last, failed });
         }
@@ -72,9 +70,9 @@ fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     last
 }
 
-/// Counts the seconds next to a stretch in which nothing succeeds.
-fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> usize {
-    beside.into_iter().take_while(|unit| !unit.succeeds()).count()
+/// Time right beside a stretch in which nothing succeeds, ms.
+fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> f64 {
+    beside.into_iter().take_while(|unit| !unit.succeeds()).map(|unit| f64::from(unit.ms)).sum()
 }
 
 /// Returns for each second true if it belongs to a burst. Windows of one second are tested first, longer windows only
@@ -125,8 +123,13 @@ mod tests {
 
     /// Returns a run of 50 samples per second; `failed` returns the failures of each second.
     fn course(failed: impl Fn(usize) -> u64) -> Course {
-        let unit =
-            |at| Unit { end_ms: (at as i64 + 1) * 1000, ms: 1000, all: 50, failed: failed(at) };
+        let unit = |at| Unit {
+            end_ms: (at as i64 + 1) * 1000,
+            ms: 1000,
+            all: 50,
+            failed: failed(at),
+            ..Unit::default()
+        };
         Course((0..100).map(unit).collect())
     }
 
@@ -152,6 +155,24 @@ mod tests {
         assert_eq!(found, [Burst { first: 40, last: 41, failed: 50 }]);
         assert_eq!(sums(&by_events.0).1, 16);
         assert!(course(|at| u64::from(at % 7 == 0)).by_events().1.is_empty());
+    }
+
+    #[test]
+    fn an_outage_within_an_interval_of_a_long_run_is_as_long_as_its_failures_take_at_least() {
+        // Intervals of ten minutes, and one of them with an outage in which up to 50 requests a second fail.
+        for (failed, most, count) in
+            [(3000, 50.0, 0), (300, 50.0, 0), (200, 50.0, 1), (50, 50.0, 1)]
+        {
+            let unit = |at: i64| Unit {
+                end_ms: (at + 1) * 600_000,
+                ms: 600_000,
+                all: 30_000,
+                failed: if at == 20 { failed } else { 0 },
+                most_per_s: if at == 20 { most } else { 0.0 },
+            };
+            let found = Course((0..100).map(unit).collect()).by_events().1;
+            assert_eq!(found.len(), count, "{failed}: {found:?}");
+        }
     }
 
     #[test]

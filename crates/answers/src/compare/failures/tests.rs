@@ -11,6 +11,7 @@ fn course(seed: u64, seconds: usize, share: impl Fn(usize) -> f64) -> Course {
         ms: 1000,
         all: 50,
         failed: (0..50).filter(|_| random.uniform() < share(at)).count() as u64,
+        ..Unit::default()
     };
     Course((0..seconds).map(unit).collect())
 }
@@ -39,7 +40,7 @@ fn an_outage_of_one_side_is_beyond_chance_and_has_its_time() {
     }
     let spread = of(&good, &course(3, 100, |_| 0.03));
     assert!(spread.is_beyond && spread.event_ms.is_none(), "{spread:?}");
-    let few = Course(vec![Unit { all: 1, failed: 1, ms: 1000, end_ms: 1000 }]);
+    let few = Course(vec![Unit { all: 1, failed: 1, ms: 1000, end_ms: 1000, ..Unit::default() }]);
     assert!(!of(&good, &Course([good.0[..3].to_vec(), few.0].concat())).is_beyond);
 }
 
@@ -106,7 +107,7 @@ fn a_short_outage_of_one_side_decides_nothing_and_many_do() {
     assert!(!one.is_beyond && !one.excludes(0.01) && one.short_events == Some(1), "{one:?}");
     assert_eq!(
         one.undecided().en,
-        "B: 50 of 6 000 samples failed in the whole run, all of them from 0:34 to 0:35: one short event; A: none of \
+        "B: 50 of 6 000 samples failed in the whole run, all of them between 0:34 and 0:35: one short event; A: none of \
          6 000; one event cannot tell a difference from chance: run longer, or repeat the runs"
     );
     let few = of(&good, &down(40));

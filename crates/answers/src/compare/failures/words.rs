@@ -77,12 +77,20 @@ impl Failures {
             ("nearly all of them", "几乎全部")
         };
         if let Some(events) = self.short_events.filter(|events| *events > 1) {
-            let events = things(events as u64, "short event");
-            return (format!(", {part} in {events}"), format!("，{part_zh}发生在{events}"));
+            let n = things(events as u64, "short event");
+            return (
+                format!(", {part} in {n}"),
+                format!("，{part_zh}发生在 {events} 次短暂事件中"),
+            );
         }
         let Some((from, to)) = self.event_ms else { return Default::default() };
         // The recorded seconds of a run end some milliseconds early or late.
         let (from, to) = (clock(from + 500), clock(to + 500));
+        // A short event takes a part of its seconds only, and so does one in the intervals of a long run.
+        let within = self.is_coarse || self.short_events.is_some();
+        let (begin, and) = if within { ("between", "and") } else { ("from", "to") };
+        let span_zh =
+            if within { format!("{from} 与 {to} 之间") } else { format!("{from} 至 {to}") };
         let (short, short_zh) = if self.short_events.is_some() {
             (": one short event", "：一次短暂事件")
         } else {
@@ -96,13 +104,15 @@ impl Failures {
         }
         if self.short_events.is_some() {
             return (
-                format!(", {part} from {from} to {to}{short}"),
-                format!("，{part_zh}发生在 {from} 至 {to}{short_zh}"),
+                format!(", {part} {begin} {from} {and} {to}{short}"),
+                format!("，{part_zh}发生在 {span_zh}{short_zh}"),
             );
         }
         (
-            format!(", {part} from {from} to {to}: one event does not say how often it happens"),
-            format!("，{part_zh}发生在 {from} 至 {to}：单次事件无法说明其发生频率"),
+            format!(
+                ", {part} {begin} {from} {and} {to}: one event does not say how often it happens"
+            ),
+            format!("，{part_zh}发生在 {span_zh}：单次事件无法说明其发生频率"),
         )
     }
 }
