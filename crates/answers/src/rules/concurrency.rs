@@ -19,7 +19,7 @@ use super::figures::{
 };
 use super::light::{is_answered, loaded, nothing_or_lacks};
 use super::run::Run;
-use super::say::{found, lacks, number, time, words};
+use super::say::{counted, found, lacks, number, time, words};
 use super::{
     defaults,
     errors::per_second,
@@ -485,10 +485,10 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let is_near = only.is_some() || is_narrow && (w.k - nearest).abs() <= NEAR * nearest;
     let Shown { k, range, range_zh } = w.shown(is_near.then_some(nearest));
     let Words { en: of, zh: of_zh } = of(record, &w.labels);
-    let (product, about) = (number(w.k), if is_near { "" } else { "about " });
+    let (product, about) = (counted(w.k), if is_near { "" } else { "about " });
     let noun = if k == "1" { "request" } else { "requests" };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
-    let (rate_small, flying) = (number(w.rate), number(w.in_flight));
+    let (rate_small, flying) = (number(w.rate), counted(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
         words!(
@@ -497,8 +497,8 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         )
     } else {
         words!(
-            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
+            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone ≈ {product}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} ≈ {product}，而在途 {flying} 个。"
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };

@@ -22,7 +22,7 @@ use super::figures::{Span, Z, causes, deviation, mean, ms, span, variation, whol
 use super::light::missing_light_load;
 use super::places::{LARGEST, MOST, Piece, failing_labels, is_of_limit, piece, times};
 use super::run::Run;
-use super::say::{found, lacks, number, words};
+use super::say::{found, lacks, words};
 use super::{defaults, errors::per_second};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -413,7 +413,14 @@ impl Limit {
 
     /// Describes the limit `k` with its interval.
     fn words(&self, k: &str) -> Words {
-        let (low, high) = (number(self.low), number(self.high));
+        let named = self.named();
+        let (low, high) = (self.low.ceil().min(named), self.high.floor().max(named));
+        let (range, range_zh) = if low < high {
+            let (low, high) = (count(low as u64), count(high as u64));
+            (format!(" ({low}–{high})"), format!("（{low}–{high}）"))
+        } else {
+            Default::default()
+        };
         let (calm, failed, rate) = (count(self.calm), count(self.failed), per_second(self.rate));
         let (of, of_zh) = match self.labels {
             1 => Default::default(),
@@ -430,13 +437,13 @@ impl Limit {
         if self.calm == 0 {
             let users = count(self.users.round() as u64);
             return words!(
-                "About {k} requests at once{of} ({low}–{high}) are answered, and what is beyond fails: a limit of {k} (semaphore, pool, queue). Of {users} users about {k} were being answered at any time, hardly more or fewer, while {failed} requests failed. No lighter load went before.{or}",
-                "同时约有 {k} 个请求{of_zh}（{low}–{high}）得到响应，超出的失败：存在数值为 {k} 的限制（信号量、连接池、队列）。{users} 个用户中任何时刻都约有 {k} 个正被响应，几乎不多不少，同时有 {failed} 个请求失败。之前没有更轻的负载。{or_zh}"
+                "About {k} requests at once{of}{range} are answered, and what is beyond fails: a limit of {k} (semaphore, pool, queue). Of {users} users about {k} were being answered at any time, hardly more or fewer, while {failed} requests failed. No lighter load went before.{or}",
+                "同时约有 {k} 个请求{of_zh}{range_zh}得到响应，超出的失败：存在数值为 {k} 的限制（信号量、连接池、队列）。{users} 个用户中任何时刻都约有 {k} 个正被响应，几乎不多不少，同时有 {failed} 个请求失败。之前没有更轻的负载。{or_zh}"
             );
         }
         words!(
-            "Errors begin above about {k} requests in flight{of} ({low}–{high}): a limit of {k} (semaphore, pool, queue). {failed} requests failed above it, hardly any of {calm} below it, and no more than that were in flight of those that were answered.{or}",
-            "在途请求{of_zh}超过约 {k} 个（{low}–{high}）后开始出错：存在数值为 {k} 的限制（信号量、连接池、队列）。超过后有 {failed} 个请求失败，低于该值时 {calm} 个请求几乎没有失败；得到响应的请求在途也不超过该数。{or_zh}"
+            "Errors begin above about {k} requests in flight{of}{range}: a limit of {k} (semaphore, pool, queue). {failed} requests failed above it, hardly any of {calm} below it, and no more than that were in flight of those that were answered.{or}",
+            "在途请求{of_zh}超过约 {k} 个{range_zh}后开始出错：存在数值为 {k} 的限制（信号量、连接池、队列）。超过后有 {failed} 个请求失败，低于该值时 {calm} 个请求几乎没有失败；得到响应的请求在途也不超过该数。{or_zh}"
         )
     }
 

@@ -11,7 +11,7 @@ use super::generator::machine_busy;
 use super::light::light_seconds;
 use super::realism::setting;
 use super::run::Run;
-use super::say::{clock, found, lacks, number, time, words};
+use super::say::{clock, counted, found, lacks, time, words};
 use super::{generator, machine};
 use crate::distribution::student_quantile;
 use crate::evidence::MOST_MISSED;
@@ -376,7 +376,7 @@ fn too_few_users(
 ) -> Finding {
     let Missing { en, zh, asked, asked_words, reached, users } = missing;
     let takes = time_of(lost.iter().map(|(s, _)| *s));
-    let (each, waiting) = (time(takes), number(busy));
+    let (each, waiting) = (time(takes), counted(busy));
     let need = count((asked * takes / 1000.0).ceil() as u64);
     let (why, why_zh) = if busy >= BUSY * *users as f64 {
         (

@@ -6,7 +6,7 @@ use stats::grouped::count;
 
 use super::defaults;
 use super::figures::{in_flight, requests, span, sum, whole, with_users};
-use super::say::{found, lacks, number, words};
+use super::say::{counted, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of resets for a threshold; smallest number of seconds and of samples without resets below it.
@@ -63,7 +63,7 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         return Said::Nothing;
     }
     let (n, flying, calm) =
-        (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
+        (count(all), counted(in_flight(first).min(threshold as f64)), count(quiet));
     let Words { en: never, zh: never_zh } =
         seldom(below.iter().map(|(_, s)| resets(s)).sum(), &calm);
     // The limit lies between the most users without a reset and the fewest users with some.

@@ -105,7 +105,15 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Formats a time since the start of the run as `m:ss`.
+/// A mean of things that are counted (users, requests in flight, connections), as a whole number.
+pub(crate) fn counted(mean: f64) -> String {
+    if mean > 0.0 && mean < 0.5 {
+        return "<1".to_owned();
+    }
+    stats::grouped::count(mean.round() as u64)
+}
+
+/// Time since the start of the run, as `m:ss`.
 pub(crate) fn clock(since_ms: i64) -> String {
     let s = since_ms.max(0) / 1000;
     format!("{}:{:02}", s / 60, s % 60)
