@@ -33,7 +33,7 @@ export interface About {
   title: string;
   plan: string; plan_hash: string; run: string;
   start_ms: number; length_ms: number;
-  ending: { kind: 'completed' | 'interrupted' | 'stopped_by_plan' | 'aborted' | 'unknown' | 'running'; reason: string };
+  ending: { kind: 'completed' | 'interrupted' | 'stopped_by_plan' | 'aborted' | 'unknown' | 'running'; reason: Words };
   load: { users: number; rate: Num; length_ms: Num; open: boolean };
   machine: { processors: number; memory: number; threads: number; ports: number; target_is_here: boolean };
   properties: [string, string][];
@@ -63,7 +63,7 @@ export interface Verdict {
   undecided?: Words;
 }
 
-export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; reason?: Words; of: string | null }
+export interface Criterion { text: string; met: boolean | null; value: Num; shown: Words; reason?: Words; of: string | null }
 
 /** A percentile with its 95 % interval; null if there are too few samples for an interval. */
 export interface Quantile { p: number; us: number; low: Num; high: Num; enough: boolean }

@@ -28,7 +28,7 @@ function page() {
   const chart = (id, columns) => ({ id, title: words(id, id), caption: words('', ''), columns, log: false, bands: [], page: 'overview' });
   return {
     kind: 'run', form: 1, live: true,
-    about: { program: 'throng', title: 'plan <b>.jmx', plan: 'plan.jmx', plan_hash: '', run: 'run', start_ms: 1e12, length_ms: 2000, ending: { kind: 'running', reason: '' }, load: { users: 10, rate: null, length_ms: 60_000, open: false },
+    about: { program: 'throng', title: 'plan <b>.jmx', plan: 'plan.jmx', plan_hash: '', run: 'run', start_ms: 1e12, length_ms: 2000, ending: { kind: 'running', reason: { en: '', zh: '' } }, load: { users: 10, rate: null, length_ms: 60_000, open: false },
       machine: { processors: 2, memory: 1, threads: 2, ports: 0, target_is_here: true }, properties: [], settings: [], notes: [], flaws: [], has: {} },
     verdict: { findings: [], hidden: [], silent: [], unchecked: [], early: true }, criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
     timeline: { step_ms: 1000, at_ms: [1e12, 1e12 + 1000], marks: [], warmup_ms: null, steady: null, heat: null, columns: [column('rate', 'Rate', '/s'), column('p95', 'p95', 'us')], charts: [chart('load', ['rate']), chart('response', ['p95'])] },
@@ -88,7 +88,7 @@ test('the page follows the run, changes it, and becomes its report', async () =>
   assert.match(await tab.locator('h1').innerText(), /plan <b>\.jmx/);
   server.send(3, 'second', { at_ms: 1e12 + 2000, values: [123, 2500], heat: null, now: now(3, { rate_per_s: 123 }) });
   server.send(4, 'errors', [{ outcome: 'failed', code: '503', message: '<i>no</i>', first_label: 'Pay', count: 7, first_ms: 0, last_ms: 0 }]);
-  server.send(5, 'criteria', [{ text: 'p99 < 1s', met: false, value: 2, shown: '2s', of: null }]);
+  server.send(5, 'criteria', [{ text: 'p99 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
   await until(async () => /123\/s/.test(await tab.locator('dl.now').innerText()));
   await until(async () => /7 503 <i>no<\/i> \(Pay\)/.test(await tab.locator('.errors').innerText()));
   assert.match(await tab.locator('.lamps').innerText(), /✗\s+p99 < 1s/);
@@ -154,7 +154,7 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   assert.match(await text('.verdict'), /A lamp is red, and no cause has been found so far/);
   server.send(6, 'second', { at_ms: 1e12 + 4000, values: [1, 2], heat: null, now: now(5) });
   await until(async () => /Nothing stands out so far/.test(await text('.verdict')));
-  server.send(7, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: '2s', of: null }]);
+  server.send(7, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
   await until(async () => /A lamp is red/.test(await text('.verdict')));
   await tab.locator('#zh').check();
   await until(async () => /有红灯亮起/.test(await text('.verdict')));

@@ -14,6 +14,7 @@ mod named;
 mod numbers;
 #[cfg(test)]
 mod tests;
+mod unread;
 mod whole;
 mod work;
 
@@ -24,8 +25,9 @@ use serde::Serialize;
 use stats::hist::Bins;
 
 pub use changes::{Changed, changes};
-pub use doubts::{Doubt, doubted, doubts, limited};
+pub use doubts::{Doubt, careful, doubted, doubts, limited, partial};
 pub use failures::Failures;
+pub use unread::{FEW_LOST, Lost};
 
 use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
 use crate::criterion::Times;
@@ -100,6 +102,9 @@ pub struct Comparison {
     /// Sentences on Java machines of watched hosts whose settings were equal in all runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_java: Vec<Words>,
+    /// The samples that could not be read, where some could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Words>,
 }
 
 /// A row of the comparison: one label, or all requests.
@@ -163,6 +168,8 @@ pub enum Outcome {
     OtherWork,
     /// Most samples of a side failed: its times and rate are those of failures.
     MostlyFailed,
+    /// Samples that could not be read could change it.
+    Unread,
     /// There is no interval.
     Unknown,
 }
@@ -662,6 +669,7 @@ fn finished(
         missing_labels: None,
         shifted_label: None,
         same_java: Vec::new(),
+        unread: None,
     }
 }
 

@@ -225,7 +225,19 @@ impl Criterion {
         Judged { value, outcome, criterion: self.clone(), reason: None }
     }
 
-    /// Formats a value with the figure's unit, for the user.
+    /// A value in the figure's unit, in both languages.
+    pub fn shown_words(&self, value: Option<f64>) -> Words {
+        let en = self.shown(value);
+        let zh = match (value, self.figure) {
+            (Some(_), _) => en.clone(),
+            (None, Figure::CheckShare) => "没有经检查的响应".to_owned(),
+            (None, Figure::Series(_)) => "没有数值".to_owned(),
+            (None, _) => "没有样本".to_owned(),
+        };
+        Words { en, zh }
+    }
+
+    /// A value in the figure's unit, for the user.
     pub fn shown(&self, value: Option<f64>) -> String {
         let Some(value) = value else { return self.nothing().into() };
         match self.figure {
@@ -343,19 +355,26 @@ impl Judged {
 
     /// Returns the value in English, followed by the reason; the reason alone where there is no value.
     pub fn shown(&self) -> String {
-        // Transactions also have errors; a share without a label counts requests only, so the text names them.
-        let of = match self.criterion.figure {
-            _ if self.value.is_none() => "",
-            Figure::ErrorShare if self.criterion.label.is_none() => " of requests",
-            Figure::CheckShare => " of checked answers",
-            _ => "",
+        self.shown_words().en
+    }
+
+    /// The same in both languages.
+    pub fn shown_words(&self) -> Words {
+        // Transactions have errors, too: a share of all samples is one of requests.
+        let (of, of_zh) = match self.criterion.figure {
+            _ if self.value.is_none() => ("", ""),
+            Figure::ErrorShare if self.criterion.label.is_none() => (" of requests", "（占请求）"),
+            Figure::CheckShare => (" of checked answers", "（占经检查的响应）"),
+            _ => ("", ""),
         };
+        let Words { en, zh } = self.criterion.shown_words(self.value);
         match (self.value, &self.reason) {
-            (None, Some(reason)) => reason.en.clone(),
-            (value, Some(reason)) => {
-                format!("{}{of} ({})", self.criterion.shown(value), reason.en)
-            }
-            (value, None) => format!("{}{of}", self.criterion.shown(value)),
+            (None, Some(reason)) => reason.clone(),
+            (_, Some(reason)) => Words {
+                en: format!("{en}{of} ({})", reason.en),
+                zh: format!("{zh}{of_zh}（{}）", reason.zh),
+            },
+            (_, None) => Words { en: format!("{en}{of}"), zh: format!("{zh}{of_zh}") },
         }
     }
 }

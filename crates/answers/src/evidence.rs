@@ -21,7 +21,7 @@
 //!
 //! The cost is a few comparisons per criterion.
 
-use record::Record;
+use record::{Record, Second};
 use stats::grouped::{count, things};
 
 use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit};
@@ -51,7 +51,8 @@ impl Shortfall {
     pub fn of(counted: (u64, u64), record: Option<&Record>) -> Self {
         let by_rate = || record.and_then(rules::missed_starts).unwrap_or_default();
         let (due, missed) = if counted.0 > 0 { counted } else { by_rate() };
-        Self { due, missed, early: record.and_then(early) }
+        let early = record.and_then(early);
+        Self { due, missed, early: early.as_ref().map(met_so_far) }
     }
 }
 
@@ -59,7 +60,14 @@ impl Shortfall {
 /// end.
 fn early(record: &Record) -> Option<Words> {
     let unanswered = || rules::unanswered(record).as_ref().map(rules::part);
-    rules::cut_short(record).or_else(unanswered).as_ref().map(met_so_far)
+    rules::cut_short(record).or_else(unanswered)
+}
+
+/// Why the samples of a run do not stand for all of its load: starts of an open load were missed, or it ended early. A rate
+/// that timers keep is often no more than a bound for the users of a plan.
+pub fn partial_load(record: &Record) -> Option<Words> {
+    let sum = |of: fn(&Second) -> u64| record.seconds.iter().map(of).sum::<u64>();
+    missing(sum(|second| second.missed), sum(|second| second.due)).or_else(|| early(record))
 }
 
 /// Returns the text for a criterion that holds, but is undecided because only a part of the run counts.
@@ -151,9 +159,8 @@ impl Evidence<'_> {
     /// Returns why a criterion that holds is undecided because load is missing.
     fn shortened(&self, criterion: &Criterion) -> Option<(Outcome, Words)> {
         let Shortfall { due, missed, early } = self.shortfall?;
-        let share = *missed as f64 / (*due).max(1) as f64;
-        let missing = (share > MOST_MISSED).then(|| missing(*missed, *due));
-        let lacks = missing.or_else(|| early.clone()).filter(|_| !stays_met(criterion));
+        let lacks =
+            missing(*missed, *due).or_else(|| early.clone()).filter(|_| !stays_met(criterion));
         lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
@@ -351,15 +358,20 @@ fn failed_of(thing: &str, errors: u64, all: u64) -> Words {
     words(en, format!("{} 个{zh}中 {} 个失败", count(all), count(errors)))
 }
 
-fn missing(missed: u64, due: u64) -> Words {
-    let share = (missed as f64 * 100.0 / due.max(1) as f64).round().max(1.0);
+/// Words on starts that were not made, where they are more than a few.
+fn missing(missed: u64, due: u64) -> Option<Words> {
+    let share = missed as f64 / due.max(1) as f64;
+    if share <= MOST_MISSED {
+        return None;
+    }
+    let share = (share * 100.0).round().max(1.0);
     let (missed, due) = (count(missed), count(due));
-    words(
+    Some(words(
         format!(
             "{share}% of the starts were not made ({missed} of {due}): the slowest samples are missing"
         ),
         format!("{share}% 的启动未执行（{due} 个中的 {missed} 个）：缺少最慢的样本"),
-    )
+    ))
 }
 
 fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {

@@ -60,6 +60,19 @@ impl Unread {
 
     /// Describes the loss in words.
     pub fn words(&self) -> Words {
+        let Words { en, zh } = self.lost_words();
+        if self.is_open {
+            return Words { en, zh };
+        }
+        let they = if self.are_rows && self.lost == 1 { "it" } else { "they" };
+        Words {
+            en: format!("{en}, and {they} could change the answer"),
+            zh: format!("{zh}，可能改变结论"),
+        }
+    }
+
+    /// The loss in words.
+    pub fn lost_words(&self) -> Words {
         if self.is_open {
             return Words {
                 en: "the compressed file is damaged or ends early, and how many rows are lost is unknown".into(),
@@ -68,23 +81,19 @@ impl Unread {
         }
         let (lost, all) = (self.lost, self.all);
         let (en, zh) = if self.are_rows {
-            let (rows, were) = match lost {
-                1 => ("1 row".to_owned(), "it"),
-                lost => (things(lost, "row"), "they"),
-            };
-            let all = stats::grouped::count(all);
+            let (rows, all) = (things(lost, "row"), stats::grouped::count(all));
             (
-                format!("{rows} of {all} could not be read, and {were} could change the answer"),
-                format!("{all} 行中有 {lost} 行无法读取，可能改变结论"),
+                format!("{rows} of {all} could not be read"),
+                format!("{all} 行中有 {lost} 行无法读取"),
             )
         } else {
             (
                 format!(
-                    "about {} of {} lie in damaged parts of the record, and they could change the answer",
+                    "about {} of {} lie in damaged parts of the record",
                     stats::grouped::count(lost),
                     things(all, "request")
                 ),
-                format!("{all} 个请求中约有 {lost} 个位于记录的损坏部分，可能改变结论"),
+                format!("{all} 个请求中约有 {lost} 个位于记录的损坏部分"),
             )
         };
         Words { en, zh }

@@ -65,6 +65,8 @@ pub struct Lamp {
     pub criterion: String,
     /// Current value of the criterion with its unit, or `no samples`.
     pub value: String,
+    /// The same in Chinese.
+    pub value_zh: String,
     /// True if the condition of the criterion holds now; `None` until its window is full, or without a sample.
     pub holds: Option<bool>,
     /// True for `--abort-if`: the run ends when the condition holds. False for `--fail`: the condition must hold.

@@ -86,9 +86,10 @@ pub(crate) fn line(about: &About) -> Words {
     };
     en.push(end_en.into());
     zh.push(end_zh.into());
-    if !about.ending.reason.is_empty() {
-        en.push(about.ending.reason.clone());
-        zh.push(about.ending.reason.clone());
+    let Words { en: reason, zh: reason_zh } = &about.ending.reason;
+    if !reason.is_empty() {
+        en.push(reason.clone());
+        zh.push(reason_zh.clone());
     }
     en.push(about.program.clone());
     zh.push(about.program.clone());
@@ -131,8 +132,8 @@ fn lamps(out: &mut Html, criteria: &[Criterion], words: [(&'static str, &'static
         };
         out.raw(class).raw("<span class=\"light\" aria-hidden=\"true\">").raw(sign).raw("</span> ");
         out.raw("<span class=\"hostile\">").text(&one.text).raw("</span> <small>").both(en, zh);
-        if !one.shown.is_empty() {
-            out.raw(": ").text(&one.shown);
+        if !one.shown.en.is_empty() {
+            out.raw(": ").words(&one.shown);
         }
         if let Some(reason) = &one.reason {
             out.raw("; ").words(reason);

@@ -152,7 +152,7 @@ impl Page {
                 None => ("⚪", states[2]),
             };
             let state = format!("{sign} {}", self.both(en, zh));
-            let value = sentence(&criterion.shown, NAME);
+            let value = sentence(self.of(&criterion.shown), NAME);
             let reason = criterion.reason.as_ref().map(|reason| self.say(reason));
             let value = match reason {
                 Some(reason) if value.is_empty() => reason,

@@ -3,7 +3,7 @@
 use answers::verdict::Verdict;
 use record::{Checked, Frame, Label, Load, Part, Record, Second};
 use report::Page;
-use report::model::{Agents, Criterion, Given, RunPage};
+use report::model::{Agents, Criterion, Given, RunPage, words};
 use serde_json::Value;
 
 /// Returns a record of ten seconds with `samples` samples each, for 10 samples of 1 to 100 ms. One sample per second
@@ -41,7 +41,7 @@ fn record(samples: u64) -> Record {
 }
 
 fn criterion(text: &str, met: Option<bool>) -> Criterion {
-    Criterion { text: text.into(), met, value: None, shown: String::new(), reason: None, of: None }
+    Criterion { text: text.into(), met, value: None, shown: words("", ""), reason: None, of: None }
 }
 
 fn summary(samples: u64, criteria: &[Criterion]) -> Value {

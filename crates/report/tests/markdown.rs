@@ -7,7 +7,7 @@ use answers::random::Random;
 use answers::verdict::{Language, Verdict};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use record::{CauseName, Ending, Frame, Label, Part, Record, Second};
-use report::model::{Agents, Compared, ComparisonPage, Criterion, Given, RunPage};
+use report::model::{Agents, Compared, ComparisonPage, Criterion, Given, RunPage, words};
 use stats::Outcome;
 
 /// Names with characters that Markdown or a service interprets.
@@ -93,7 +93,7 @@ fn criterion(label: &str) -> Criterion {
         text: format!("p99 < 1s for label {label}"),
         met: Some(false),
         value: Some(2.0),
-        shown: "2 s".into(),
+        shown: words("2 s", "2 s"),
         reason: None,
         of: Some(label.to_owned()),
     }

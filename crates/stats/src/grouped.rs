@@ -47,6 +47,11 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// The same size in Chinese.
+pub fn bytes_zh(n: u64) -> String {
+    bytes(n).replace("bytes", "字节")
+}
+
 /// Formats milliseconds as seconds: whole seconds from 10 s on, one decimal below.
 pub fn seconds(ms: u64) -> String {
     let s = ms as f64 / 1000.0;

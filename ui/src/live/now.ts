@@ -38,7 +38,7 @@ export function lamps(into: HTMLElement, criteria: Criterion[], quota: Now['quot
     el('span', { class: 'light', attr: { 'aria-hidden': 'true' } }, state === 'open' ? '○' : state === 'met' ? '✓' : '✗'), ` ${text} `, el('small', null, said));
   replace(into, ...criteria.map((one) => {
     const state = one.met === null ? 'open' : one.met ? 'met' : 'not_met';
-    return lamp(state, one.text, `${word(state)}${one.shown ? `: ${one.shown}` : ''}`);
+    return lamp(state, one.text, `${word(state)}${one.shown.en ? `: ${say(one.shown)}` : ''}`);
   }), quota ? lamp(quota.is_limit ? 'not_met' : 'met', word('quota', digits(quota.processors)), word(quota.is_limit ? 'quota_stops' : 'quota_fits', share(quota.stopped_share))) : null);
   into.hidden = criteria.length === 0 && !quota;
 }

@@ -81,7 +81,7 @@ export const criteria: Saved<Criterion> = {
   name: 'criteria',
   columns: [
     ['criterion', (row) => row.text], ['label', (row) => row.of], ['outcome', (row) => (row.met === null ? 'undecided' : row.met ? 'met' : 'not met')],
-    ['met', (row) => row.met], ['value', (row) => number(row.value)], ['shown', (row) => row.shown], ['reason', (row) => row.reason?.en ?? null],
+    ['met', (row) => row.met], ['value', (row) => number(row.value)], ['shown', (row) => row.shown.en], ['reason', (row) => row.reason?.en ?? null],
   ],
 };
 

@@ -6,7 +6,7 @@ use record::frame::PLAN_TEXT;
 use record::{Frame, Record};
 use serde::Serialize;
 
-use crate::evidence::MOST_MISSED;
+use crate::evidence::{MOST_MISSED, partial_load};
 use crate::rules;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Words};
@@ -64,8 +64,22 @@ fn at_limit(record: &Record) -> Option<Words> {
     })
 }
 
-/// Returns the warning about a side if the verdict on one of its runs has a finding on the generator. `name`: name of
-/// the side, as in "the generator of A".
+/// The reason why the samples of one of these runs do not stand for all of its load, if there is one.
+pub fn partial(runs: &[Record]) -> Option<Words> {
+    runs.iter().find_map(partial_load)
+}
+
+/// A reason for care with one side.
+pub fn careful(name: &str, why: &Words) -> Doubt {
+    Doubt {
+        refuses: false,
+        words: format!("{name}: {}", why.en),
+        zh: format!("{name}：{}", why.zh),
+    }
+}
+
+/// The warning about a side where the verdict on one of its runs has a finding on the generator. `name`: that of the side,
+/// as in "the generator of A".
 pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     let of_generator = |run: &Record| {
         let mut findings = rules::verdict(run).findings.into_iter();

@@ -10,10 +10,7 @@ impl Comparison {
     /// Judges a figure by its own interval; the criterion's limit is its floor if it is smaller. Does nothing if there
     /// is no such figure.
     pub fn name(&mut self, label: &str, metric: &str, limit: f64, settings: &Settings) {
-        let is_alone = self.labels.is_empty();
-        let rows = std::iter::once(&mut self.all).chain(&mut self.labels);
-        let mut rows = rows.filter(|row: &&mut Row| row.label == label || is_alone);
-        let Some(row) = rows.next() else { return };
+        let Some(row) = self.row_mut(label) else { return };
         let of = match metric {
             super::CHECKS => row.unexpected.as_ref(),
             _ => row.failures.as_ref(),
@@ -29,5 +26,12 @@ impl Comparison {
         } else {
             difference.judge(true, settings.floor.min(limit.abs()));
         }
+    }
+
+    /// The row of a label; of all requests without a label, or where a single label has no row of its own.
+    pub(super) fn row_mut(&mut self, label: &str) -> Option<&mut Row> {
+        let is_alone = self.labels.is_empty();
+        let mut rows = std::iter::once(&mut self.all).chain(&mut self.labels);
+        rows.find(|row| row.label == label || is_alone)
     }
 }

@@ -206,7 +206,8 @@ fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String
     let same_size = |kept: &Kept| kept.received.abs_diff(first.received) * 50 <= first.received;
     split(&same_size).then(|| {
         let size = stats::grouped::bytes(first.received);
-        (format!(": the slow ones have {size}"), format!("：慢的大小为 {size}"))
+        let size_zh = stats::grouped::bytes_zh(first.received);
+        (format!(": the slow ones have {size}"), format!("：慢的大小为 {size_zh}"))
     })
 }
 

@@ -3,7 +3,7 @@
 use record::Record;
 use record::frame::RECEIVE_BUFFER;
 use stats::Counter;
-use stats::grouped::{bytes, count};
+use stats::grouped::{bytes, bytes_zh, count};
 
 use super::figures::{counter, requests, span, sum};
 use super::ports::setting;
@@ -38,14 +38,15 @@ pub(super) fn reading_stopped(record: &Record) -> Said {
     if stopped == 0 {
         return Said::Nothing;
     }
-    let (times, most) = (count(stopped), bytes(most.max(0) as u64));
+    let most = most.max(0) as u64;
+    let (times, most, most_zh) = (count(stopped), bytes(most), bytes_zh(most));
     found(
         "reading_stopped",
         About::Generator,
         Confidence::Certain,
         words!(
             "Sockets were left unread {times} times because their users' inboxes were full: on {peak} sockets at once at most, {not_read} at the end; at most {most} were queued.",
-            "由于用户收件箱已满，套接字被暂停读取 {times} 次：最多同时 {peak} 个，结束时 {not_read} 个；最多排队 {most}。"
+            "由于用户收件箱已满，套接字被暂停读取 {times} 次：最多同时 {peak} 个，结束时 {not_read} 个；最多排队 {most_zh}。"
         ),
     )
     .with("reading_stopped", stopped as f64, "times", span(&record.seconds))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use record::kept::Why;
 use record::{Record, Second};
-use stats::grouped::bytes;
+use stats::grouped::{bytes, bytes_zh};
 
 use super::courses::Of;
 use super::figures::{Span, span};
@@ -79,7 +79,8 @@ pub(super) fn other_answers(
         (format!(" of \"{name}\""), format!("“{name}”的"))
     });
     let when = clock(span(after).0 - record.frame.start_ms);
-    let [a, b] = sizes.map(|size| bytes(size.round() as u64));
+    let sizes_of = sizes.map(|size| size.round() as u64);
+    let ([a, b], [a_zh, b_zh]) = (sizes_of.map(bytes), sizes_of.map(bytes_zh));
     let [slow, fast] = times.map(time);
     found(
         id,
@@ -87,7 +88,7 @@ pub(super) fn other_answers(
         Confidence::Statistical,
         words!(
             "Answers{of} are others from about {when} on: they have {b} instead of {a} on average, and take {fast} instead of {slow}. Figures of the whole run mix both.",
-            "从约 {when} 起{of_zh}响应变成了另一种：平均 {b}，而非 {a}；耗时 {fast}，而非 {slow}。整个运行的数据混合了两者。"
+            "从约 {when} 起{of_zh}响应变成了另一种：平均 {b_zh}，而非 {a_zh}；耗时 {fast}，而非 {slow}。整个运行的数据混合了两者。"
         ),
     )
     .with("size_before", sizes[0], "bytes", span(before))

@@ -195,9 +195,11 @@ impl Window {
         let Self { criterion, ends, worst, last, .. } = self;
         let judged = last.as_ref().filter(|judged| judged.value.is_some());
         let rolls = criterion.over.is_some();
+        let value = judged.map_or_else(|| criterion.shown_words(None), Judged::shown_words);
         Lamp {
             criterion: criterion.to_string(),
-            value: judged.map_or_else(|| criterion.shown(None), Judged::shown),
+            value: value.en,
+            value_zh: value.zh,
             holds: judged.and_then(|judged| judged.outcome.is_met()),
             ends: *ends,
             lost: !ends && rolls && worst.as_ref().is_some_and(|(worst, _)| is_lost(worst)),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use answers::compare::{
-    self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
+    self as comparing, Changed, Comparison, Doubt, Lost, Settings, changes, compare_runs, doubts,
 };
 use answers::unread::Unread;
 use record::Record;
@@ -273,10 +273,16 @@ impl Pair {
         if let Some(comparison) = &mut comparison {
             fail_if.name(comparison, &settings);
         }
-        let unread = [&self.a, &self.b].map(|side| Unread::of(&side.records));
-        let failed = comparison.as_ref().map(|comparison| {
+        let partial = [&self.a, &self.b].map(|side| comparing::partial(&side.records));
+        for (name, why) in ["A", "B"].into_iter().zip(&partial) {
+            doubts.extend(why.iter().map(|why| comparing::careful(name, why)));
+        }
+        let lost = Lost::new(Unread::of(&self.a.records), Unread::of(&self.b.records));
+        let failed = comparison.as_mut().map(|comparison| {
             let mut judged = fail_if.judge(comparison);
-            fail_if.doubt_unread(&mut judged, comparison, &unread);
+            comparison.doubt_unread(&lost, &settings);
+            fail_if.doubt_unread(&mut judged, comparison, &lost);
+            fail_if.doubt_partial(&mut judged, &partial);
             judged
         });
         let name = |side: &Side| match &self.at {
@@ -311,7 +317,7 @@ impl Compared {
             text: format!("{at}{}", judged.change),
             met: (!judged.unknown).then_some(!judged.is_there),
             value: judged.found,
-            shown: judged.shown().unwrap_or_default(),
+            shown: judged.shown().unwrap_or_else(|| model::words("", "")),
             reason: judged.reason.clone(),
             of: (!judged.label.is_empty()).then(|| judged.label.clone()),
         };

@@ -62,7 +62,8 @@ fn record(labels: &[(&str, u64, u64, u64)], seconds: i64) -> Record {
 }
 
 fn lamp(criterion: &str, value: &str, holds: Option<bool>, ends: bool) -> Lamp {
-    Lamp { criterion: criterion.into(), value: value.into(), holds, ends, lost: false }
+    let value = value.to_owned();
+    Lamp { criterion: criterion.into(), value, holds, ends, ..Lamp::default() }
 }
 
 /// Returns the view of a shop under load.

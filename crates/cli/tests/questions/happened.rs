@@ -172,7 +172,7 @@ fn one_short_outage_decides_nothing() {
     let ended = program.run(&[&["compare", "a.jtl", "b.jtl"], &asked[..]].concat());
     assert_eq!(ended.code, 6, "{ended:?}");
     let words = "UNDECIDED: error% > +0.5% (found +0.83 points; B: 40 of 4 800 samples failed in the whole run, all of \
-                 them from 0:34 to 0:35: one short event; A: none of 4 800; one event cannot tell";
+                 them between 0:34 and 0:35: one short event; A: none of 4 800; one event cannot tell";
     assert!(ended.out.contains(words), "{}", ended.out);
     assert!(row(&ended.out, "error%").ends_with("no difference"), "{}", ended.out);
     let made = program.read("m.md");

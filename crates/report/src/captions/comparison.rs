@@ -3,7 +3,7 @@
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, Row, SERIES, is_share};
 use answers::criterion::Times;
 use answers::verdict::Words;
-use stats::grouped::count;
+use stats::grouped::{count, things};
 
 use super::{points, signed};
 use crate::model::words;
@@ -17,7 +17,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
     if is_silent && comparison.missing_labels.is_none() && mostly_failed(&comparison.all).is_none()
     {
-        out.push(nothing(comparison));
+        out.extend(nothing(comparison));
     }
     // Unchanged settings explain why nothing differs.
     if comparison.different().next().is_none() {
@@ -61,6 +61,7 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
         out.extend(happened(row, difference.metric));
     }
     out.extend(undecided(&comparison.all));
+    out.extend(unread(comparison));
     out.extend(labels_that_differ(comparison));
     let of_series = different.iter().filter(|(_, one)| one.metric == SERIES);
     for (row, difference) in of_series {
@@ -77,6 +78,31 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
         ));
     }
     out
+}
+
+/// The figures that samples which could not be read could change.
+fn unread(comparison: &Comparison) -> Option<Words> {
+    let Words { en, zh } = comparison.unread.as_ref()?;
+    let is_open = |row: &&Row| row.differences.iter().any(|one| one.result == Outcome::Unread);
+    let open = comparison.all.differences.iter().filter(|one| one.result == Outcome::Unread);
+    let names: Vec<Words> = open.map(|one| metric(one.metric, comparison.times)).collect();
+    let list = |of: fn(&Words) -> &str, between: &str| {
+        names.iter().map(of).collect::<Vec<_>>().join(between)
+    };
+    let (list, list_zh) = (list(|name| &name.en, ", "), list(|name| &name.zh, "、"));
+    let of_labels = comparison.labels.iter().filter(is_open).count();
+    if names.is_empty() && of_labels == 0 {
+        return None;
+    }
+    if names.is_empty() {
+        let labels = things(of_labels as u64, "label");
+        return Some(words(
+            format!("{en}: figures of {labels} are undecided."),
+            format!("{zh}：{of_labels} 个标签的数据无法判定。"),
+        ));
+    }
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    Some(words(format!("{en}: {list} {verb} undecided."), format!("{zh}：{list_zh}无法判定。")))
 }
 
 /// Lists the labels that differ, each with its largest change.
@@ -195,21 +221,26 @@ pub fn counted(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-fn nothing(comparison: &Comparison) -> Words {
-    let visible: Vec<(&Difference, String)> =
-        comparison.all.differences.iter().filter_map(|d| Some((d, visible(d)?))).collect();
+/// The changes that the runs would have shown; `None` where no figure is decided.
+fn nothing(comparison: &Comparison) -> Option<Words> {
+    let decided = comparison.all.differences.iter().filter(|d| d.result != Outcome::Unread);
+    let visible: Vec<(&Difference, Words)> =
+        decided.filter_map(|d| Some((d, visible(d)?))).collect();
+    if visible.is_empty() && comparison.unread.is_some() {
+        return None;
+    }
     let name = |of: &Difference| metric(of.metric, comparison.times);
     let en: Vec<String> =
-        visible.iter().map(|(d, least)| format!("{} by {least}", name(d).en)).collect();
+        visible.iter().map(|(d, least)| format!("{} by {}", name(d).en, least.en)).collect();
     let zh: Vec<String> =
-        visible.iter().map(|(d, least)| format!("{} {least}", name(d).zh)).collect();
-    words(
+        visible.iter().map(|(d, least)| format!("{} {}", name(d).zh, least.zh)).collect();
+    Some(words(
         format!(
             "No difference that these runs can show; what would have shown is a change of {}.",
             en.join(", ")
         ),
         format!("这些运行未显示出差异；能显示的最小变化为：{}。", zh.join("、")),
-    )
+    ))
 }
 
 /// Returns a label with its largest significant change. Changes of error rates are chosen only if there are no others.
@@ -274,11 +305,11 @@ fn change(difference: &Difference) -> Words {
     }
 }
 
-fn visible(difference: &Difference) -> Option<String> {
-    let least = difference.visible?;
+fn visible(difference: &Difference) -> Option<Words> {
+    let least = difference.visible? * 100.0;
     Some(if is_share(difference.metric) {
-        format!("±{:.2} points", least * 100.0)
+        words(format!("±{least:.2} points"), format!("±{least:.2} 个百分点"))
     } else {
-        format!("±{:.1} %", least * 100.0)
+        words(format!("±{least:.1} %"), format!("±{least:.1} %"))
     })
 }

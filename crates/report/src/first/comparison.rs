@@ -207,7 +207,11 @@ fn line(out: &mut Html, row: &Row, axis: &Axis) {
         true => "</td><td class=\"n\">",
         false => "</td><td class=\"n few\">",
     });
-    out.words(&moved(row.change, row.unit)).raw("</td><td class=\"n\">");
+    out.words(&moved(row.change, row.unit));
+    if let Some(open) = &row.open {
+        out.raw(" (").words(open).raw(")");
+    }
+    out.raw("</td><td class=\"n\">");
     match row.low.zip(row.high) {
         Some((low, high)) => {
             out.words(&moved(low, row.unit)).raw(" … ").words(&moved(high, row.unit))

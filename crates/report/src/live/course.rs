@@ -11,6 +11,7 @@ use super::figures::Figures;
 use super::speaking::{Speaking, TO_COME};
 use crate::model::{
     About, Agents, Cost, Criterion, Given, Known, MOST_CAUSES, Taken, Timeline, Verdict, is_series,
+    words,
 };
 
 /// Number of seconds that are kept for the rules. Charts show the last `DRAWN` of them.
@@ -49,7 +50,7 @@ impl From<&Now<'_>> for Told {
             text: lamp.criterion.clone(),
             met: lamp.is_good(),
             value: None,
-            shown: lamp.value.clone(),
+            shown: words(lamp.value.clone(), lamp.value_zh.clone()),
             reason: None,
             of: None,
         };

@@ -52,6 +52,7 @@ fn title(out: &mut Page, page: &ComparisonPage) {
         _ if worse => ("⚠️", words("worse", "变差")),
         _ if better => ("✅", words("better", "变好")),
         _ if differs => ("⚠️", words("different", "有差异")),
+        _ if page.is_undecided() => ("⚠️", words("undecided", "无法判定")),
         _ => ("✅", words("no difference beyond chance", "没有超出偶然的差异")),
     };
     let said = out.say(&said);

@@ -35,7 +35,7 @@ pub struct Criterion {
     pub met: Option<bool>,
     pub value: Option<f64>,
     /// The formatted value of the criterion.
-    pub shown: String,
+    pub shown: Words,
     /// The reason for the outcome of the criterion, if the value alone does not explain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Words>,
@@ -65,7 +65,8 @@ pub struct About {
 #[derive(Debug, Serialize)]
 pub struct How {
     pub kind: &'static str,
-    pub reason: String,
+    /// Empty where there is nothing to say.
+    pub reason: Words,
 }
 
 #[derive(Debug, Serialize)]
@@ -169,14 +170,15 @@ impl About {
 
 impl How {
     fn new(record: &Record, live: bool) -> Self {
-        let cut_short = || cut_short(record).map_or_else(String::new, |why| why.en);
+        let nothing = || words("", "");
+        let cut_short = || cut_short(record).unwrap_or_else(nothing);
         let (kind, reason) = match &record.frame.ending {
-            _ if live => ("running", String::new()),
-            Ending::Unknown => ("unknown", String::new()),
+            _ if live => ("running", nothing()),
+            Ending::Unknown => ("unknown", nothing()),
             Ending::Completed => ("completed", cut_short()),
-            Ending::Interrupted => ("interrupted", String::new()),
+            Ending::Interrupted => ("interrupted", nothing()),
             Ending::StoppedByPlan => ("stopped_by_plan", cut_short()),
-            Ending::Aborted(reason) => ("aborted", reason.clone()),
+            Ending::Aborted(reason) => ("aborted", words(reason.clone(), reason.clone())),
         };
         Self { kind, reason }
     }

@@ -80,6 +80,9 @@ pub struct Row {
     /// Text for a change that is neither different, too small nor within chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Words>,
+    /// It is of all requests, and the runs do not decide whether it differs.
+    #[serde(skip)]
+    undecided: bool,
     /// True if a larger value is worse; `None` if unknown, as for a number series.
     pub more_is_worse: Option<bool>,
     pub floor: f64,
@@ -145,6 +148,11 @@ impl ComparisonPage {
             )
         };
         self.notes.extend(sides.iter().map(note));
+    }
+
+    /// Whether figures of all requests are undecided.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.rows.iter().any(|row| row.undecided)
     }
 
     fn add(&mut self, of: &Compared<'_>) {
@@ -230,9 +238,20 @@ fn rows(comparison: &Comparison, of: &Compared<'_>) -> Vec<Row> {
     let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
     let times = comparison.times;
     let row = |(row, difference): (&compare::Row, &Difference)| {
-        Row::new(name(&row.label), (difference, times), of.settings)
+        let undecided = row.label.is_empty() && is_undecided(row, difference);
+        Row { undecided, ..Row::new(name(&row.label), (difference, times), of.settings) }
     };
     each.map(row).collect()
+}
+
+/// Whether the runs do not decide whether a figure differs. A single figure without an interval has too few samples, or
+/// times of 0 ms.
+fn is_undecided(of: &compare::Row, one: &Difference) -> bool {
+    match one.result {
+        Outcome::OtherWork | Outcome::MostlyFailed | Outcome::Unread => true,
+        Outcome::Unknown => of.refusal.is_some(),
+        Outcome::Different | Outcome::BelowFloor | Outcome::MayBeChance | Outcome::None => false,
+    }
 }
 
 impl Row {
@@ -258,8 +277,10 @@ impl Row {
                 Outcome::MayBeChance => Some(words("may be chance", "可能是偶然")),
                 Outcome::OtherWork => Some(words("other work", "工作内容不同")),
                 Outcome::MostlyFailed => Some(words("mostly failed", "多数失败")),
+                Outcome::Unread => Some(words("undecided: unread rows", "无法判定：有行未读取")),
                 _ => None,
             },
+            undecided: false,
             more_is_worse: (of.metric != SERIES).then_some(!matches!(of.metric, "rate" | CHECKS)),
             floor: if is_share(of.metric) { settings.error_floor } else { settings.floor },
             detectable: of.visible,

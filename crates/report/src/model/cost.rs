@@ -6,7 +6,7 @@
 
 use answers::verdict::Words;
 use serde::{Deserialize, Serialize};
-use stats::grouped::{bytes, count};
+use stats::grouped::{bytes, bytes_zh, count};
 
 use super::words;
 
@@ -129,9 +129,10 @@ impl Cost {
         let seconds = |value: f64| format!("{} core-s", digits(value));
         let (memory, sent) = (digits(self.memory_gib_hours), bytes(self.sent_bytes));
         let received = bytes(self.received_bytes);
+        let [sent_zh, received_zh] = [self.sent_bytes, self.received_bytes].map(bytes_zh);
         let amounts = words(
             format!("{memory} GiB-hours of memory, {sent} sent, {received} received"),
-            format!("内存 {memory} GiB·小时，发送 {sent}，接收 {received}"),
+            format!("内存 {memory} GiB·小时，发送 {sent_zh}，接收 {received_zh}"),
         );
         let mut all = Vec::new();
         if let Some(money) = &self.money {

@@ -244,7 +244,7 @@ pub(super) fn criteria(criteria: &[Criterion]) -> Table {
             Cell::text(outcome.word()),
             one.met.map_or(Cell::None, Cell::Truth),
             Cell::number(one.value),
-            Cell::text(&one.shown),
+            Cell::text(&one.shown.en),
             one.reason.as_ref().map_or(Cell::None, |reason| Cell::text(&reason.en)),
         ]);
     }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use answers::search::{Answer, Purpose};
-use answers::verdict::{About, Finding};
+use answers::verdict::{About, Finding, Words};
 use report::model::capacity::{self as page, Searched, Speaking};
 use report::model::sweep::Axis;
-use report::model::{CapacityPage, Criterion};
+use report::model::{CapacityPage, Criterion, words};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judged;
@@ -89,7 +89,7 @@ impl Capacity {
             text: judged.criterion.clone(),
             met: Some(judged.holds),
             value: judged.margin,
-            shown: judged.shown.clone(),
+            shown: shown(judged),
             reason: None,
             of: None,
         };
@@ -130,4 +130,10 @@ impl Capacity {
 /// Returns the finding of a probe that names a cause of the limit.
 fn finding(done: &Done) -> Option<&Finding> {
     done.verdict.findings.iter().find(|finding| finding.about != About::Test)
+}
+
+/// The value of a criterion in both languages; an answer of an older version has it in English alone.
+fn shown(judged: &Judged) -> Words {
+    let zh = if judged.shown_zh.is_empty() { &judged.shown } else { &judged.shown_zh };
+    words(judged.shown.clone(), zh.clone())
 }

@@ -4,6 +4,7 @@ use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat, Times};
 use answers::evidence::Evidence;
 use answers::precision::precision;
 use answers::search::{self, Trial};
+use answers::verdict::Words;
 use record::{Change, Part, Record, Second};
 use serde::{Deserialize, Serialize};
 use stats::Checks;
@@ -22,6 +23,9 @@ pub(crate) struct Judged {
     pub(crate) criterion: String,
     /// The value as it is shown to the user.
     pub(crate) shown: String,
+    /// The same in Chinese; empty in answers of older versions.
+    #[serde(default)]
+    pub(crate) shown_zh: String,
     pub(crate) holds: bool,
     /// Value divided by limit, or limit divided by value if larger values are better. Absent if the limit is 0.
     pub(crate) margin: Option<f64>,
@@ -56,9 +60,11 @@ pub(crate) fn whole(
         .iter()
         .map(|criterion| {
             let found = evidence.judge(criterion, &part(criterion, record, seconds).of());
+            let Words { en, zh } = found.shown_words();
             Judged {
                 criterion: criterion.to_string(),
-                shown: found.shown(),
+                shown: en,
+                shown_zh: zh,
                 holds: found.is_met(),
                 margin: found.value.and_then(|value| by_limit(criterion, value)),
             }

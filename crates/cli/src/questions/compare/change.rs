@@ -12,6 +12,7 @@
 //!
 //! If the limit lies within the interval, the result also states why it was decided.
 
+mod partial;
 mod unread;
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Failures, Row, Settings, is_share};
@@ -49,8 +50,10 @@ pub(super) struct Judged {
 
 impl Judged {
     /// Formats the measured change for the user.
-    pub(super) fn shown(&self) -> Option<String> {
-        let change = |found| if self.is_points { points(found).en } else { signed(found) };
+    pub(super) fn shown(&self) -> Option<Words> {
+        let change = |found| {
+            if self.is_points { points(found) } else { words(signed(found), signed(found)) }
+        };
         self.found.map(change)
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn page(compared: &Compared) -> String {
 }
 
 fn fail_if(judged: &super::change::Judged) -> String {
-    let found = judged.shown().unwrap_or_else(|| "no such figure".to_owned());
+    let found = judged.shown().map_or_else(|| "no such figure".to_owned(), |words| words.en);
     let word = if judged.is_there {
         "FAILED"
     } else if judged.unknown {
@@ -118,6 +118,7 @@ fn row(name: String, difference: &Difference) -> Vec<String> {
         Outcome::None => "no difference",
         Outcome::OtherWork => "other work",
         Outcome::MostlyFailed => "mostly failed",
+        Outcome::Unread => "undecided: unread rows",
         Outcome::Unknown => "",
     };
     let change = changed(difference, difference.change);
@@ -165,9 +166,10 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
                         Outcome::BelowFloor | Outcome::None | Outcome::MayBeChance => {
                             format!("({change})")
                         }
-                        Outcome::Unknown | Outcome::OtherWork | Outcome::MostlyFailed => {
-                            format!("{change} ?")
-                        }
+                        Outcome::Unknown
+                        | Outcome::OtherWork
+                        | Outcome::MostlyFailed
+                        | Outcome::Unread => format!("{change} ?"),
                     }
                 },
             )
@@ -189,7 +191,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
     }
     notes.extend(points.first().map(|point| point.sources.apart.text()));
     format!(
-        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval, other work or mostly failures\n\n{}\n{notes}",
+        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval, other work, mostly failures or unread rows\n\n{}\n{notes}",
         table(&rows)
     )
 }

@@ -1,0 +1,28 @@
+//! Changes that load which was not made may have hidden, or made: starts that were missed, a load that errors ended, a
+//! target that answered nothing until the end. The missing samples would have been the slowest, and the first to fail.
+
+use answers::criterion::{Figure, Op};
+use answers::verdict::Words;
+use report::model::words;
+
+use super::{FailIf, Judged};
+
+impl FailIf {
+    /// Leaves changes undecided that the missing samples of A and B could turn round. `partial`: of each side the reason
+    /// why its samples do not stand for all of its load.
+    pub(crate) fn doubt_partial(&self, judged: &mut [Judged], partial: &[Option<Words>; 2]) {
+        for (criterion, judged) in self.0.iter().zip(judged) {
+            if judged.unknown || criterion.figure == Figure::Rate {
+                continue;
+            }
+            let is_more = matches!(criterion.op, Op::More | Op::AtLeast);
+            let asks_for_worse = is_more != (criterion.figure == Figure::CheckShare);
+            // A side with missing samples looks better than it is.
+            let at = usize::from(judged.is_there != asks_for_worse);
+            let Some(Words { en, zh }) = &partial[at] else { continue };
+            let side = ["A", "B"][at];
+            (judged.is_there, judged.unknown) = (false, true);
+            judged.reason = Some(words(format!("{side}: {en}"), format!("{side}：{zh}")));
+        }
+    }
+}
