@@ -90,6 +90,7 @@ mod shim;
 mod spread;
 mod starts;
 mod suggest;
+mod summary;
 mod target;
 mod terminal;
 mod tty;

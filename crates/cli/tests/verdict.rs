@@ -276,6 +276,123 @@ fn rows_that_could_not_be_read_leave_an_answer_undecided() {
 }
 
 #[test]
+fn the_row_of_a_figure_that_lost_rows_could_change_says_so() {
+    let program = Program::new();
+    program.write("whole.jtl", &with_lost_rows(0));
+    program.write("many.jtl", &with_lost_rows(2000));
+    let line = ["compare", "whole.jtl", "many.jtl", "--runs", "made", "--markdown", "m.md"];
+    let ended = program.run(&line);
+    let open = |metric: &str| {
+        let mut rows = ended.out.lines().filter(|line| line.starts_with(metric));
+        rows.next().is_some_and(|row| row.ends_with("undecided: unread rows"))
+    };
+    for metric in ["rate", "error%", "service mean", "service p95"] {
+        assert!(open(metric), "{metric}: {}", ended.out);
+    }
+    let words = "B: 2 000 rows of 5 000 could not be read: rate, error%, service mean, ";
+    assert!(ended.out.contains(words), "{}", ended.out);
+    for no in ["no difference", "No difference"] {
+        assert!(!ended.out.contains(no), "{}", ended.out);
+    }
+    let markdown = program.read("m.md");
+    assert!(markdown.starts_with("## ⚠️") && markdown.contains(" undecided\n"), "{markdown}");
+    assert!(markdown.contains("| undecided: unread rows |"), "{markdown}");
+    assert!(!markdown.contains("within chance"), "{markdown}");
+    let folder = std::fs::read_dir(program.path("made")).expect("answers").flatten().next();
+    let page = std::fs::read_to_string(folder.expect("one").path().join("report.html"));
+    assert!(page.expect("a page").contains("undecided: unread rows"));
+    // A few rows leave all but the tail and the errors as they are.
+    program.write("few.jtl", &with_lost_rows(20));
+    let one = program.run(&["compare", "whole.jtl", "few.jtl", "--no-report"]);
+    let row = |metric: &str| {
+        let row = one.out.lines().find(|line| line.starts_with(metric));
+        row.unwrap_or_else(|| panic!("{metric}: {}", one.out)).to_owned()
+    };
+    for metric in ["rate", "service mean", "service p50", "service p90"] {
+        assert!(row(metric).ends_with("no difference"), "{}", one.out);
+    }
+    for metric in ["error%", "service p95", "service p99"] {
+        assert!(row(metric).ends_with("undecided: unread rows"), "{}", one.out);
+    }
+}
+
+#[test]
+fn the_verdict_of_a_folder_has_the_criteria_and_the_exit_code_of_its_run() {
+    let half = "error% < 60 for label Sleep";
+    for (line, word, code) in [
+        (
+            &[
+                "--fail",
+                "service p95 < 1h",
+                "--rps",
+                "40",
+                "--iterations",
+                "20",
+                "--max-users",
+                "1",
+            ][..],
+            "UNDECIDED",
+            6,
+        ),
+        (&["--fail", "count > 5000"], "NOT MET", 4),
+        (&["--fail", "count = 15", "--fail", half], "met", 0),
+        (&["--abort-if", "checks% < 5"], "UNDECIDED", 6),
+    ] {
+        let program = Program::new();
+        let load = ["run", "plan.jmx", "-Jusers=3", "-Jloops=5", "-Jms=200", "-l", "out.jtl"];
+        let ended = program.run(&[&load[..], line].concat());
+        assert_eq!(ended.code, code, "{line:?}: {ended:?}");
+        let folder = program.run_folder();
+        let folder = folder.to_str().expect("a path");
+        let told = program.run(&["verdict", folder, "--lang", "en"]);
+        assert_eq!(told.code, code, "{line:?}: {told:?}");
+        let criteria = |out: &str| {
+            let (_, rest) = out.split_once("Criteria\n").expect("criteria");
+            rest.lines().next().unwrap_or_default().to_owned()
+        };
+        assert!(criteria(&told.out).trim_start().starts_with(word), "{}", told.out);
+        let tail = |out: &str| criteria(out).split_once(": ").map(|(_, tail)| tail.to_owned());
+        assert_eq!(tail(&told.out), tail(&ended.out), "{line:?}");
+        let json = program.run(&["verdict", folder, "--json"]);
+        let data: Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!((json.code, &data["criteria"]), (code, &summary(&program)["criteria"]));
+        let page = program.run(&["report", folder, "--markdown", "s.md", "-o", "s.html"]);
+        assert_eq!(page.code, 0, "{page:?}");
+        assert!(program.read("s.md").to_lowercase().contains(&word.to_lowercase()));
+        // Rows have no criteria.
+        assert_eq!(program.run(&["verdict", "out.jtl"]).code, 0, "{line:?}");
+    }
+}
+
+#[test]
+fn a_run_in_which_every_request_failed_says_so_first() {
+    let program = Program::new();
+    let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp><stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy><hashTree/>"#;
+    let plan =
+        program::PLAN.replace("<JavaSampler guiclass", &format!("{sampler}<JavaSampler guiclass"));
+    let plan = plan.replace(
+        r#"testclass="JavaSampler" testname="Sleep" enabled="true""#,
+        r#"testclass="JavaSampler" testname="Sleep" enabled="false""#,
+    );
+    program.write("dead.jmx", &plan);
+    let words = "EVERY REQUEST FAILED (10 requests). The exit code does not say so: ";
+    for (line, why) in [
+        (
+            &["run", "dead.jmx", "-Jloops=10", "--markdown", "m.md"][..],
+            "no criterion was given, and --fail 'error% < 1' makes it 4.\n\nVerdict\n",
+        ),
+        (&["-n", "-t", "dead.jmx", "-Jloops=10"], "as in JMeter.\n\nVerdict\n"),
+    ] {
+        let ended = program.run(line);
+        assert!(ended.code == 0 && ended.out.contains(&format!("{words}{why}")), "{ended:?}");
+    }
+    let title = program.read("m.md");
+    assert!(title.starts_with("## ⚠️") && title.contains("all 10 requests failed\n"), "{title}");
+    let asked = program.run(&["run", "dead.jmx", "--fail", "error% > 99"]);
+    assert!(asked.code == 0 && !asked.out.contains("EVERY REQUEST"), "{asked:?}");
+}
+
+#[test]
 fn standard_input_is_one_side_of_a_comparison_at_most() {
     let program = Program::new();
     let ended = program.shell("echo x | $0 compare - -");

@@ -7,10 +7,15 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use record::Record;
+use record::frame::{ENDLESS, MAIN_GROUP};
+use record::{Ending, Record};
+use stats::Counter;
 
 use super::courses::Courses;
-use super::errors::cut_short;
+use super::errors::{EARLIER_MS, cut_short};
+use super::figures::{counter, stop_ms, sum};
+use super::realism::setting;
+use super::say::words;
 use crate::unread;
 use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words, in_order};
 
@@ -103,7 +108,7 @@ pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
 /// findings hold, but cover only the load that was made. Otherwise a firm finding about the target decides, even
 /// without samples or if errors are unknown.
 fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
-    if let Some(why) = cut_short(record) {
+    if let Some(why) = cut_short(record).or_else(|| lacks_load(record)) {
         return Some(why);
     }
     let is_firm = |finding: &Finding| {
@@ -124,9 +129,38 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
             "文件没有 success 列或该列为空，不能说明哪些请求失败：是否有错误无从得知",
         )
     } else {
-        return unread::undecided(record);
+        return unread::undecided(record).or_else(|| ended_early(record));
     };
     Some(Words { en: en.to_owned(), zh: zh.to_owned() })
+}
+
+/// Words on a run whose setUp and tearDown groups alone sent requests, although its plan has main thread groups.
+fn lacks_load(record: &Record) -> Option<Words> {
+    let aside = counter(&record.seconds, Counter::RequestsAside);
+    let lacks = aside > 0
+        && setting(record, MAIN_GROUP).is_some()
+        && sum(&record.seconds, |second| second.all.count) <= aside;
+    lacks.then(|| {
+        words!(
+            "the main thread groups have no samples, setUp and tearDown thread groups alone have",
+            "主线程组没有样本，只有 setUp 和 tearDown 线程组有样本"
+        )
+    })
+}
+
+/// Words on a run that somebody or something ended before its end. Users that loop without end have no other end.
+fn ended_early(record: &Record) -> Option<Words> {
+    let planned = record.frame.load.length_ms.map(|length| record.frame.start_ms + length);
+    let is_at_end = || planned.zip(stop_ms(record)).is_some_and(|(end, at)| at + EARLIER_MS > end);
+    match &record.frame.ending {
+        Ending::Interrupted if setting(record, ENDLESS).is_none() && !is_at_end() => {
+            Some(words!("the run was interrupted before its end", "运行在结束前被中断"))
+        }
+        Ending::Aborted(reason) => {
+            Some(words!("the run ended before its end: {reason}", "运行提前结束：{reason}"))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use answers::criterion::{Judged, Outcome};
 use answers::verdict::Words;
 use serde_json::{Value, json};
+use stats::grouped::things;
+use stats::summary::Summary;
 
 use crate::exit::Exit;
 
@@ -57,12 +59,28 @@ impl Judgement {
         self.aborted.as_ref().map(ended).into_iter().chain(missed)
     }
 
+    /// The criteria with their values; of a run without criteria in which every request failed, a line that says so.
+    /// `as_jmeter`: the run is one of JMeter's command line, which has no criteria.
+    pub(crate) fn text_of(&self, summary: &Summary, as_jmeter: bool) -> String {
+        let (failed, all) = (summary.failed, summary.requests);
+        if failed < all || all == 0 || !self.is_empty() {
+            return self.text();
+        }
+        let how = if as_jmeter {
+            "as in JMeter"
+        } else {
+            "no criterion was given, and --fail 'error% < 1' makes it 4"
+        };
+        let failed = things(all, "request");
+        format!("EVERY REQUEST FAILED ({failed}). The exit code does not say so: {how}.\n\n")
+    }
+
     fn is_empty(&self) -> bool {
         self.aborted.is_none() && self.all().next().is_none()
     }
 
     /// Formats the criteria with their values. Returns an empty text without criteria.
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         if self.is_empty() {
             return String::new();
         }

@@ -35,6 +35,7 @@ pub(super) fn frame(
         (RECEIVE_BUFFER, found.receive_buffer > 0, found.receive_buffer.to_string()),
         (record::frame::ENDLESS, endless, true.to_string()),
         (record::frame::RATE_USERS, rate_users.is_some(), of_rate.to_string()),
+        (record::frame::MAIN_GROUP, plan.has_main_group, true.to_string()),
         (MISSING_FILES, !missing.is_empty(), missing.join("\n")),
     ];
     let more = more.into_iter().filter(|(_, is_so, _)| *is_so);

@@ -235,7 +235,7 @@ impl<'a> Traces<'a> {
             verdict.as_ref().map(text).unwrap_or_default()
         };
         // Lost results are printed first, then the criteria, then everything else.
-        let criteria = format!("{}{}", last.text(), judgement.text());
+        let criteria = last.text() + &judgement.text_of(summary, request.listen);
         let lost = if machines.is_empty() || !losses.is_empty() {
             lost::text(workers, losses)
         } else {

@@ -3,34 +3,58 @@
 use std::path::Path;
 
 use answers::rules;
-use answers::verdict::Language;
-use record::{Part, Record};
+use answers::verdict::{Language, Verdict, Words};
+use record::{Ending, Part, Record};
 use report::model::losses;
 use serde_json::{Value, json};
 use stats::grouped::{count, seconds, things};
 
-use super::{data, language, text};
+use super::{data, language, text_beside};
 use crate::exit::Exit;
 use crate::flags::{PropertyFlags, VerdictFlags};
 use crate::questions::refusal;
 use crate::report::columns::columns;
+use crate::summary::{self, Told};
 use crate::{terminal, tty};
 
 /// Runs `throng verdict`.
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     let Some(record) = open(&flags.path, &flags.properties) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
+    let told = summary::folder_of(&flags.path).and_then(|folder| Told::of(&folder));
+    let mut losses = losses(&record);
+    losses.extend(told.as_ref().map(Told::lost).unwrap_or_default());
     if flags.json {
         let mut data = data(&verdict);
         data["read"] = read(&record);
-        data["losses"] = json!(losses(&record));
+        data["losses"] = json!(losses);
+        if let Some(Told(summary)) = &told
+            && summary["criteria"].is_object()
+        {
+            data["criteria"] = summary["criteria"].clone();
+        }
         terminal::json(&serde_json::to_string_pretty(&data).unwrap_or_default());
     } else {
         let language = if flags.zh { Language::Chinese } else { language(flags.lang) };
-        let text = head(&record, language) + &text(&verdict, language, tty::output_width());
+        let criteria = told.as_ref().map(|told| told.criteria_text(language));
+        let not_met = told.as_ref().is_some_and(|told| {
+            told.criteria().iter().any(|criterion| criterion.met == Some(false))
+        });
+        let said = text_beside(&verdict, not_met, language, tty::output_width());
+        let text = head(&record, &losses, language) + &criteria.unwrap_or_default() + &said;
         terminal::out(&terminal::visible(&text));
     }
-    if verdict.undecided.is_some() { Exit::Undecided } else { Exit::Ok }
+    exit(&record, &verdict, told.as_ref())
+}
+
+/// The exit code: that of the run as far as it says how the run was judged. A run without samples decides nothing, and one
+/// that was aborted is judged by a part of its load alone.
+fn exit(record: &Record, verdict: &Verdict, told: Option<&Told>) -> Exit {
+    let is_empty = record.seconds.iter().all(|second| second.all.count == 0);
+    let is_aborted = matches!(record.frame.ending, Ending::Aborted(_));
+    let is_open = verdict.undecided.is_some() || is_empty || is_aborted;
+    let own = if is_open { Exit::Undecided } else { Exit::Ok };
+    Exit::first(told.into_iter().flat_map(Told::exits).chain([own]))
 }
 
 /// Returns the data that was read as JSON: number of requests without transactions, milliseconds, and the largest
@@ -47,7 +71,7 @@ fn read(record: &Record) -> Value {
 }
 
 /// Formats the lines before the verdict: which data was read, and which data is missing.
-fn head(record: &Record, language: Language) -> String {
+fn head(record: &Record, losses: &[Words], language: Language) -> String {
     let zh = language == Language::Chinese;
     let read = read(record);
     let of = |name: &str| read[name].as_u64();
@@ -61,7 +85,7 @@ fn head(record: &Record, language: Language) -> String {
         let users = users.map_or_else(String::new, |users| format!(", {}", things(users, "user")));
         format!("{} in {length}{users}\n", things(requests, "request"))
     };
-    for loss in losses(record) {
+    for loss in losses {
         let care = if zh { "注意：" } else { "take care: " };
         out.push_str(&format!("{care}{}\n", loss.of(language)));
     }

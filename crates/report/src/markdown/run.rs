@@ -15,9 +15,15 @@ const MOST_CAUSES: usize = 5;
 pub fn run(page: &RunPage, language: Language) -> String {
     let mut out = Page::new(language);
     let ended = matches!(page.about.ending.kind, "completed" | "stopped_by_plan" | "unknown")
-        && page.about.ending.reason.is_empty();
+        && page.about.ending.reason.en.is_empty();
     let (sign, said) = match result(&page.criteria) {
         Some((sign, said)) => (sign, out.say(&said)),
+        None if has_failed(&page.totals) => {
+            let all = grouped(page.totals.samples as f64);
+            let words =
+                words(format!("all {all} requests failed"), format!("{all} 个请求全部失败"));
+            ("⚠️", out.say(&words))
+        }
         None => ("📈", String::new()),
     };
     let undecided = page.verdict.undecided.is_some() || page.is_incomplete;
@@ -38,6 +44,11 @@ pub fn run(page: &RunPage, language: Language) -> String {
     causes(&mut out, page);
     alerts(&mut out, page);
     out.out
+}
+
+/// Whether every request failed.
+fn has_failed(totals: &Totals) -> bool {
+    totals.samples > 0 && totals.failed.is_some_and(|failed| failed >= totals.samples)
 }
 
 fn numbers(out: &mut Page, totals: &Totals) {

@@ -277,7 +277,12 @@ impl Facts {
         self.criteria = judged.and_then(|all| Criteria::new(all.iter().map(holds)));
         let verdict = &summary["verdict"];
         if let Some(findings) = verdict["findings"].as_array() {
+            let undecided = said(&verdict["undecided"]).map(|Words { en, zh }| Words {
+                en: format!("Undecided: {en}."),
+                zh: format!("无法判定：{zh}。"),
+            });
             let first = findings.first().map(|finding| said(&finding["words"]));
+            let first = first.or(undecided.map(Some));
             let not_met = self.criteria.is_some_and(|criteria| criteria.met < criteria.of);
             self.words = first.unwrap_or_else(|| Some(nothing(not_met, None)));
             self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");

@@ -1,0 +1,131 @@
+//! Reads what a run said at its end: the `summary.json` of its folder.
+//!
+//! Criteria are judged by the run alone, as a record has no criteria. Commands that read a folder later take the run's
+//! judgement from here, so that they do not say anything else.
+
+use std::path::{Path, PathBuf};
+
+use answers::criterion;
+use answers::verdict::{Language, Words};
+use report::k6;
+use report::model::Criterion;
+use serde_json::Value;
+use stats::jtl::source::is_stream;
+
+use crate::exit::Exit;
+
+/// The summary of a run.
+#[derive(Debug)]
+pub(crate) struct Told(pub(crate) Value);
+
+/// The folder of a run that a path leads to: the folder itself, or a file in it.
+pub(crate) fn folder_of(path: &Path) -> Option<PathBuf> {
+    let folder =
+        if path.is_dir() { Some(path) } else { path.parent().filter(|_| !is_stream(path)) };
+    folder.filter(|folder| folder.join(record::FILE).exists()).map(Path::to_path_buf)
+}
+
+impl Told {
+    /// Reads the summary of a run's folder; `None` where it has none that can be read.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(folder.join("summary.json")).ok()?;
+        serde_json::from_str(&text).ok().map(Self)
+    }
+
+    /// Sentences on results of the run that are missing.
+    pub(crate) fn lost(&self) -> Vec<Words> {
+        let losses = self.0["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let one = |loss: &str| Words {
+            en: format!("Results are missing: {loss}"),
+            zh: format!("结果不完整：{loss}"),
+        };
+        losses.map(one).collect()
+    }
+
+    /// The criteria as the run judged them: those that it had to meet, the one that ended it, and those that should have
+    /// ended it if they held and had nothing to judge.
+    pub(crate) fn criteria(&self) -> Vec<Criterion> {
+        let criteria = &self.0["criteria"];
+        let list = |name: &str| criteria[name].as_array().into_iter().flatten();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let shown = |judged: &Value| {
+            let criterion = criterion::Criterion::parse(&text(&judged["criterion"]));
+            let zh = criterion.map(|one| one.shown_words(judged["value"].as_f64()).zh);
+            let en = text(&judged["shown"]);
+            Words { zh: zh.unwrap_or_else(|_| en.clone()), en }
+        };
+        let one = |judged: &Value| Criterion {
+            text: text(&judged["criterion"]),
+            met: judged["holds"].as_bool(),
+            value: judged["value"].as_f64(),
+            shown: shown(judged),
+            reason: said(&judged["reason"]),
+            of: judged["label"].as_str().map(str::to_owned),
+        };
+        let guard = |judged: &Value, met| {
+            let guard = one(judged);
+            Criterion { text: format!("{}{}", k6::GUARD, guard.text), met, ..guard }
+        };
+        let ended =
+            criteria["ended_by"].as_object().map(|_| guard(&criteria["ended_by"], Some(false)));
+        let unguarded = list("unguarded").map(|judged| guard(judged, None));
+        ended.into_iter().chain(list("judged").map(one)).chain(unguarded).collect()
+    }
+
+    /// The exit codes of the run that its criteria, its losses and its end ask for.
+    pub(crate) fn exits(&self) -> impl Iterator<Item = Exit> {
+        let of_criterion = |criterion: Criterion| match criterion.met {
+            Some(true) => Exit::Ok,
+            Some(false) => Exit::Criteria,
+            None => Exit::Undecided,
+        };
+        let lost = if self.lost().is_empty() { Exit::Ok } else { Exit::Lost };
+        let is_whole = self.0["accounted"].as_bool().unwrap_or(true);
+        let workers = if is_whole { Exit::Ok } else { Exit::WorkersLost };
+        self.criteria().into_iter().map(of_criterion).chain([lost, workers])
+    }
+
+    /// The criteria with their values for people; empty where there are none.
+    pub(crate) fn criteria_text(&self, language: Language) -> String {
+        let zh = language == Language::Chinese;
+        let criteria = self.criteria();
+        if criteria.is_empty() {
+            return String::new();
+        }
+        let mut out = String::from(if zh { "判定标准\n" } else { "Criteria\n" });
+        for criterion in criteria {
+            let word = match (criterion.met, zh) {
+                (Some(true), false) => "met      ",
+                (Some(false), false) => "NOT MET  ",
+                (None, false) => "UNDECIDED",
+                (Some(true), true) => "达标",
+                (Some(false), true) => "未达标",
+                (None, true) => "无法判定",
+            };
+            let reason = criterion.reason.as_ref().map(|reason| reason.of(language));
+            let shown = criterion.shown.of(language);
+            let value = match (criterion.value, reason) {
+                (None, Some(reason)) => reason.to_owned(),
+                (_, Some(reason)) if zh => format!("{shown}（{reason}）"),
+                (_, Some(reason)) => format!("{shown} ({reason})"),
+                (_, None) => shown.to_owned(),
+            };
+            let (word, text) = match criterion.text.strip_prefix(k6::GUARD) {
+                Some(text) if criterion.met == Some(false) => {
+                    (if zh { "结束了运行" } else { "ENDED THE RUN" }, text.to_owned())
+                }
+                Some(text) => (word, format!("abort if {text}")),
+                None => (word, criterion.text.clone()),
+            };
+            out.push_str(&format!("  {word}  {text}: {value}\n"));
+        }
+        out.push('\n');
+        out
+    }
+}
+
+/// A sentence in both languages.
+fn said(words: &Value) -> Option<Words> {
+    let of = |language: &str| words[language].as_str().map(str::to_owned);
+    Some(Words { en: of("en")?, zh: of("zh")? })
+}
