@@ -1,5 +1,26 @@
 //! Numbers in the texts of sweeps, searches and comparisons.
 
+/// A mean of things that are counted (users, requests in flight, connections), as a whole number.
+pub fn counted(mean: f64) -> String {
+    if mean > 0.0 && mean < 0.5 { "<1".to_owned() } else { whole(mean) }
+}
+
+/// A number without decimals.
+pub fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// Formats the number of requests processed at once: as a whole number if one is near, otherwise as the two whole
+/// numbers around it.
+pub fn at_once_text(at_once: f64) -> String {
+    let nearest = at_once.round().max(1.0);
+    if (at_once - nearest).abs() <= 0.1 * nearest {
+        return whole(nearest);
+    }
+    let (low, high) = (at_once.floor().max(1.0), at_once.ceil());
+    if low < high { format!("{}–{}", whole(low), whole(high)) } else { whole(low) }
+}
+
 /// Formats a number with three significant digits.
 pub fn number(value: f64) -> String {
     let size = value.abs();
@@ -41,6 +62,13 @@ pub fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn things_that_are_counted_have_no_decimals() {
+        let shown = [9.99, 89.4, 1234.0, 0.2, 0.0].map(counted);
+        assert_eq!(shown, ["10", "89", "1234", "<1", "0"]);
+        assert_eq!([9.99, 3.4, 0.3].map(at_once_text), ["10", "3–4", "1"]);
+    }
 
     #[test]
     fn numbers_have_three_digits() {

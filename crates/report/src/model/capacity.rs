@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::sweep::{Axis, StoppedBy};
 use super::timeline::Timeline;
 use super::{About, Criterion, Verdict, words};
-use crate::captions::numbers::{load, number, percent};
+use crate::captions::numbers::{at_once_text, counted, load, number, percent, whole};
 
 /// Share of failed requests from which on the answer mentions failures, if no criterion covers errors.
 const MUCH_FAILED: f64 = 0.01;
@@ -239,8 +239,11 @@ impl Searched<'_> {
             ));
         }
         if let Some(limit) = &answer.together {
-            let (spread, at) = (percent(limit.spread), number(limit.load));
-            let (low, high) = (number(limit.low), number(limit.high));
+            let spread = percent(limit.spread);
+            let [at, low, high] = match self.axis {
+                Axis::Users => [limit.load, limit.low.floor(), limit.high.ceil()].map(whole),
+                Axis::Rate => [limit.load, limit.low, limit.high].map(number),
+            };
             out.push(words(
                 format!(
                     "Runs near the limit differ by chance (±{spread} of the load, each); together they put it at {at} ({low} to {high}, 95 %)."
@@ -263,7 +266,7 @@ impl Searched<'_> {
         let criteria = self.criteria.join(", ");
         let (unit, at) = (self.axis.unit(), load(lower));
         let (en, zh) = self.at(lower).map_or_else(Default::default, |probe| {
-            let (rate, flight) = (number(probe.rate_per_s), number(probe.in_flight));
+            let (rate, flight) = (number(probe.rate_per_s), counted(probe.in_flight));
             (
                 format!(" ({rate} requests/s, {flight} in flight)"),
                 format!("（{rate} 请求/秒，在途 {flight} 个）"),
@@ -524,14 +527,4 @@ struct Concurrency {
     rate: f64,
     at_once: f64,
     alone_ms: f64,
-}
-
-/// Formats the number of requests processed at once: as a whole number if one is near, otherwise as the two whole
-/// numbers around it.
-fn at_once_text(at_once: f64) -> String {
-    let whole = at_once.round().max(1.0);
-    if (at_once - whole).abs() <= 0.1 * whole {
-        return number(whole);
-    }
-    format!("{}–{}", number(at_once.floor().max(1.0)), number(at_once.ceil()))
 }

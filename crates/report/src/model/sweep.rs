@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::timeline::Timeline;
 use super::{About, Quantile, Verdict, words};
-use crate::captions::numbers::{load, number, percent};
+use crate::captions::numbers::{at_once_text, counted, load, number, percent, whole};
 
 /// Number of loads at which the line of the model is drawn.
 const STEPS: usize = 60;
@@ -199,7 +199,7 @@ fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
             format!("吞吐量随负载增长，直至所测最大负载（{}；直线拟合误差 {within}）。", most.zh),
         )],
         model @ Model::Plateau { limit, .. } => {
-            let knee = number(model.knee().unwrap_or(0.0));
+            let knee = crate::captions::numbers::counted(model.knee().unwrap_or(0.0));
             plateau(limit, &knee, (&most, &within), light.and_then(|light| light.quantile(0.5)))
         }
         Model::Usl { .. } => vec![usl(choice, &most, &within)],
@@ -224,7 +224,7 @@ fn plateau(
         ),
     )];
     if let Some(p50) = alone {
-        let at_once = number(scaling::concurrency(limit, p50.us / 1e6));
+        let at_once = at_once_text(scaling::concurrency(limit, p50.us / 1e6));
         let alone = number(p50.us / 1000.0);
         out.push(words(
             format!(
@@ -249,10 +249,10 @@ fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
         );
     };
     let (en, zh) = peak.interval.map_or_else(Default::default, |(low, high)| {
-        let (low, high) = (number(low), number(high));
+        let (low, high) = (whole(low.floor()), whole(high.ceil()));
         (format!(", 95 % interval {low} to {high}"), format!("，95 % 区间 {low} 至 {high}"))
     });
-    let at = number(peak.load);
+    let at = counted(peak.load);
     words(
         format!(
             "Throughput peaks near {at} requests in flight{en} and falls beyond ({}; the USL fits within {within}).",

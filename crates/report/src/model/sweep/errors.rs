@@ -7,7 +7,7 @@
 use answers::verdict::Words;
 
 use super::{Axis, Point, words};
-use crate::captions::numbers::{load, number, percent};
+use crate::captions::numbers::{load, percent, whole};
 
 /// Largest share of failed requests at a point without errors. `SOME` is the smallest share at a point with errors.
 const NONE: f64 = 0.0005;
@@ -64,7 +64,7 @@ fn sentence(clean: &Point, failing: &Point, axis: Axis) -> Words {
     };
     let many = percent(failing.error_share);
     // Failures that are faster than successful responses can reduce the requests in flight at the heavier point.
-    let (from, to) = (number(clean.in_flight), number(failing.in_flight));
+    let (from, to) = (whole(clean.in_flight.floor()), whole(failing.in_flight.ceil()));
     let (begin, begin_zh) = if failing.in_flight > clean.in_flight && from != to {
         (
             format!("between {from} and {to} requests in flight"),
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             told(&points(&semaphore)).as_deref(),
             Some(
-                "Errors begin between 89.5 and 140 requests in flight: of the requests none failed at 90 users, 6.3 % at 150 users."
+                "Errors begin between 89 and 140 requests in flight: of the requests none failed at 90 users, 6.3 % at 150 users."
             )
         );
         // Users that retry at once leave fewer requests in flight.
