@@ -36,6 +36,7 @@ mod network;
 mod one_thread;
 mod outlasts;
 mod places;
+mod plan_fault;
 mod ports;
 mod queue_grows;
 mod quota;
@@ -65,7 +66,7 @@ mod waiting_labels;
 
 use record::Record;
 
-pub use errors::{Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short};
+pub use errors::{Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short, words_of};
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
 pub use run::{Rule, Run, judge};
@@ -110,7 +111,7 @@ rules! {
     host_uneven = hosts: "watched hosts that are left out", "未分到负载的被监视主机";
     host_busy = hosts: "processors of watched hosts that are busy without load", "被监视主机在无负载时的处理器";
     host_java = java: "pauses of Java on watched hosts", "被监视主机上 Java 的停顿";
-    plan_fault = errors: "a plan that fails at any load", "在任何负载下都失败的计划";
+    plan_fault = plan_fault: "a plan that fails at any load", "在任何负载下都失败的计划";
     cut_by_end = errors: "errors made by the end of the run", "运行结束造成的错误";
     fails_above = fails_above: "errors from a number of requests in flight on", "在途请求达到某个数量后的错误";
     reset_under_load = resets: "connections reset from some load on", "达到一定负载后连接被重置";

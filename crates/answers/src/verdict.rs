@@ -234,13 +234,19 @@ impl Said {
     }
 }
 
-/// Moves findings after the one that explains them, and hints after all others.
+/// Whether a finding is but a hint beside one that is more: it explains nothing then.
+fn is_guess(finding: &Finding, of: &Finding) -> bool {
+    finding.confidence == Confidence::Hint && of.confidence != Confidence::Hint
+}
+
+/// Moves findings behind the one that explains them, and hints behind all others.
 pub(crate) fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
         let explained = |at: usize| {
             let id = rest[at].id;
-            rest.iter().enumerate().any(|(other, f)| other != at && f.explains.contains(&id))
+            let explains = |f: &Finding| f.explains.contains(&id) && !is_guess(f, &rest[at]);
+            rest.iter().enumerate().any(|(other, f)| other != at && explains(f))
         };
         let first = |of: &dyn Fn(usize) -> bool| (0..rest.len()).find(|at| of(*at));
         let is_hint = |at: usize| rest[at].confidence == Confidence::Hint;

@@ -126,6 +126,28 @@ fn a_load_that_is_full_from_the_start_is_not_ruled_out_for_errors_that_it_can_ma
 }
 
 #[test]
+fn what_is_certain_of_errors_stands_before_what_may_be_their_reason() {
+    let load = Users { labels: &["home", "cart"], at_once: 5, ..users(5).pause(50).seconds(20) };
+    let failing = |answer: fn() -> Answer| {
+        let found =
+            findings(&load, |request| if request.label == 1 { answer() } else { good(20 * MS) });
+        found.into_iter().map(|one| (one.id, one.words.en)).collect::<Vec<_>>()
+    };
+    let refused = failing(|| bad(MS, Outcome::Refused, "refused", "Connection refused"));
+    let ids: Vec<&str> = refused.iter().map(|one| one.0).collect();
+    assert_eq!(ids, ["errors_named", "plan_fault"]);
+    let words = &refused[1].1;
+    let says = "Each connection for \"cart\" was refused, from its first request on: nothing accepts connections at that address, and the load is not the cause.";
+    assert!(words.starts_with(says), "{words}");
+    let overloaded = failing(|| bad(20 * MS, Outcome::Status, "500", "Error"));
+    assert_eq!(overloaded[0].0, "errors_named", "{overloaded:?}");
+    assert!(overloaded[1].1.contains("or a load that is too high"), "{overloaded:?}");
+    // Nothing is left to guess: the sentence says more than the error does.
+    let missing = failing(|| bad(20 * MS, Outcome::Status, "404", "Not Found"));
+    assert_eq!(missing[0].0, "plan_fault", "{missing:?}");
+}
+
+#[test]
 fn a_service_that_starts_after_the_run_is_told_as_that() {
     let advice = |fails: fn(u64) -> bool| {
         let record = run(&users(10).seconds(30), move |request, _| {

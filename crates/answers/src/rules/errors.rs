@@ -9,8 +9,7 @@ use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
 
 use super::figures::{
-    by_label, causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole,
-    with_users,
+    by_label, causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, with_users,
 };
 use super::gateway;
 use super::hang::{hang, never_answered};
@@ -19,22 +18,9 @@ use super::outlasts::outlasts;
 use super::realism::setting;
 use super::say::{clock, counted, found, lacks, part, words};
 use super::systems;
-use crate::verdict::{About, Confidence, Finding, Said, Words};
+use crate::verdict::{About, Confidence, Said, Words};
 
-/// Smallest number of first requests of a label, and smallest failed share among them, for a plan fault. k6's rule uses
-/// 15 % of the first 100 iterations.
-const EARLY_SAMPLES: u64 = 100;
-const EARLY_SHARE: f64 = 0.15;
-/// Number of first requests that do not all succeed by chance if half of the requests fail.
-const FIRST_SAMPLES: u64 = 10;
-const HALF: f64 = 0.5;
-/// Failed share from which on a label counts as always failing.
-const ALWAYS: f64 = 0.9;
-/// Largest share of a run's most users for a light load, and the factor within which the failed share counts as equal
-/// under full load.
-const LIGHT: f64 = 0.25;
-const SAME: f64 = 2.0;
-/// Smallest share of the errors after the stop; and largest failed share before the stop, relative to that after it.
+/// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
 /// A cause is over if the run continues without it for this time in ms and as a share of the run. A shorter time in ms
@@ -64,8 +50,12 @@ const SHORT_MS: i64 = 10_000;
 /// Returns an error as text: code and message on one line, cut to a maximum length. JMeter's prefixes for errors
 /// outside of HTTP are removed.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
+    record.causes.get(cause).map_or_else(String::new, words_of)
+}
+
+/// An error as it reads: code and message, on one line and not too long. JMeter's marks of what is no HTTP are left out.
+pub fn words_of(cause: &CauseName) -> String {
     const MOST: usize = 120;
-    let Some(cause) = record.causes.get(cause) else { return String::new() };
     let code = cause.code.strip_prefix("Non HTTP response code: ");
     let code = code.map_or(&*cause.code, |class| class.rsplit('.').next().unwrap_or(class));
     let message = cause.message.strip_prefix("Non HTTP response message: ");
@@ -453,7 +443,7 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
 
 /// Returns the name of the samples that show a failure: a run keeps some complete samples; a result file has a row for
 /// each.
-fn samples(record: &Record) -> Words {
+pub(super) fn samples(record: &Record) -> Words {
     if record.has.generator {
         words!("the kept samples", "保留的样本")
     } else {
@@ -466,153 +456,7 @@ pub(super) fn sheds(cause: &CauseName) -> bool {
     matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
-/// The first requests of a label: their number, their errors, the index of the second in which they end, and the failed
-/// share of all requests of the label.
-#[derive(Clone, Copy, Default)]
-struct Early {
-    n: u64,
-    errors: u64,
-    end: usize,
-    share: f64,
-    /// At least the first ten requests of the label succeeded.
-    begins_well: bool,
-}
-
-/// Returns the first requests of all labels, in one pass over them: there may be many labels and many seconds.
-fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
-    let mut all = vec![(Early::default(), 0, 0); labels];
-    for (at, second) in seconds.iter().enumerate() {
-        for (label, n, errors) in second.labels.counts() {
-            let Some((early, all, all_errors)) = all.get_mut(label as usize) else { continue };
-            (*all, *all_errors) = (*all + n, *all_errors + errors);
-            if early.n < EARLY_SAMPLES {
-                (early.n, early.errors, early.end) = (early.n + n, early.errors + errors, at);
-                early.begins_well |= early.errors == 0 && early.n >= FIRST_SAMPLES;
-            }
-        }
-    }
-    let share = |(early, all, errors): (Early, u64, u64)| Early {
-        share: errors as f64 / all.max(1) as f64,
-        ..early
-    };
-    all.into_iter().map(share).collect()
-}
-
-/// Returns the most frequent cause that occurred first at this label; otherwise the most frequent cause of all.
-fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
-    let all = causes(whole(record));
-    let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);
-    let own = all.iter().find(|(cause, _)| is_own(*cause));
-    own.or_else(|| all.first()).map(|(cause, _)| *cause)
-}
-
-pub(super) fn plan_fault(record: &Record) -> Said {
-    if !record.knows_errors() {
-        return lacks!("the column success", "success 列");
-    }
-    let seconds = whole(record);
-    if requests(seconds) < EARLY_SAMPLES {
-        return lacks!("100 requests", "100 个请求");
-    }
-    let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
-    let early = early(seconds, record.labels.len());
-    let labels = (0..).zip(record.labels.iter().zip(early)).filter(|(_, of)| !of.0.transaction);
-    for (number, (label, early)) in labels {
-        let Early { n: early, errors: early_errors, end, share, begins_well } = early;
-        if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
-            continue;
-        }
-        let share_early = early_errors as f64 / early as f64;
-        // In the second in which a target goes away, users without pauses fail hundreds of times.
-        if begins_well && share_early >= HALF {
-            continue;
-        }
-        let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
-        // Without a light load at the start, only a label that always fails is independent of the load.
-        let by_plan = if light {
-            share * SAME >= share_early && share <= share_early * SAME
-        } else {
-            share >= ALWAYS
-        };
-        let name = &label.name;
-        let cause = cause_of_label(record, name);
-        let shed = cause.is_some_and(|cause| record.causes.get(cause).is_some_and(sheds));
-        if !by_plan || shed {
-            continue;
-        }
-        let of_load = !light
-            && !fails_lightly(record, number, most_users)
-            && cause.is_none_or(|cause| record.causes.get(cause).is_none_or(comes_of_load));
-        let shares = (early, share_early, share);
-        let finding = fails_at_first(record, (name, cause), shares, of_load);
-        return finding
-            .with("early_error_share", share_early, "share", span(&seconds[..=end]))
-            .with("error_share", share, "share", span(seconds))
-            .explaining(&["errors_named"])
-            .said();
-    }
-    Said::Nothing
-}
-
-/// True if a label already fails always under light load, as far as a few of its requests show.
-fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
-    let is_light = |users: u64| users == 1 || users as f64 <= LIGHT * most_users as f64;
-    let light = with_users(whole(record)).filter(|(users, _)| record.has.users && is_light(*users));
-    let of_label = light.flat_map(|(_, second)| second.labels.counts()).filter(|of| of.0 == label);
-    let (n, errors) = of_label.fold((0, 0), |sum, (_, n, errors)| (sum.0 + n, sum.1 + errors));
-    n >= FIRST_SAMPLES && errors as f64 >= ALWAYS * n as f64
-}
-
-/// True if an overload can also cause the error. A missing page, a refused login or a response that fails an assertion
-/// does not come from overload.
-fn comes_of_load(cause: &CauseName) -> bool {
-    let by_status = matches!(cause.code.parse::<u16>(), Ok(408 | 425 | 500 | 502..=504 | 507..));
-    let by_connection = matches!(
-        cause.outcome,
-        Outcome::Refused | Outcome::Reset | Outcome::Closed | Outcome::Timeout(_)
-    );
-    by_connection || cause.outcome == Outcome::Status && by_status
-}
-
-/// Builds the finding on a label that fails from its first requests on. The third argument holds the number of these
-/// requests, the failed share among them, and that of all requests. `of_load`: a load that is too high from the
-/// beginning is not excluded.
-fn fails_at_first(
-    record: &Record,
-    (name, cause): (&str, Option<usize>),
-    (early, share_early, share): (u64, f64, f64),
-    of_load: bool,
-) -> Finding {
-    let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
-    let text = text.map_or_else(String::new, |text| format!(" {text}"));
-    let (at_first, over, early) = (percent(share_early), percent(share), count(early));
-    let Words { en: samples, zh: samples_zh } = samples(record);
-    if of_load {
-        let said = words!(
-            "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all), and no lighter load went before: either the plan, its data, the address or a target that does not work at all is the cause, or a load that is too high from the beginning.{text}",
-            "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
-        );
-        return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
-            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
-            "用一个用户运行计划并查看{samples_zh}。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
-        ));
-    }
-    let said = words!(
-        "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
-        "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
-    );
-    found("plan_fault", About::Test, Confidence::Statistical, said)
-        .rules_out(words!(
-            "load: it fails from its first requests on",
-            "负载：从最初的请求就失败"
-        ))
-        .advise(words!(
-            "Run the plan with one user and look at {samples}; then correct URL, data, login or assertion.",
-            "用一个用户运行计划并查看{samples_zh}；然后更正 URL、数据、登录或断言。"
-        ))
-}
-
-/// Returns words on samples that were cut at the end of the run, in addition to the errors there.
+/// Words on samples that were cut off beside errors at the end.
 fn beside(cut: u64) -> (String, String) {
     let n = count(cut);
     let en = match cut {

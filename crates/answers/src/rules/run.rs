@@ -217,6 +217,23 @@ mod tests {
     }
 
     #[test]
+    fn a_hint_explains_nothing_that_is_more_than_a_hint() {
+        let explaining = |confidence| {
+            let Said::Found(found) = said("reason", About::Run, confidence) else { return None };
+            Some(Finding { explains: &["error"], ..*found })
+        };
+        let order = |confidence| {
+            let Said::Found(error) = said("error", About::Run, Confidence::Certain) else {
+                return Vec::new();
+            };
+            let all = explaining(confidence).into_iter().chain([*error]).collect();
+            in_order(all).iter().map(|finding| finding.id).collect::<Vec<_>>()
+        };
+        assert_eq!(order(Confidence::Statistical), ["reason", "error"]);
+        assert_eq!(order(Confidence::Hint), ["error", "reason"]);
+    }
+
+    #[test]
     fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
         let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
         let lacks =

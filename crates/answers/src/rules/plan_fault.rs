@@ -1,0 +1,209 @@
+//! A label that fails from its first requests on: by the plan, the address, or a target that does not work at all; or by a
+//! load that nothing lighter went before.
+
+use record::{CauseName, Record, Second};
+use stats::Outcome;
+use stats::grouped::{count, percent};
+
+use super::errors::{reads, samples, sheds};
+use super::figures::{causes, requests, span, whole, with_users};
+use super::say::{found, lacks, words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
+
+/// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
+const EARLY_SAMPLES: u64 = 100;
+const EARLY_SHARE: f64 = 0.15;
+/// Of requests of which half fail, so many do not succeed at first by chance.
+const FIRST_SAMPLES: u64 = 10;
+const HALF: f64 = 0.5;
+/// A label that fails this often fails always.
+const ALWAYS: f64 = 0.9;
+/// Share of a run's most users up to which the load is light, and the factor within which the share of errors is the same
+/// under the full load.
+const LIGHT: f64 = 0.25;
+const SAME: f64 = 2.0;
+
+/// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
+#[derive(Clone, Copy, Default)]
+struct Early {
+    n: u64,
+    errors: u64,
+    end: usize,
+    share: f64,
+    /// Errors in all.
+    all_errors: u64,
+    /// The very first of them succeeded, ten at least.
+    begins_well: bool,
+}
+
+/// Those of all labels, in one pass over them: there may be many labels and many seconds.
+fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
+    let mut all = vec![(Early::default(), 0, 0); labels];
+    for (at, second) in seconds.iter().enumerate() {
+        for (label, n, errors) in second.labels.counts() {
+            let Some((early, all, all_errors)) = all.get_mut(label as usize) else { continue };
+            (*all, *all_errors) = (*all + n, *all_errors + errors);
+            if early.n < EARLY_SAMPLES {
+                (early.n, early.errors, early.end) = (early.n + n, early.errors + errors, at);
+                early.begins_well |= early.errors == 0 && early.n >= FIRST_SAMPLES;
+            }
+        }
+    }
+    let share = |(early, all, errors): (Early, u64, u64)| Early {
+        share: errors as f64 / all.max(1) as f64,
+        all_errors: errors,
+        ..early
+    };
+    all.into_iter().map(share).collect()
+}
+
+/// The most frequent cause that a label was the first to have; the most frequent of all where it was the first of none.
+fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
+    let all = causes(whole(record));
+    let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);
+    let own = all.iter().find(|(cause, _)| is_own(*cause));
+    own.or_else(|| all.first()).map(|(cause, _)| *cause)
+}
+
+pub(super) fn plan_fault(record: &Record) -> Said {
+    if !record.knows_errors() {
+        return lacks!("the column success", "success 列");
+    }
+    let seconds = whole(record);
+    if requests(seconds) < EARLY_SAMPLES {
+        return lacks!("100 requests", "100 个请求");
+    }
+    let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
+    let early = early(seconds, record.labels.len());
+    let labels = (0..).zip(record.labels.iter().zip(early)).filter(|(_, of)| !of.0.transaction);
+    for (number, (label, early)) in labels {
+        let Early { n: early, errors: early_errors, end, share, all_errors, begins_well } = early;
+        if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
+            continue;
+        }
+        let share_early = early_errors as f64 / early as f64;
+        // Users without pauses fail hundreds of times in the second in which a target goes away.
+        if begins_well && share_early >= HALF {
+            continue;
+        }
+        let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
+        // Without a light load at the start, only what fails always has nothing to do with load.
+        let by_plan = if light {
+            share * SAME >= share_early && share <= share_early * SAME
+        } else {
+            share >= ALWAYS
+        };
+        let name = &label.name;
+        let cause = cause_of_label(record, name);
+        let shed = cause.is_some_and(|cause| record.causes.get(cause).is_some_and(sheds));
+        if !by_plan || shed {
+            continue;
+        }
+        let blame = if share >= 1.0 && is_refusal(record, cause, all_errors) {
+            Blame::Address
+        } else if !light
+            && !fails_lightly(record, number, most_users)
+            && cause.is_none_or(|cause| record.causes.get(cause).is_none_or(comes_of_load))
+        {
+            Blame::Unknown
+        } else {
+            Blame::Plan
+        };
+        let shares = (early, share_early, share);
+        let finding = fails_at_first(record, (name, cause), shares, blame)
+            .with("early_error_share", share_early, "share", span(&seconds[..=end]))
+            .with("error_share", share, "share", span(seconds));
+        // What the kernel or the server said comes before what may be the reason for it.
+        return match blame {
+            Blame::Plan => finding.explaining(&["errors_named"]).said(),
+            Blame::Address | Blame::Unknown => finding.said(),
+        };
+    }
+    Said::Nothing
+}
+
+/// The things that may be the cause of a label that fails from its first requests on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blame {
+    /// The address: each connection was refused.
+    Address,
+    /// Plan, data, address or target, and not the load.
+    Plan,
+    /// Nothing rules out that the load is too high from the beginning.
+    Unknown,
+}
+
+/// Whether the cause is a refused connect, and that of all errors of its label.
+fn is_refusal(record: &Record, cause: Option<usize>, errors: u64) -> bool {
+    let Some(cause) = cause else { return false };
+    let is_refused = record.causes.get(cause).is_some_and(|one| one.outcome == Outcome::Refused);
+    let n = causes(whole(record)).into_iter().find(|(other, _)| *other == cause);
+    is_refused && n.is_some_and(|(_, n)| n >= errors)
+}
+
+/// Whether a label fails always under a light load already, as far as a few of its requests tell.
+fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
+    let is_light = |users: u64| users == 1 || users as f64 <= LIGHT * most_users as f64;
+    let light = with_users(whole(record)).filter(|(users, _)| record.has.users && is_light(*users));
+    let of_label = light.flat_map(|(_, second)| second.labels.counts()).filter(|of| of.0 == label);
+    let (n, errors) = of_label.fold((0, 0), |sum, (_, n, errors)| (sum.0 + n, sum.1 + errors));
+    n >= FIRST_SAMPLES && errors as f64 >= ALWAYS * n as f64
+}
+
+/// Whether an overload can make an error, too. A missing page, a login that is refused or an answer that is not the expected
+/// one are none.
+fn comes_of_load(cause: &CauseName) -> bool {
+    let by_status = matches!(cause.code.parse::<u16>(), Ok(408 | 425 | 500 | 502..=504 | 507..));
+    let by_connection = matches!(
+        cause.outcome,
+        Outcome::Refused | Outcome::Reset | Outcome::Closed | Outcome::Timeout(_)
+    );
+    by_connection || cause.outcome == Outcome::Status && by_status
+}
+
+/// The finding on a label that fails from its first requests on; their number, and the shares of errors among them and in
+/// all.
+fn fails_at_first(
+    record: &Record,
+    (name, cause): (&str, Option<usize>),
+    (early, share_early, share): (u64, f64, f64),
+    blame: Blame,
+) -> Finding {
+    let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
+    let text = text.map_or_else(String::new, |text| format!(" {text}"));
+    let (at_first, over, early) = (percent(share_early), percent(share), count(early));
+    let Words { en: samples, zh: samples_zh } = samples(record);
+    let no_load = words!("load: it fails from its first requests on", "负载：从最初的请求就失败");
+    if blame == Blame::Address {
+        let said = words!(
+            "Each connection for \"{name}\" was refused, from its first request on: nothing accepts connections at that address, and the load is not the cause.{text}",
+            "“{name}”的每个连接从最初的请求起都被拒绝：该地址没有接受连接的服务，原因不是负载。{text}"
+        );
+        return found("plan_fault", About::Test, Confidence::Arithmetic, said)
+            .rules_out(no_load)
+            .advise(words!(
+                "Check host and port of \"{name}\" in the plan, and whether the service listens there.",
+                "请检查计划中“{name}”的主机和端口，以及服务是否在该处监听。"
+            ));
+    }
+    if blame == Blame::Unknown {
+        let said = words!(
+            "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all), and no lighter load went before: either the plan, its data, the address or a target that does not work at all is the cause, or a load that is too high from the beginning.{text}",
+            "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
+        );
+        return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
+            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
+            "用一个用户运行计划并查看{samples_zh}。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
+        ));
+    }
+    let said = words!(
+        "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
+        "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
+    );
+    found("plan_fault", About::Test, Confidence::Statistical, said)
+        .rules_out(no_load)
+        .advise(words!(
+            "Run the plan with one user and look at {samples}; then correct URL, data, login or assertion.",
+            "用一个用户运行计划并查看{samples_zh}；然后更正 URL、数据、登录或断言。"
+        ))
+}
