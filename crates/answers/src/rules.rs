@@ -43,6 +43,7 @@ mod quota;
 mod rate_limit;
 mod reading;
 mod realism;
+mod regular;
 mod request_keys;
 mod resets;
 mod rhythm;

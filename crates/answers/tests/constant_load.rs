@@ -3,6 +3,9 @@
 // Each test binary uses only a part of the module `situations`.
 mod situations;
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
 use answers::random::Random;
 use answers::rules;
 use answers::verdict::Verdict;
@@ -233,4 +236,111 @@ fn a_load_that_grew_has_been_looked_at() {
     }));
     assert!(verdict.silent.contains(&"concurrency_limit"), "{:?}", verdict.unchecked);
     assert!(verdict.silent.contains(&"plateau"), "{:?}", verdict.unchecked);
+}
+
+/// Times of each user's requests, one after another, at workers that all users share: where one becomes free, a share of the
+/// times the next request to come takes it, and not the one that waits longest. So do locks that are not fair.
+struct Unfair {
+    takes: u64,
+    workers: usize,
+    share: f64,
+    /// Factors of the time in each quarter of a second, as of a machine that is busy with other programs.
+    slower: f64,
+}
+
+impl Unfair {
+    fn times(&self, load: &Users) -> Vec<VecDeque<u64>> {
+        let (mut random, mut busy) = (Random::new(load.seed), Random::new(load.seed + 100));
+        let factors: Vec<f64> = (0..=load.length / (S / 4))
+            .map(|_| 1.0 + (self.slower - 1.0) * busy.uniform())
+            .collect();
+        let mut times = vec![VecDeque::new(); load.users as usize];
+        // Arrivals, and ends of work: time, whether it is an end, user.
+        let mut events: BinaryHeap<_> =
+            (0..load.users).map(|user| Reverse((user * 500, false, user))).collect();
+        let mut queue: VecDeque<(u64, u64)> = VecDeque::new();
+        let mut free = self.workers;
+        while let Some(Reverse((at, is_end, user))) = events.pop() {
+            if at > load.length {
+                break;
+            }
+            let next = if is_end {
+                let first = if times[user as usize].len() == 1 { 100 } else { 0 };
+                events.push(Reverse((at + first + 200, false, user)));
+                free += 1;
+                if random.uniform() < self.share { None } else { queue.pop_front() }
+            } else if free > 0 {
+                Some((user, at))
+            } else {
+                queue.push_back((user, at));
+                None
+            };
+            if let Some((user, since)) = next {
+                free -= 1;
+                let factor = factors[(at / (S / 4)) as usize];
+                let done = at + (about(self.takes, &mut random) as f64 * factor) as u64;
+                times[user as usize].push_back(done - since);
+                events.push(Reverse((done, true, user)));
+            }
+        }
+        times
+    }
+
+    fn record(&self, load: &Users) -> Record {
+        let mut times = self.times(load);
+        run(load, move |request, _| {
+            good(times[request.user as usize].pop_front().unwrap_or(load.length))
+        })
+    }
+}
+
+#[test]
+fn a_queue_that_is_not_fair_is_waiting_too() {
+    let lock = Unfair { takes: 12 * MS, workers: 1, share: 0.15, slower: 1.0 };
+    let pool = Unfair { takes: 20 * MS, workers: 4, share: 0.15, slower: 1.0 };
+    for (users, target) in [(15, &lock), (40, &pool), (200, &pool)] {
+        for (seed, slower) in [(1, 1.0), (2, 1.0), (3, 1.4), (4, 1.4), (5, 1.8)] {
+            let load = Users { seed, ..at_once(users).seconds(20) };
+            let record = Unfair { slower, ..*target }.record(&load);
+            let first = rules::verdict(&record).findings.into_iter().next();
+            let words = first.map(|first| first.words.en).unwrap_or_default();
+            let place = format!("{users} users, {seed}, {slower}: {words}");
+            assert!(words.contains(&format!("/s at {users} users. Most of the ")), "{place}");
+            assert!(words.contains("is probably waiting: the first answers took "), "{place}");
+            assert!(words.ends_with("or throng capacity, to see the limit."), "{place}");
+        }
+    }
+}
+
+#[test]
+fn the_same_queue_of_a_fair_target_on_a_busy_machine_is_waiting() {
+    for (seed, slower) in [(1, 1.4), (2, 1.8), (3, 2.5)] {
+        for (users, workers, takes) in [(40, 4, 20 * MS), (15, 1, 12 * MS)] {
+            let target = Unfair { takes, workers, share: 0.0, slower };
+            let record = target.record(&Users { seed, ..at_once(users).seconds(20) });
+            let said = spoken(&record).1;
+            assert!(said.contains("is probably waiting"), "{users}, {seed}, {slower}: {said}");
+        }
+    }
+}
+
+#[test]
+fn answers_of_two_kinds_to_users_that_do_not_wait_are_no_queue() {
+    for seed in 1..=10 {
+        let load = Users { seed, ..at_once(40).seconds(40) };
+        // A cache that has one of seven; the same for each seventh request; and times of all lengths.
+        let by_chance = run(&load, |_, random| {
+            let is_hit = random.uniform() < 0.15;
+            good(about(if is_hit { 20 * MS } else { 220 * MS }, random))
+        });
+        let in_turn = run(&load, |request, random| {
+            good(about(if request.number % 7 == 0 { 20 * MS } else { 220 * MS }, random))
+        });
+        let spread = run(&load, |_, random| {
+            good((-(random.uniform().max(1e-6)).ln() * 200_000.0) as u64 + 5 * MS)
+        });
+        for (name, record) in [("chance", by_chance), ("turn", in_turn), ("spread", spread)] {
+            assert_eq!(spoken(&record).1, "", "{name}, {seed}");
+        }
+    }
 }

@@ -19,6 +19,7 @@ use super::figures::{
 use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
+use super::regular::are_regular;
 use super::run::Run;
 use super::say::{found, lacks, time, words};
 use super::slows::slows_by_itself;
@@ -40,7 +41,9 @@ const WINDOWS: usize = 4;
 const WINDOW: usize = 5;
 const FLAT: f64 = 0.05;
 const FLAT_MEDIAN: f64 = 0.15;
-/// Share of failures from which on the rule is silent: times of failures differ.
+/// The same of the rate where answers depend on each other: on a busy machine the limit itself varies.
+const UNSTEADY: f64 = 0.25;
+/// Share of failures from which on the rule is silent: failures have times of their own.
 const FAILED: f64 = 0.05;
 /// Smallest share of all response time that a label must have.
 const WEIGHS: f64 = 0.1;
@@ -96,12 +99,14 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
     // A rate set by the plan is not a limit of the target.
     let by_plan = record.frame.load.open || seconds.iter().any(|s| s.due > 0);
-    if failed > FAILED || by_plan || !is_flat(seconds) {
+    if failed > FAILED || by_plan || !is_flat(seconds, UNSTEADY) {
         return nothing_or_lacks(record);
     }
-    full_processors(record, seconds)
-        .or_else(|| waiting(record, seconds))
-        .or_else(|| one_direction(record, seconds))
+    let steady = is_flat(seconds, FLAT).then_some(seconds);
+    steady
+        .and_then(|seconds| full_processors(record, seconds))
+        .or_else(|| waiting(record, seconds, steady.is_some()))
+        .or_else(|| one_direction(record, steady?))
         .map_or_else(|| nothing_or_lacks(record), Finding::said)
 }
 
@@ -117,12 +122,12 @@ fn window(seconds: &[Second]) -> usize {
     (seconds.len() / WINDOWS).clamp(1, WINDOW)
 }
 
-/// True if the rate varies by no more than the limit and chance allow.
-fn is_flat(seconds: &[Second]) -> bool {
+/// Whether the rate varies by no more than that and chance allow.
+fn is_flat(seconds: &[Second], most: f64) -> bool {
     let length = window(seconds);
     let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();
     let chance = 1.0 / (mean(&rates) * length as f64).max(1.0).sqrt();
-    variation(&rates) <= FLAT + chance
+    variation(&rates) <= most + chance
 }
 
 /// Returns the rate and the users with which each sentence begins: "200/s at 40 users".
@@ -169,8 +174,8 @@ struct Waits {
     label: usize,
 }
 
-/// Returns the finding on responses that became slower when the queue built up, and remained slow.
-fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
+/// Answers that became slower when the queue built up, and stayed so. `is_steady`: the rate hardly varies.
+fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Finding> {
     let phases = sum(seconds, |s| s.all.phases.wait);
     let all = sum(seconds, |s| s.all.elapsed).max(1);
     if record.has.phases && (phases as f64) < IN_WAIT * all as f64 {
@@ -189,7 +194,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     labels.retain(|at| weights[*at] as f64 >= WEIGHS * all as f64);
     labels.sort_by_key(|at| std::cmp::Reverse(weights[*at]));
     let several = (0..record.labels.len()).filter(real).count() > 1;
-    let waits = labels.into_iter().find_map(|label| waits(record, seconds, label))?;
+    let waits = labels.into_iter().find_map(|label| waits(record, seconds, label, is_steady))?;
     if record.has.phases && receive > BEHIND * (waits.usual - waits.first) {
         return None;
     }
@@ -222,6 +227,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         "{zh}。{of_zh}很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
     );
     let finding = finding(record, seconds, said)
+        .explaining(&["bimodal", "warmup_unfinished"])
         .with("first", waits.first, "ms", span(seconds))
         .with("waiting", 1.0 - waits.first / waits.usual, "share", span(seconds));
     Some(match shared {
@@ -311,7 +317,7 @@ fn keeps_rate(
     })
 }
 
-fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
+fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> Option<Waits> {
     let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(|s| has(&s))?;
     let until = record.seconds.partition_point(|s| s.at_ms <= seconds[seconds.len() - 1].at_ms);
@@ -327,7 +333,11 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let early: Vec<&Second> = early.collect();
     let early_s = early.iter().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
     let usual = good(seconds, label);
-    if !builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label) {
+    // Where answers depend on each other there is a queue, however it began, and whichever request it takes next.
+    let is_shared = are_regular(seconds, label as u32);
+    if !is_shared
+        && !(is_steady && builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label))
+    {
         return None;
     }
     let answers = good(early.iter().copied(), label);
@@ -344,10 +354,12 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let part = |s: &Second| {
         s.labels.get(label as u32).map_or_else(Default::default, |part| (part.count, part.slots))
     };
-    if !of_all && !keeps_rate(&early, each, |_| at_once, part) {
+    if !is_shared && !of_all && !keeps_rate(&early, each, |_| at_once, part) {
         return None;
     }
-    if slows_by_itself(record, &record.seconds[from..], rate(seconds) * first / 1000.0) {
+    if !is_shared
+        && slows_by_itself(record, &record.seconds[from..], rate(seconds) * first / 1000.0)
+    {
         return None;
     }
     let other_work = |n: u64| are_smaller(&early, seconds, label, n);
@@ -366,11 +378,13 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
         .collect();
     let middle = ms(&usual, 0.5);
     let longer = middle >= LONGER * first && middle - first >= LONGER_MS;
-    let lasts = variation(&medians) <= FLAT_MEDIAN;
+    let lasts = is_shared || variation(&medians) <= FLAT_MEDIAN;
     let is_rarer = later <= RARER * before;
     let is_queue =
         || grows(&record.seconds[from..], (first, middle), label) && !other_work(as_fast(&early));
-    (longer && lasts && is_rarer && is_queue()).then_some(Waits { first, usual: middle, label })
+    // A queue that takes a new request before those that wait gives answers as fast all the time.
+    let is_queue = || if is_rarer { is_queue() } else { is_shared };
+    (longer && lasts && is_queue()).then_some(Waits { first, usual: middle, label })
 }
 
 /// Returns the finding if most of the time is spent in receiving or sending, at a constant number of bytes per second.

@@ -2,15 +2,19 @@
 //! before they count as checked.
 
 use record::{Record, Second};
+use stats::grouped::count;
 
-use super::figures::{in_all, in_flight, mean, whole, with_users};
+use super::errors::per_second;
+use super::figures::{in_all, in_flight, mean, rate, whole, with_users};
 use super::say::words;
 use crate::verdict::{Said, Words};
 
 /// Share of the usual load up to which a load is light, and the smallest number of samples under it.
 const LIGHT: f64 = 0.5;
 const LIGHT_SAMPLES: u64 = 10;
-/// Number of seconds over which the requests in flight are averaged.
+/// Share of a high load from which on a second has the full one.
+const NEARLY: f64 = 0.9;
+/// Seconds over which the requests in flight are averaged.
 const WINDOW: usize = 5;
 /// Largest number of consecutive seconds with less work among busy ones that still belong to the same load.
 const LULL: usize = 10;
@@ -52,9 +56,16 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     }
     let samples: u64 = light(seconds, &loads, high).map(|second| second.all.count).sum();
     (samples < LIGHT_SAMPLES).then(|| {
+        let full: Vec<Second> = seconds
+            .iter()
+            .zip(&loads)
+            .filter(|(_, load)| **load >= NEARLY * high)
+            .map(|(second, _)| in_all(second))
+            .collect();
+        let (each, n) = (per_second(rate(&full)), count(high as u64));
         words!(
-            "a light load before the full one: run with --ramp 30s --hold 30s, or throng capacity",
-            "满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
+            "a light load before the full one of {each}/s at {n} users: run with --ramp 30s --hold 30s, or throng capacity",
+            "{n} 个用户、{each}/s 的满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
         )
     })
 }

@@ -1,0 +1,131 @@
+//! Answers that come too regularly for users that do not wait for each other: a limit that they share deals them out.
+//!
+//! The number of answers that one user gets in a slot of time is whole, so that around its mean m it varies by {m}(1 − {m}) at
+//! least, {m} being the part of m behind the point. Users that are independent of each other add these variances up, however
+//! regular each of them is. Answers that vary less depend on each other. Of many users with short requests the bound is 0: then
+//! nothing is known.
+
+use record::Second;
+use record::second::SLOTS;
+
+use super::figures::{in_flight, mean};
+
+/// Slots of 100 ms that are taken together.
+const WIDTHS: [usize; 3] = [1, 2, 5];
+/// The bound, as a share of the mean, below which nothing is known.
+const BOUND: f64 = 0.3;
+/// Variance of answers that depend on each other, as a share of the bound, at most.
+const SHARE: f64 = 0.6;
+/// Independent values at least: the variance is then known to a fifth.
+const VALUES: usize = 60;
+/// Share of the users whose requests are in flight, at least: where users pause, timers may deal the requests out.
+const FLYING: f64 = 0.7;
+/// A second that is shorter or longer has other slots, ms.
+const MS: std::ops::RangeInclusive<u32> = 900..=1100;
+
+/// Whether a label's answers in these seconds come more regularly than those of users that do not wait for each other can.
+pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
+    let users = mean(&seconds.iter().map(|second| second.users as f64).collect::<Vec<_>>());
+    let flying = mean(&seconds.iter().map(in_flight).collect::<Vec<_>>());
+    if users < 2.0 || flying < FLYING * users {
+        return false;
+    }
+    let slots = |second: &Second| {
+        second.labels.get(label).map_or([0; SLOTS], |part| part.slots).map(f64::from)
+    };
+    let whole = seconds.iter().filter(|second| MS.contains(&second.ms));
+    let slots: Vec<[f64; SLOTS]> = whole.map(slots).collect();
+    let known = WIDTHS.iter().filter_map(|width| {
+        // A rate that changes from second to second makes no variance within one.
+        let mut variances = Vec::with_capacity(slots.len());
+        let mut means = Vec::with_capacity(slots.len());
+        for second in &slots {
+            let values: Vec<f64> = second.chunks(*width).map(|of| of.iter().sum()).collect();
+            let middle = mean(&values);
+            let squares = values.iter().map(|value| (value - middle).powi(2)).sum::<f64>();
+            variances.push(squares / (values.len() - 1) as f64);
+            means.push(middle);
+        }
+        let of_user = mean(&means) / users;
+        let rest = of_user.fract();
+        let bound = rest * (1.0 - rest) * users;
+        let values = slots.len() * (SLOTS / width - 1);
+        let is_known = values >= VALUES && bound >= BOUND * mean(&means);
+        is_known.then(|| (bound / mean(&means), mean(&variances) / bound))
+    });
+    let best = known.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.is_some_and(|(_, share)| share <= SHARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Part;
+
+    use super::*;
+    use crate::random::Random;
+
+    /// Seconds of so many users, each of which gets an answer after a time by chance and asks again at once. `limit`: workers
+    /// that serve all, the newest request first.
+    fn seconds(
+        users: usize,
+        limit: Option<usize>,
+        takes: impl Fn(&mut Random) -> f64,
+    ) -> Vec<Second> {
+        const LENGTH: usize = 30;
+        let mut random = Random::new(3);
+        let mut slots = vec![[0u32; SLOTS]; LENGTH];
+        let mut done = |at: f64| {
+            let slot = (at / 100.0) as usize;
+            if slot < LENGTH * SLOTS {
+                slots[slot / SLOTS][slot % SLOTS] += 1;
+            }
+        };
+        // Ends of the requests that are worked on; the others wait.
+        let mut working: Vec<f64> = Vec::new();
+        let mut waiting = users;
+        let mut now = 0.0;
+        while now < LENGTH as f64 * 1000.0 {
+            while waiting > 0 && limit.is_none_or(|limit| working.len() < limit) {
+                working.push(now + takes(&mut random));
+                waiting -= 1;
+            }
+            let first = (0..working.len()).min_by(|a, b| working[*a].total_cmp(&working[*b]));
+            now = working.swap_remove(first.expect("users ask"));
+            done(now);
+            waiting += 1;
+        }
+        let second = |slots: [u32; SLOTS]| {
+            let count = slots.iter().map(|n| u64::from(*n)).sum();
+            let part = Part { count, slots, ..Part::default() };
+            let all = Part { elapsed: users as u64 * 1_000_000_000, ..part.clone() };
+            Second {
+                ms: 1000,
+                users: users as u64,
+                all,
+                labels: vec![(0, part)].into(),
+                ..Second::default()
+            }
+        };
+        slots.into_iter().map(second).collect()
+    }
+
+    #[test]
+    fn answers_of_few_workers_are_regular_and_those_of_independent_users_are_not() {
+        let about = |ms: f64| move |random: &mut Random| ms * (0.8 + 0.4 * random.uniform());
+        let spread = |ms: f64| move |random: &mut Random| 2.0 * ms * random.uniform();
+        for users in [15, 40, 200] {
+            assert!(are_regular(&seconds(users, Some(1), about(12.0)), 0), "{users}");
+            assert!(are_regular(&seconds(users, Some(4), about(20.0)), 0), "{users}");
+            assert!(!are_regular(&seconds(users, None, spread(200.0)), 0), "{users}");
+            assert!(!are_regular(&seconds(users, None, about(220.0)), 0), "{users}");
+            let kinds = |random: &mut Random| if random.uniform() < 0.2 { 20.0 } else { 230.0 };
+            assert!(!are_regular(&seconds(users, None, kinds), 0), "{users}");
+        }
+        // Requests that take as long as a slot vary by nothing.
+        assert!(!are_regular(&seconds(40, None, |_| 100.0), 0));
+        // Users that pause.
+        let mut idle = seconds(40, Some(4), about(20.0));
+        idle.iter_mut().for_each(|second| second.all.elapsed /= 2);
+        assert!(!are_regular(&idle, 0));
+    }
+}
