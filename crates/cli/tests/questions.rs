@@ -88,7 +88,7 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
     assert!(ended.err.contains("too short to say how well the mean is known"), "{}", ended.err);
     let first = ended.out.lines().next().expect("a sentence");
-    let words = ["Limit: about ", "Throughput", "Highest throughput", "No point counts"];
+    let words = ["Limit: about ", "Throughput", "Highest throughput", "No answer: "];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
     // The verdict on the points is printed before the table.
     let verdict = ended.out.find("Verdict on the points\n").expect("a verdict");
@@ -147,13 +147,15 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     assert!(purposes.clone().any(|purpose| purpose == "overload"));
     assert_eq!(purposes.clone().next(), Some("light"));
     // If other programs fill the machine, the search's answer says so.
-    let says = if ended.out.contains("the machine was shared, and it was full") {
-        ["At least ", "At "]
+    let first = ended.out.lines().next().expect("a sentence");
+    let says = if ended.out.contains("on a machine of its own the target may take more") {
+        ["Limit on this machine: about ", "At least "]
     } else {
-        ["Limit: ", " held up to "]
+        ["Limit: about ", "Limit: "]
     };
-    assert!(ended.out.starts_with(says[0]) && ended.out.contains(says[1]), "{}", ended.out);
-    // The answer includes the verdict on the run that decided the limit.
+    assert!(says.iter().any(|says| first.starts_with(says)), "{first}");
+    assert!(first.contains(" held") && first.contains(&format!("; at {upper} ")), "{first}");
+    // The verdict on the run that decided.
     let limit = &capacity["limited_by"];
     assert_eq!(limit["load"].as_f64(), Some(upper));
     assert!(limit["criteria"][0]["criterion"].is_string(), "{limit}");
@@ -274,7 +276,9 @@ fn a_full_machine_that_the_target_shares_is_said() {
     assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
     assert_eq!(capacity["at_least"], true);
     let first = ended.out.lines().next().expect("a sentence");
-    assert!(first.starts_with("At least ") && first.ends_with(" it was full."), "{first}");
+    let says = ["At least ", "Limit on this machine: about "];
+    assert!(says.iter().any(|says| first.starts_with(says)), "{first}");
+    assert!(first.contains("p50 < 150ms held") && !first.contains("full"), "{first}");
     assert!(
         ended.out.contains("on a machine of its own the target may take more"),
         "{}",
@@ -367,7 +371,10 @@ fn points_at_which_the_generator_did_not_keep_up_do_not_count() {
         let why = point["excluded"].as_str().expect("a reason");
         assert!(why.starts_with("generator: ") && why.len() > 30, "{why}");
     }
-    assert!(out.starts_with("No point counts: see the notes below."), "{out}");
+    assert!(
+        out.starts_with("No answer: no point counts (see the notes below). The most that"),
+        "{out}"
+    );
     assert!(out.contains("(○) is not among the points of the model: generator: "), "{out}");
 }
 
@@ -578,7 +585,7 @@ fn ctrl_c_ends_a_search_with_what_there_is() {
     assert_eq!(capacity["probes"].as_array().map(Vec::len), Some(1));
     if !is_doubted(&capacity) {
         assert!(out.starts_with("At least 1 user "), "{out}");
-        assert!(out.contains("the search ended before anything larger was tried"), "{out}");
+        assert!(out.contains("The search ended before anything larger was tried"), "{out}");
     }
     assert!(out.contains("The search stopped early: the limits are those found so far"), "{out}");
 }

@@ -220,7 +220,7 @@ impl Search<'_> {
                     terminal::err(&format!("{name}: {}\n", text::line(&done)));
                     self.done.push(done);
                 }
-                Err(failed) => return stopped(&name, failed),
+                Err(failed) => return stopped(&name, failed, !self.done.is_empty()),
             }
         }
     }

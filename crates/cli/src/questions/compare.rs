@@ -474,7 +474,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
                     runs.push(made.record, &made.folder);
                 }
                 Err(failed) => {
-                    exit = stopped(&run.name, failed);
+                    exit = stopped(&run.name, failed, turn > 1);
                     break 'all;
                 }
             }

@@ -94,7 +94,7 @@ fn sweep(flags: SweepFlags) -> Exit {
             }
             Err(failed) => {
                 sweep.not_run = loads[number..].iter().copied().map(value).collect();
-                exit = stopped(&asked.name, failed);
+                exit = stopped(&asked.name, failed, !sweep.points.is_empty());
                 break;
             }
         }
@@ -222,11 +222,16 @@ fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Prints the reason for a missing run. Returns the matching exit code.
-pub(crate) fn stopped(name: &str, failed: Failed) -> Exit {
+/// Says why a run is missing; the exit code of that. `has_some`: others were made before, and are told.
+pub(crate) fn stopped(name: &str, failed: Failed, has_some: bool) -> Exit {
     match failed {
         Failed::Interrupted => {
-            terminal::warning("ended by you: what follows is what there is");
+            let words = if has_some {
+                "ended by you: what follows is what there is".to_owned()
+            } else {
+                format!("ended by you during {name}: there is no answer")
+            };
+            terminal::warning(&words);
             Exit::Interrupted
         }
         Failed::Run(exit, output) => {

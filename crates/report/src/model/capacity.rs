@@ -206,13 +206,14 @@ impl Searched<'_> {
         self.answer.lower.is_some() && !is_known
     }
 
-    /// Returns the answer: the limit, the load up to which the criteria held, and the behaviour beyond it.
+    /// Returns the answer: first the limit and the load up to which the criteria held, then the reasons for care and the
+    /// behaviour beyond that load.
     pub fn sentences(&self) -> Vec<Words> {
         let answer = self.answer;
         let Some(lower) = answer.lower else { return vec![self.nothing_held()] };
         let unit = self.axis.unit();
-        let shared = self.shared();
-        let mut out = self.up_to(lower);
+        let mut out = vec![self.first(lower)];
+        out.extend(self.no_more_than_a_bound());
         if let Some((upper, probe)) = answer.upper.and_then(|upper| Some((upper, self.at(upper)?)))
             && answer.limit == Limit::Criteria
             && !self.held_on_the_whole(upper)
@@ -223,7 +224,7 @@ impl Searched<'_> {
                 format!("{at} {}时：{}。", unit.zh, they.zh),
             ));
         }
-        if let (Some(shared), Some(upper)) = (shared, answer.upper) {
+        if let (Some(shared), Some(upper)) = (self.shared(), answer.upper) {
             let at = load(upper);
             out.push(words(
                 format!(
@@ -253,18 +254,43 @@ impl Searched<'_> {
                 ),
             ));
         }
-        // If the first sentence names the limit, it includes these figures already.
-        if answer.limit != Limit::Criteria || shared.is_some() {
-            out.extend(self.concurrency());
-        }
         out
     }
 
-    /// Returns the first sentence, with the reason if the answer is only a lower bound.
-    fn up_to(&self, lower: f64) -> Vec<Words> {
-        let answer = self.answer;
+    /// Returns the first sentence: the limit, if it is known, and the load up to which the criteria held.
+    fn first(&self, lower: f64) -> Words {
         let criteria = self.criteria.join(", ");
-        let (unit, at) = (self.axis.unit(), load(lower));
+        let (unit, unit_zh, at) = (self.unit_of(lower), self.axis.unit().zh, load(lower));
+        let held = if self.at_least() {
+            words(
+                format!("{criteria} held up to {at} {unit} at least"),
+                format!("至少直到 {at} {unit_zh}，{criteria} 均达到"),
+            )
+        } else {
+            words(
+                format!("{criteria} held up to {at} {unit}"),
+                format!("直到 {at} {unit_zh}，{criteria} 均达到"),
+            )
+        };
+        let over = self.over();
+        if let Some(Concurrency { rate, at_once, alone_ms }) = self.at_once() {
+            let (rate, at_once, alone) = (number(rate), at_once_text(at_once), number(alone_ms));
+            let (of, of_zh) = if self.shared().is_some() {
+                ("Limit on this machine", "这台机器上的极限")
+            } else {
+                ("Limit", "极限")
+            };
+            return words(
+                format!(
+                    "{of}: about {rate} requests/s ({at_once} at once, {alone} ms each). {}{}.",
+                    held.en, over.en
+                ),
+                format!(
+                    "{of_zh}：约 {rate} 请求/秒（同时处理 {at_once} 个，每个 {alone} ms）。{}{}。",
+                    held.zh, over.zh
+                ),
+            );
+        }
         let (en, zh) = self.at(lower).map_or_else(Default::default, |probe| {
             let (rate, flight) = (number(probe.rate_per_s), counted(probe.in_flight));
             (
@@ -272,45 +298,56 @@ impl Searched<'_> {
                 format!("（{rate} 请求/秒，在途 {flight} 个）"),
             )
         });
-        match answer.limit {
-            Limit::Criteria if let Some(last) = self.not_recovered_from => {
-                let (last, unit_zh) = (load(last), unit.zh);
+        if self.at_least() {
+            return words(
+                format!("At least {at} {unit}{en}: {criteria} held{}.", over.en),
+                format!("至少 {at} {unit_zh}{zh}：{criteria} 达到{}。", over.zh),
+            );
+        }
+        words(
+            format!("Limit: {at} {unit}{en}. {}{}.", held.en, over.en),
+            format!("极限：{at} {unit_zh}{zh}。{}{}。", held.zh, over.zh),
+        )
+    }
+
+    /// Returns the end of the first sentence: the load at which the criteria did not hold.
+    fn over(&self) -> Words {
+        let known = self.answer.upper.filter(|_| self.answer.limit == Limit::Criteria);
+        let Some(upper) = known else { return words("", "") };
+        let (over, it) = (load(upper), if self.criteria.len() == 1 { "it" } else { "they" });
+        let unit_zh = self.axis.unit().zh;
+        if self.held_on_the_whole(upper) {
+            return words(
+                format!("; at {over} {it} did not in part of the time"),
+                format!("；{over} {unit_zh}时有一部分时间未达到"),
+            );
+        }
+        words(format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
+    }
+
+    /// Returns the reasons for which the answer is only a lower bound.
+    fn no_more_than_a_bound(&self) -> Vec<Words> {
+        let Words { en: unit, zh: unit_zh } = self.axis.unit();
+        match self.answer.limit {
+            Limit::Criteria => self.not_recovered_from.map_or_else(Vec::new, |last| {
+                let last = load(last);
                 vec![words(
                     format!(
-                        "At least {at} {}{en}: {criteria} held. The target did not recover from the probe at {last} {}: after it the criteria did not hold at the lightest load either, so the search ended there.",
-                        self.unit_of(lower),
-                        unit.en
+                        "The target did not recover from the probe at {last} {unit}: after it the criteria did not hold at the lightest load either, so the search ended there."
                     ),
                     format!(
-                        "至少 {at} {unit_zh}{zh}：{criteria} 达到。被测系统未从 {last} {unit_zh}的试探中恢复：此后最轻负载也未达到标准，搜索就此结束。"
+                        "被测系统未从 {last} {unit_zh}的试探中恢复：此后最轻负载也未达到标准，搜索就此结束。"
                     ),
                 )]
-            }
-            Limit::Criteria if self.shared().is_some() => vec![words(
-                format!(
-                    "At least {at} {}{en}: {criteria} held; the machine was shared, and it was full.",
-                    self.unit_of(lower)
-                ),
-                format!("至少 {at} {}{zh}：{criteria} 达到；机器为共用，且已满载。", unit.zh),
-            )],
-            Limit::Criteria => vec![self.limit(lower, &criteria, (&en, &zh))],
-            Limit::Generator => self.by_generator(&at, (&en, &zh), &criteria),
+            }),
+            Limit::Generator => self.by_generator(),
             Limit::Most if self.unfinished => vec![words(
-                format!(
-                    "At least {at} {}{en}: {criteria} held, and the search ended before anything larger was tried.",
-                    self.unit_of(lower)
-                ),
-                format!("至少 {at} {}{zh}：{criteria} 达到，搜索在尝试更大负载之前结束。", unit.zh),
+                "The search ended before anything larger was tried.",
+                "搜索在尝试更大负载之前结束。",
             )],
             Limit::Most => vec![words(
-                format!(
-                    "At least {at} {}{en}: {criteria} held, and nothing larger was to be tried (--at-most).",
-                    self.unit_of(lower)
-                ),
-                format!(
-                    "至少 {at} {}{zh}：{criteria} 达到，未要求尝试更大负载（--at-most）。",
-                    unit.zh
-                ),
+                "Nothing larger was to be tried (--at-most).",
+                "未要求尝试更大负载（--at-most）。",
             )],
         }
     }
@@ -322,68 +359,22 @@ impl Searched<'_> {
         here.peek().is_some() && here.all(|probe| probe.holds)
     }
 
-    /// Returns the limit as a sentence: the rate beyond the limit, if known, and the loads on both sides of it.
-    fn limit(&self, lower: f64, criteria: &str, (en, zh): (&str, &str)) -> Words {
-        let (unit, at) = (self.unit_of(lower), load(lower));
-        let unit_zh = self.axis.unit().zh;
-        let over = self.answer.upper.map_or_else(Default::default, |upper| {
-            let (over, it) = (load(upper), if self.criteria.len() == 1 { "it" } else { "they" });
-            if self.held_on_the_whole(upper) {
-                return (
-                    format!("; at {over} {it} did not in part of the time"),
-                    format!("；{over} {unit_zh}时有一部分时间未达到"),
-                );
-            }
-            (format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
-        });
-        let held = (
-            format!("{criteria} held up to {at} {unit}{}", over.0),
-            format!("直到 {at} {unit_zh}，{criteria} 均达到{}", over.1),
-        );
-        match self.at_once() {
-            Some(Concurrency { rate, at_once, alone_ms }) => {
-                let (rate, at_once, alone) =
-                    (number(rate), at_once_text(at_once), number(alone_ms));
-                words(
-                    format!(
-                        "Limit: about {rate} requests/s ({at_once} at once, {alone} ms each). {}.",
-                        held.0
-                    ),
-                    format!(
-                        "极限：约 {rate} 请求/秒（同时处理 {at_once} 个，每个 {alone} ms）。{}。",
-                        held.1
-                    ),
-                )
-            }
-            None => words(
-                format!("Limit: {at} {unit}{en}. {}.", held.0),
-                format!("极限：{at} {unit_zh}{zh}。{}。", held.1),
-            ),
-        }
-    }
-
-    /// Returns the sentences for a search in which the generator reached its limit instead of the target.
-    fn by_generator(&self, at: &str, (en, zh): (&str, &str), criteria: &str) -> Vec<Words> {
+    /// Returns the sentence for a search in which the generator reached its limit instead of the target.
+    fn by_generator(&self) -> Vec<Words> {
         let unit = self.axis.unit();
         let why = self.decided().and_then(|probe| probe.generator.clone());
         let why = why.unwrap_or_else(|| words("", ""));
         let over = load(self.answer.upper.unwrap_or_default());
-        vec![
-            words(
-                format!(
-                    "At least {at} {}{en}: {criteria} held there; above that the generator or its machine was overloaded, so the limit may be higher.",
-                    unit.en
-                ),
-                format!(
-                    "至少 {at} {}{zh}：{criteria} 在此达到；再往上负载机或其机器过载，因此极限可能更高。",
-                    unit.zh
-                ),
+        vec![words(
+            format!(
+                "At {over} {} the generator or its machine was overloaded, so the target may take more. {}.",
+                unit.en, why.en
             ),
-            words(
-                format!("At {over} {}: {}.", unit.en, why.en),
-                format!("{over} {}时：{}。", unit.zh, why.zh),
+            format!(
+                "{over} {}时负载机或其机器过载，因此被测系统可能承受更多。{}。",
+                unit.zh, why.zh
             ),
-        ]
+        )]
     }
 
     /// Returns warnings about the answer of the search.
@@ -505,19 +496,6 @@ impl Searched<'_> {
         let is_known = is_flat && is_light && over.in_flight >= 1.5 * at_once;
         let alone_ms = light.p50_us / 1000.0;
         is_known.then_some(Concurrency { rate: over.rate_per_s, at_once, alone_ms })
-    }
-
-    fn concurrency(&self) -> Option<Words> {
-        let Concurrency { rate, at_once, alone_ms } = self.at_once()?;
-        let (rate, alone, at_once) = (number(rate), number(alone_ms), at_once_text(at_once));
-        Some(words(
-            format!(
-                "At most {rate} requests/s, whatever the load: the target works on about {at_once} at a time, {alone} ms each."
-            ),
-            format!(
-                "无论负载多大，最多 {rate} 请求/秒：被测系统同时处理约 {at_once} 个，每个 {alone} ms。"
-            ),
-        ))
     }
 }
 

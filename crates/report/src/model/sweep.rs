@@ -166,10 +166,7 @@ pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
 fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
     let counted: Vec<&Point> = points.iter().filter(|point| point.excluded.is_none()).collect();
     let Some(best) = counted.iter().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s)) else {
-        return vec![words(
-            "No point counts: see the notes below.",
-            "没有可计入的测点：见下方说明。",
-        )];
+        return vec![none_counts(points, axis)];
     };
     let (unit, rate, at) = (axis.unit(), number(best.rate_per_s), load(best.load));
     let most = words(
@@ -204,6 +201,29 @@ fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
         }
         Model::Usl { .. } => vec![usl(choice, &most, &within)],
     }
+}
+
+/// Returns the sentence on points of which none counts: the highest rate of successful requests, which is no limit.
+fn none_counts(points: &[Point], axis: Axis) -> Words {
+    let good = |point: &Point| point.rate_per_s * (1.0 - point.error_share);
+    let most = points.iter().max_by(|a, b| good(a).total_cmp(&good(b)));
+    let Some(most) = most.filter(|most| good(most) > 0.0) else {
+        return words(
+            "No answer: no request succeeded at any load (see the notes below).",
+            "没有答案：任何负载下都没有请求成功（见下方说明）。",
+        );
+    };
+    let (rate, at) = (number(good(most)), axis.at(most.load));
+    words(
+        format!(
+            "No answer: no point counts (see the notes below). The most that succeeded was {rate} requests/s, at {}.",
+            at.en
+        ),
+        format!(
+            "没有答案：没有可计入的测点（见下方说明）。成功的最高速率为 {} 时的 {rate} 请求/秒。",
+            at.zh
+        ),
+    )
 }
 
 fn plateau(
