@@ -11,6 +11,7 @@ mod judging;
 mod live;
 pub(crate) mod monitors;
 mod phases;
+mod refusals;
 mod reports;
 mod settings;
 pub(crate) mod traces;

@@ -624,3 +624,23 @@ fn pipes_that_nobody_reads_or_writes_are_refused() {
     );
     assert_eq!(read.out.lines().last().map(str::trim), Some("4"), "{read:?}");
 }
+
+#[test]
+fn users_that_are_refused_without_end_are_told_once_while_they_go_on() {
+    let program = Program::new();
+    program.write("refused.jmx", program::ASKING);
+    let load = ["-Jport=1", "-Jloops=-1", "-Jusers=2", "--duration", "50s"];
+    let mut child = program.start(&[&["run", "refused.jmx"][..], &load].concat());
+    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let mut told = 0;
+    for line in lines.map_while(Result::ok) {
+        if line.contains("failed (") && line.contains(" and 2 users go on without a pause: ") {
+            told += 1;
+            signal(&child, rustix::process::Signal::INT);
+        }
+    }
+    assert_eq!((told, child.wait().expect("it ends").code()), (1, Some(130)));
+    let marks: Vec<_> =
+        seconds(&program).iter().map(|second| second["marks"].to_string()).collect();
+    assert!(marks.iter().any(|mark| mark.contains("go on without a pause")), "{marks:?}");
+}

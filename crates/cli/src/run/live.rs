@@ -7,6 +7,7 @@ use record::{Change, State};
 use stats::grouped::things;
 
 use super::phases::Phases;
+use super::refusals::Refusals;
 use super::traces::Traces;
 use super::waiting::Waiting;
 use crate::ctl::{Amount, Command};
@@ -25,6 +26,7 @@ pub(crate) struct Asked {
     /// Phases of the load (ramps, steps and holds) that have not started yet.
     phases: Phases,
     waiting: Waiting,
+    refusals: Refusals,
 }
 
 /// The parts of a run that a `throng ctl` request may use.
@@ -66,7 +68,8 @@ impl Asked {
             waiting if levels.iter().any(waits_for_starts) => waiting,
             waiting => waiting.for_answers_of(plan),
         };
-        Self { levels, users, rate, paused: false, phases, waiting }
+        let refusals = Refusals::default();
+        Self { levels, users, rate, paused: false, phases, waiting, refusals }
     }
 
     /// Updates the state of the test, and records phases that have started. `started` is the number of users started so
@@ -86,6 +89,10 @@ impl Asked {
         progress.set_state(state, self.users());
         let now_ms = stats::clock::now_ms();
         if let Some(words) = self.waiting.words((stopping, self.paused), now_ms, progress) {
+            traces.warn("throng", &words);
+        }
+        if let Some(words) = self.refusals.words(&progress.now()) {
+            progress.mark(Change::Note(words.clone()), &words);
             traces.warn("throng", &words);
         }
         if stopping {

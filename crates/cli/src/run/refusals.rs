@@ -1,0 +1,127 @@
+//! Users whose samples all fail at once and who go on without a pause, as in a loop without end around a sampler that is
+//! refused. The run says so once, as soon as it is known: such a load tells nothing of a target, and ends by no error.
+
+use answers::rules;
+use record::{CauseName, Now, Second};
+use stats::grouped::{count, things};
+
+/// Seconds in a row in which all samples fail, before it is said.
+const SECONDS: u32 = 3;
+/// Samples per second of a user who does not pause: with pauses, or with answers that take their time, there are fewer.
+const PER_USER: f64 = 50.0;
+/// A shorter piece of a second does not count, ms.
+const WHOLE_MS: u32 = 900;
+
+/// The seconds so far in which nothing but failures came.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    /// End of the last second that was looked at, epoch ms.
+    at_ms: i64,
+    seconds: u32,
+    samples: u64,
+    /// Time of these samples, ns.
+    elapsed: u64,
+    was_said: bool,
+}
+
+impl Refusals {
+    /// The words on users that fail without end, when it is time for them.
+    pub(super) fn words(&mut self, now: &Now<'_>) -> Option<String> {
+        self.look(now.second, now.causes)
+    }
+
+    fn look(&mut self, second: &Second, causes: &[CauseName]) -> Option<String> {
+        if self.was_said || second.at_ms == self.at_ms || second.ms < WHOLE_MS {
+            return None;
+        }
+        self.at_ms = second.at_ms;
+        let least = PER_USER * second.users.max(1) as f64 * f64::from(second.ms) / 1000.0;
+        let all = &second.all;
+        if all.errors < all.count || (all.count as f64) < least {
+            (self.seconds, self.samples, self.elapsed) = (0, 0, 0);
+            return None;
+        }
+        self.seconds += 1;
+        self.samples += all.count;
+        self.elapsed += all.elapsed;
+        if self.seconds < SECONDS {
+            return None;
+        }
+        self.was_said = true;
+        let most = second.causes.iter().max_by_key(|(_, n)| *n);
+        let cause = most.and_then(|(cause, _)| causes.get(*cause as usize)).map(rules::words_of);
+        let cause = cause.filter(|text| !text.is_empty());
+        let cause = cause.map_or_else(String::new, |text| format!(" ({text})"));
+        let each = self.elapsed as f64 / self.samples as f64 / 1e6;
+        Some(format!(
+            "all {} samples of the last {} failed{cause}, after {each:.2} ms each, and {} without a pause: \
+             correct the plan or start the target; --abort-if 'error% > 50 over 10s' ends such a run",
+            count(self.samples),
+            things(self.seconds.into(), "second"),
+            if second.users == 1 {
+                "1 user goes on".to_owned()
+            } else {
+                format!("{} users go on", count(second.users))
+            },
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Part;
+    use stats::Outcome;
+
+    use super::*;
+
+    /// A second of 2 users, of whose samples so many fail.
+    fn second(n: i64, (samples, errors): (u64, u64)) -> Second {
+        let all = Part { count: samples, errors, elapsed: samples * 50_000, ..Part::default() };
+        Second {
+            at_ms: n * 1000,
+            ms: 1000,
+            users: 2,
+            all,
+            causes: vec![(0, errors)],
+            ..Second::default()
+        }
+    }
+
+    fn causes() -> Vec<CauseName> {
+        vec![CauseName {
+            outcome: Outcome::Refused,
+            code: "Non HTTP response code: org.apache.http.conn.HttpHostConnectException".into(),
+            message: "Non HTTP response message: Connection refused".into(),
+            first_label: "get".into(),
+        }]
+    }
+
+    /// The words that seconds with these samples make, and the place of the second that made them.
+    fn said(seconds: &[(u64, u64)]) -> Vec<(usize, String)> {
+        let mut refusals = Refusals::default();
+        let words = seconds.iter().enumerate().flat_map(|(n, of)| {
+            let second = second(n as i64 + 1, *of);
+            // Events between two seconds look at the same one again.
+            let twice = [refusals.look(&second, &causes()), refusals.look(&second, &causes())];
+            twice.into_iter().flatten().map(move |words| (n, words))
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn failures_without_end_are_said_once() {
+        let said = said(&[(9000, 9000); 8]);
+        let words = "all 27 000 samples of the last 3 seconds failed (HttpHostConnectException: Connection refused), \
+             after 0.05 ms each, and 2 users go on without a pause: correct the plan or start the target; \
+             --abort-if 'error% > 50 over 10s' ends such a run";
+        assert_eq!(said, [(2, words.to_owned())]);
+    }
+
+    #[test]
+    fn users_that_pause_and_samples_that_succeed_are_no_failures_without_end() {
+        assert!(said(&[(90, 90); 8]).is_empty(), "45 a second for each user");
+        assert!(said(&[(9000, 8999); 8]).is_empty());
+        let between = [(9000, 9000), (9000, 9000), (9000, 8999), (9000, 9000), (9000, 9000)];
+        assert!(said(&between).is_empty());
+    }
+}
