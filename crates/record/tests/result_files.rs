@@ -103,8 +103,8 @@ fn a_sample_that_never_started_costs_no_other_row() {
 #[test]
 fn negative_times_are_no_times_and_a_row_of_time_0_does_not_stand_for_them() {
     let text = |times: &[i64]| {
-        let rows: String = times.iter().map(|at| format!("{at},5,a,true\n")).collect();
-        HEAD.to_owned() + &rows
+        let rows: Vec<String> = times.iter().map(|at| format!("{at},5,a,true\n")).collect();
+        HEAD.to_owned() + &rows.concat()
     };
     let record = of(text(&[-2000, -1000, 0]).as_bytes());
     assert_eq!(count(&record), 0);

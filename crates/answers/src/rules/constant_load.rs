@@ -335,9 +335,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let usual = good(seconds, label);
     // Where answers depend on each other there is a queue, however it began, and whichever request it takes next.
     let is_shared = are_regular(seconds, label as u32);
-    if !is_shared
-        && !(is_steady && builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label))
-    {
+    let builds_up = || builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label);
+    if !(is_shared || is_steady && builds_up()) {
         return None;
     }
     let answers = good(early.iter().copied(), label);
@@ -354,12 +353,9 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let part = |s: &Second| {
         s.labels.get(label as u32).map_or_else(Default::default, |part| (part.count, part.slots))
     };
-    if !is_shared && !of_all && !keeps_rate(&early, each, |_| at_once, part) {
-        return None;
-    }
-    if !is_shared
-        && slows_by_itself(record, &record.seconds[from..], rate(seconds) * first / 1000.0)
-    {
+    let is_limited = || of_all || keeps_rate(&early, each, |_| at_once, part);
+    let enough = rate(seconds) * first / 1000.0;
+    if !is_shared && (!is_limited() || slows_by_itself(record, &record.seconds[from..], enough)) {
         return None;
     }
     let other_work = |n: u64| are_smaller(&early, seconds, label, n);

@@ -212,10 +212,8 @@ pub(super) fn target_down(record: &Record) -> Said {
     };
     let seconds = &record.seconds;
     let clock_at = |at_ms: i64| clock(at_ms - record.frame.start_ms);
-    let begins = downs
-        .iter()
-        .map(|down| clock_at(first_start(record, down.first, |kept| is_down(kept.outcome))));
-    let begins: Vec<String> = begins.collect();
+    let began = |down: &Down| first_start(record, down.first, |kept| is_down(kept.outcome));
+    let begins: Vec<String> = downs.iter().map(|down| clock_at(began(down))).collect();
     let end_clock = clock_at(seconds[last.last].at_ms);
     let (about, about_zh) = ended(&seconds[last.last], &end_clock);
     let (who, who_zh) = who(record, &downs);

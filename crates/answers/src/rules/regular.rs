@@ -125,7 +125,9 @@ mod tests {
         assert!(!are_regular(&seconds(40, None, |_| 100.0), 0));
         // Users that pause.
         let mut idle = seconds(40, Some(4), about(20.0));
-        idle.iter_mut().for_each(|second| second.all.elapsed /= 2);
+        for second in &mut idle {
+            second.all.elapsed /= 2;
+        }
         assert!(!are_regular(&idle, 0));
     }
 }

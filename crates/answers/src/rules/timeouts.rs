@@ -132,6 +132,18 @@ fn silence(record: &Record) -> Option<Said> {
     )
 }
 
+/// Returns the number of requests that were given up after a time limit: of the operating system, or of the plan.
+fn given_up(record: &Record, by_system: bool) -> u64 {
+    let is_given_up = |cause: usize| {
+        record.causes.get(cause).is_some_and(|cause| {
+            matches!(cause.outcome, Outcome::Timeout(_))
+                && timed_out_by_system(&cause.message) == by_system
+        })
+    };
+    let list = causes(&record.seconds).into_iter().filter(|(cause, _)| is_given_up(*cause));
+    list.map(|(_, n)| n).sum()
+}
+
 /// Returns the finding on requests that failed at the same age.
 fn errors(record: &Record) -> Option<Said> {
     let seconds = &record.seconds;
@@ -141,21 +153,11 @@ fn errors(record: &Record) -> Option<Said> {
     if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
         return None;
     }
-    let given_up = |by_system: bool| {
-        let is_given_up = |cause: usize| {
-            record.causes.get(cause).is_some_and(|cause| {
-                matches!(cause.outcome, Outcome::Timeout(_))
-                    && timed_out_by_system(&cause.message) == by_system
-            })
-        };
-        let list = causes(seconds).into_iter().filter(|(cause, _)| is_given_up(*cause));
-        list.map(|(_, n)| n).sum::<u64>()
-    };
     // The operating system's own limit is known: errors_named has the advice on it.
-    if given_up(true) as f64 >= SAME_SHARE * n as f64 {
+    if given_up(record, true) as f64 >= SAME_SHARE * n as f64 {
         return None;
     }
-    let ours = given_up(false);
+    let ours = given_up(record, false);
     // Successful responses at the age of the failures show that the service takes that long: the failures then have no
     // time limit as their cause.
     let good = hist(seconds, |s| &s.all.service);

@@ -130,6 +130,18 @@ fn changed(of: &Difference, change: f64) -> String {
     if is_share(of.metric) { points(change).en } else { signed(change) }
 }
 
+/// Formats the cell of a difference in the table of two sweeps.
+fn cell(difference: &Difference) -> String {
+    let change = changed(difference, difference.change);
+    match difference.result {
+        Outcome::Different => change,
+        Outcome::BelowFloor | Outcome::None | Outcome::MayBeChance => format!("({change})"),
+        Outcome::Unknown | Outcome::OtherWork | Outcome::MostlyFailed | Outcome::Unread => {
+            format!("{change} ?")
+        }
+    }
+}
+
 /// Formats the comparison of two sweeps: a row per load, and the conclusions for the loads that differ.
 pub(super) fn sweeps(points: &[&Compared]) -> String {
     let times = points.iter().find_map(|point| point.comparison.as_ref());
@@ -157,22 +169,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
         };
         let cell = |metric: &str| {
             let found = comparison.all.differences.iter().find(|d| d.metric == metric);
-            found.map_or_else(
-                || "-".to_owned(),
-                |difference| {
-                    let change = changed(difference, difference.change);
-                    match difference.result {
-                        Outcome::Different => change,
-                        Outcome::BelowFloor | Outcome::None | Outcome::MayBeChance => {
-                            format!("({change})")
-                        }
-                        Outcome::Unknown
-                        | Outcome::OtherWork
-                        | Outcome::MostlyFailed
-                        | Outcome::Unread => format!("{change} ?"),
-                    }
-                },
-            )
+            found.map_or_else(|| "-".to_owned(), cell)
         };
         rows.push(
             std::iter::once(name.clone())
