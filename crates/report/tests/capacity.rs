@@ -105,13 +105,13 @@ fn the_limit_is_the_first_sentence_of_every_ending() {
 
 #[test]
 fn without_a_known_limit_the_load_that_held_is_the_first_sentence() {
-    let held = "At least 38 users (200 requests/s, 38.0 in flight): p99 < 200ms held";
+    let held = "At least 38 users (200 requests/s, 38 in flight): p99 < 200ms held";
     // The overload was not measured beyond doubt.
     let mut unknown = probes();
     unknown[1].verdict = Held::Doubtful;
     let known = answer(Some(38.0), Some(44.0), Limit::Criteria);
     let sentences = said(&unknown, &known, ENDED);
-    let limit = "Limit: 38 users (200 requests/s, 38.0 in flight). p99 < 200ms held up to 38 users; at 44 it did not.";
+    let limit = "Limit: 38 users (200 requests/s, 38 in flight). p99 < 200ms held up to 38 users; at 44 it did not.";
     assert_eq!(sentences[0], limit);
     let sentences = said(&unknown, &known, (false, Some(44.0)));
     assert_eq!(sentences[0], format!("{held}; at 44 it did not."));
