@@ -10,6 +10,7 @@
 mod groups;
 mod inside;
 mod pauses;
+mod threads;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -152,6 +153,7 @@ struct Gathered {
     fractions: bool,
     users: bool,
     groups: groups::Groups,
+    threads: threads::Threads,
     inside: inside::Inside,
     /// Errors of failed transactions that had no rows of their samples, by second, label and cause.
     failed: BTreeMap<(i64, u32, u32), u64>,
@@ -371,6 +373,9 @@ impl Gathered {
         if let Some(thread) = &thread {
             self.groups.add(thread, row.start_ms);
         }
+        if !transaction {
+            self.threads.add(thread.as_deref(), label, row.samples, row.errors);
+        }
         if row.errors > 0 && transaction {
             self.fail_transaction(fields, row, second, label, &message);
         } else if row.errors > 0 {
@@ -500,6 +505,7 @@ impl Gathered {
             },
             kept: self.kept,
             marks: self.groups.marks(),
+            threads: self.threads.sums(),
             has: Has { slots: true, users: self.users, kept: true, ..Has::default() },
             seconds,
             ..Record::default()

@@ -74,6 +74,9 @@ pub struct Record {
     /// Load changes and events of the run, in chronological order.
     pub marks: Vec<Mark>,
     pub kept: Vec<Kept>,
+    /// Requests and failures by thread and label, in order of their names. Empty where that is not known: a run does not
+    /// record it.
+    pub threads: Vec<ThreadSum>,
     pub has: Has,
     /// Problems of the file: parts that are missing because the file is truncated or damaged, and how odd rows were
     /// read.
@@ -178,6 +181,15 @@ pub struct Label {
     pub transaction: bool,
     /// Number of labels that differ only in digits or ids and are counted under this label; 0 if none.
     pub folded: u32,
+}
+
+/// The requests of a thread under one label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadSum {
+    pub thread: Arc<str>,
+    pub label: u32,
+    pub requests: u64,
+    pub failed: u64,
 }
 
 /// The cause of an error: outcome, response code and message.

@@ -445,6 +445,7 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
         settle(&mut second.checks);
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
+    record.threads.iter_mut().for_each(|sum| sum.label = number(sum.label));
     record.served.iter_mut().for_each(|pair| pair.1 = number(pair.1));
 }
 

@@ -1,0 +1,56 @@
+//! Requests and failures of each thread of a result file, by the names that its rows have.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ThreadSum;
+
+/// Pairs of a thread and a label that are counted. Of a file with more, no thread is known.
+const MOST: usize = 50_000;
+
+/// The sums of the threads that have samples.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    numbers: HashMap<Box<str>, u32>,
+    /// Requests and failures by number of the thread and label.
+    sums: HashMap<(u32, u32), (u64, u64)>,
+    /// Some row has no name of a thread, or there are too many threads.
+    is_unknown: bool,
+}
+
+impl Threads {
+    pub(super) fn add(&mut self, thread: Option<&str>, label: u32, requests: u64, failed: u64) {
+        if self.is_unknown {
+            return;
+        }
+        let Some(thread) = thread.filter(|name| !name.is_empty() && self.sums.len() < MOST) else {
+            *self = Self { is_unknown: true, ..Self::default() };
+            return;
+        };
+        let number = match self.numbers.get(thread) {
+            Some(number) => *number,
+            None => {
+                let number = self.numbers.len() as u32;
+                self.numbers.insert(thread.into(), number);
+                number
+            }
+        };
+        let sum = self.sums.entry((number, label)).or_default();
+        *sum = (sum.0 + requests, sum.1 + failed);
+    }
+
+    /// The sums in order of names and labels.
+    pub(super) fn sums(self) -> Vec<ThreadSum> {
+        let mut names: Vec<Arc<str>> = vec!["".into(); self.numbers.len()];
+        for (name, number) in self.numbers {
+            names[number as usize] = name.into();
+        }
+        let sum = |((thread, label), (requests, failed)): ((u32, u32), (u64, u64))| {
+            let thread = Arc::clone(&names[thread as usize]);
+            ThreadSum { thread, label, requests, failed }
+        };
+        let mut sums: Vec<ThreadSum> = self.sums.into_iter().map(sum).collect();
+        sums.sort_by(|a, b| (&a.thread, a.label).cmp(&(&b.thread, b.label)));
+        sums
+    }
+}
