@@ -7,8 +7,8 @@ use stats::grouped::percent;
 
 use super::courses::{Of, knows_load};
 use super::figures::{
-    Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, settled, span, sum,
-    times_of, windows,
+    answers, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, settled, span,
+    sum, times_of, windows,
 };
 use super::same_work::{self, other_answers};
 use super::say::{clock, found, lacks, same_load, time, words};
@@ -78,8 +78,18 @@ fn residues(values: &[f64]) -> (f64, f64) {
     (step, line)
 }
 
-fn medians(windows: &[Window]) -> Vec<f64> {
-    windows.iter().map(|w| w.p50).collect()
+/// Median times of answers in windows of so many seconds, ms. Failures have times of their own; a window without a good
+/// answer has the time of the one before.
+fn medians(seconds: &[Second], length: usize) -> Vec<f64> {
+    let mut before = 0.0;
+    let of = |seconds: &[Second]| {
+        let answers = answers(seconds);
+        if answers.total() > 0 {
+            before = ms(&answers, 0.5);
+        }
+        before
+    };
+    seconds.chunks_exact(length).map(of).collect()
 }
 
 /// True if the times of two parts are comparable: both have the same labels, or each single label also changed by this
@@ -110,7 +120,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let rates: Vec<f64> = all.iter().map(|w| w.rate).collect();
     let p95: Vec<f64> = all.iter().map(|w| w.p95).collect();
     let found_at = warm_up(&Course { rates: &rates, p95: &p95, ..Course::default() });
-    let values = medians(&windows(seconds, STEP_WINDOW));
+    let values = medians(seconds, STEP_WINDOW);
     let third = values.len() / 3;
     let (first, last) =
         (super::figures::median(&values[..third]), super::figures::median(&values[2 * third..]));
@@ -226,7 +236,7 @@ fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     {
         return None;
     }
-    let of_all = Growth::of(seconds, None, &medians(&windows(seconds, DRIFT_WINDOW)), 1);
+    let of_all = Growth::of(seconds, None, &medians(seconds, DRIFT_WINDOW), 1);
     if let Some(all) = of_all.filter(|_| is_of_same_work(record, early, late, 1.0)) {
         return Some(all);
     }
@@ -291,7 +301,7 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
     if seconds.len() < SECONDS - STEP_WINDOW || requests(seconds) < SAMPLES {
         return None;
     }
-    let values = medians(&windows(seconds, STEP_WINDOW));
+    let values = medians(seconds, STEP_WINDOW);
     let found_steps = steps_in(&values, CHANCE);
     let (step_left, line_left) = residues(&values);
     let step = lasting(&found_steps, SIZE, LASTS)

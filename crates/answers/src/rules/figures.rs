@@ -74,6 +74,13 @@ pub(crate) fn service<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> Hist
     hist(seconds, |s| &s.all.service)
 }
 
+/// Returns the times of the requests that did not fail.
+pub(crate) fn answers(seconds: &[Second]) -> Hist {
+    let all = service(seconds);
+    let failed = hist(seconds, |s| &s.all.failed);
+    if failed.total() == 0 { all } else { without(&all, &failed) }
+}
+
 /// Returns a quantile of a histogram in ms.
 pub(crate) fn ms(hist: &Hist, q: f64) -> f64 {
     hist.quantile(q) as f64 / 1000.0
@@ -256,18 +263,24 @@ pub(crate) fn mix_differs<'s>(
     apart > MIXED + (labels.len() as f64 / all_a.min(all_b)).sqrt()
 }
 
-/// Returns the service times of the selected labels, in one pass over the labels of all seconds.
+/// Returns the service times of the selected labels without failures, in one pass over the labels of all seconds.
 pub(crate) fn times_of<'s>(
     seconds: impl IntoIterator<Item = &'s Second>,
     is_one: impl Fn(&u32) -> bool,
 ) -> BTreeMap<u32, Hist> {
-    let mut times: BTreeMap<u32, Hist> = BTreeMap::new();
+    let mut times: BTreeMap<u32, (Hist, Hist)> = BTreeMap::new();
     for (label, part) in seconds.into_iter().flat_map(|second| &second.labels) {
         if is_one(&label) {
-            times.entry(label).or_default().add(&part.service);
+            let (all, failed) = times.entry(label).or_default();
+            all.add(&part.service);
+            failed.add(&part.failed);
         }
     }
-    times
+    let good = |(all, failed): (Hist, Hist)| match failed.total() {
+        0 => all,
+        _ => without(&all, &failed),
+    };
+    times.into_iter().map(|(label, both)| (label, good(both))).collect()
 }
 
 /// Median service times of a label in two periods, in ms.
