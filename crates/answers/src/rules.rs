@@ -19,6 +19,7 @@ mod defaults;
 mod delayed_ack;
 mod down;
 mod errors;
+mod failing_time;
 mod fails_above;
 pub(crate) mod figures;
 mod gateway;
@@ -64,6 +65,7 @@ mod steps;
 mod systems;
 mod timeouts;
 mod waiting_labels;
+mod whose;
 
 use record::Record;
 

@@ -1,10 +1,12 @@
-//! Detects failures in periods of equal length: a circuit breaker, or load shedding.
+//! Detects failures in periods of equal length: a circuit breaker, or load shedding. Codes or messages name it, or requests
+//! fail fast, each time after slower responses. Otherwise failures at equal intervals are those of a periodic job.
 
 use record::{Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent};
 
 use super::errors::{reads, sheds};
+use super::failing_time::{period, runs};
 use super::figures::{
     causes, deviation, hist, median, mix_differs, ms, requests, service, span, whole,
 };
@@ -20,6 +22,13 @@ const ALIKE: f64 = 0.15;
 const ALIKE_S: f64 = 1.0;
 /// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
+/// Seconds before a period of failures, smallest ratio of their response times to the usual ones, and smallest share of the
+/// periods that begin after such seconds.
+const BEFORE: usize = 2;
+const SLOWER: f64 = 1.5;
+const MOST: f64 = 0.7;
+/// Words of messages that name a breaker.
+const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];
 /// z of the runs test for p < .001, one-sided.
 const CHANCE: f64 = -3.1;
 const SAMPLES: u64 = 1000;
@@ -49,7 +58,11 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     };
     let codes = causes(seconds);
     let shed = codes.first().is_some_and(|(cause, _)| {
-        record.causes.get(*cause).is_some_and(|cause| sheds(cause) && &*cause.code != "429")
+        record.causes.get(*cause).is_some_and(|cause| {
+            let message = cause.message.to_lowercase();
+            let is_named = NAMES.iter().any(|word| message.contains(word));
+            is_named || sheds(cause) && &*cause.code != "429"
+        })
     });
     if is_of_other_kind(record, seconds, &is_failing) {
         return Said::Nothing;
@@ -57,20 +70,31 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let fast = failed < FASTER * good;
     let few_between = between <= 2 * whole_runs.len().max(1);
     let clear = z(&is_failing) < CHANCE;
-    if whole_runs.len() < RUNS || !alike || !few_between || !clear || !(fast || shed) {
+    let is_breaker = shed || fast && follows_slow_answers(seconds, &runs, good);
+    if whole_runs.len() < RUNS || !alike || !few_between || !clear || !is_breaker {
         return Said::Nothing;
     }
     let text = codes.first().map(|(cause, _)| reads(record, *cause)).unwrap_or_default();
     let (n, each) = (count(whole_runs.len() as u64), time(length * 1000.0));
     let (quick, usual) = (time(failed), time(good));
     let part = percent(is_failing.iter().filter(|f| **f).count() as f64 / is_failing.len() as f64);
+    let (even, even_zh) = match period(seconds, |second| second.all.errors) {
+        Some(period) => {
+            let every = time(period.every_s * 1000.0);
+            (
+                format!(" They begin every {every}, as those of a job would."),
+                format!("每 {every} 开始一次，定时任务也会如此。"),
+            )
+        }
+        None => Default::default(),
+    };
     found(
         "circuit_breaker",
         About::Target,
         Confidence::Statistical,
         words!(
-            "Failures come in {n} runs of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed. {text}",
-            "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{text}"
+            "Failures come in {n} runs of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed.{even} {text}",
+            "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{even_zh}{text}"
         ),
     )
     .with("runs", whole_runs.len() as f64, "times", span(seconds))
@@ -81,6 +105,16 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     ))
     .explaining(&["errors_named", "bimodal", "step_change", "reset_under_load", "plan_fault"])
     .said()
+}
+
+/// True if responses are slower than usual just before most periods of failures: slow responses open a breaker.
+fn follows_slow_answers(seconds: &[Second], runs: &[(usize, usize)], usual_ms: f64) -> bool {
+    let is_slower = |(at, _): &&(usize, usize)| {
+        let before = &seconds[at.saturating_sub(BEFORE)..*at];
+        let before = before.iter().filter(|second| 2 * second.all.errors < second.all.count);
+        ms(&service(before), 0.5) >= SLOWER * usual_ms
+    };
+    runs.iter().filter(is_slower).count() as f64 >= MOST * runs.len() as f64
 }
 
 /// True if the failures have another cause: refused connections mean that the target is gone, and failures of other
@@ -95,18 +129,6 @@ fn is_of_other_kind(record: &Record, seconds: &[Second], is_failing: &[bool]) ->
         picked.map(|(second, _)| second.clone()).collect()
     };
     is_away || mix_differs(record, &of(true), &of(false))
-}
-
-/// Returns the periods of true values: start and length of each.
-fn runs(values: &[bool]) -> Vec<(usize, usize)> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    for part in values.chunk_by(|a, b| a == b) {
-        if part[0] {
-            found.push((at, part.len()));
-        }
-        at += part.len();
-    }
-    found
 }
 
 /// Returns z of the runs test by A. Wald and J. Wolfowitz (1940): negative if there are fewer runs than chance

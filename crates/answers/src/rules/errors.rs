@@ -8,6 +8,7 @@ use record::{CauseName, Change, Ending, Kept, Mark, Record, Second};
 use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
 
+use super::failing_time::{at_intervals, each_fails};
 use super::figures::{
     by_label, causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, with_users,
 };
@@ -18,6 +19,7 @@ use super::outlasts::outlasts;
 use super::realism::setting;
 use super::say::{clock, counted, found, lacks, part, words};
 use super::systems;
+use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
@@ -195,14 +197,13 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     ))
 }
 
-/// Returns the label that has all errors and the number of its requests, if there are several labels.
-fn only_label(record: &Record, errors: u64) -> Option<(&str, u64)> {
+/// Returns the number of the label that has all errors and the number of its requests, if there are several labels.
+fn only_label(record: &Record, errors: u64) -> Option<(u32, u64)> {
     let sums = by_label(record, &record.seconds);
     let mut failing = sums.iter().filter(|(_, (_, bad))| *bad > 0);
     let (label, (good, bad)) = failing.next()?;
     let is_only = sums.len() > 1 && failing.next().is_none() && *bad == errors;
-    let label = record.labels.get(*label as usize).filter(|_| is_only)?;
-    Some((&label.name, good + bad))
+    is_only.then_some((*label, good + bad))
 }
 
 /// Returns words on the share of failed requests, and on the label if a single label has all failures.
@@ -211,6 +212,7 @@ fn share_of(record: &Record, errors: u64, all: u64) -> Words {
     let Some((label, requests)) = only_label(record, errors) else {
         return words!(" ({share})", "（{share}）");
     };
+    let label = record.labels.get(label as usize).map_or("", |label| &*label.name);
     let own = percent(errors as f64 / requests.max(1) as f64);
     words!(
         ", all of \"{label}\" ({own} of its requests, {share} of all)",
@@ -329,14 +331,20 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let at = seconds.iter().position(has).unwrap_or(0);
     let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
     let first_ms = first_end(record, at, of_cause);
-    let from_ms = first_start(record, at, of_cause).min(first_ms);
+    let start_ms = first_start(record, at, of_cause).min(first_ms);
+    // A request that fails soon says the moment by its end, one that waited by its start.
+    let from_ms = if first_ms - start_ms < WITHIN_MS { first_ms } else { start_ms };
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let failing = seconds[at..=last].iter().filter(|second| has(second)).count();
     let until = to.map(|second| Until::of(record, most, n, second));
-    let (when, when_zh) = times_of(record, from_ms, until, (failing, last + 1 - at));
+    let (when, when_zh) = at_intervals(record, most, from_ms)
+        .unwrap_or_else(|| times_of(record, from_ms, until, (failing, last + 1 - at)));
+    let end = if to.is_some() { last } else { seconds.len() - 1 };
+    let Words { en: each, zh: each_zh } =
+        each_fails(record, &seconds[at..=end], only_label(record, errors), (from_ms, to.is_some()));
     let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);
@@ -352,21 +360,30 @@ pub(super) fn errors_named(record: &Record) -> Said {
     };
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
-    let time = when_failing(seconds, (at, from_ms), to);
+    let time = when_failing(seconds, (at, start_ms), to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
+    let threads = whose::always(record);
+    let (whose, whose_zh) = threads.as_ref().map_or_else(Default::default, |threads| {
+        let Words { en, zh } = threads.words();
+        (format!(" {en}"), zh)
+    });
+    let advice = || match &threads {
+        Some(_) => Always::advice(),
+        None => advice(record, most, time),
+    };
     found(
         "errors_named",
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed{of}{within}. {the}, {times}: {text} ({when}{load}){more}.{ended}",
-            "{total_zh} 个请求失败{of_zh}{within_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
+            "{total} failed{of}{within}{each}. {the}, {times}: {text} ({when}{load}){more}.{ended}{whose}",
+            "{total_zh} 个请求失败{of_zh}{within_zh}{each_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}{whose_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
     .with("first_error", first_ms as f64, "epoch ms", (first_ms, first_ms))
-    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(record, most, time)))
+    .advise(cause.and_then(gateway::advice).unwrap_or_else(advice))
     .said()
 }
 

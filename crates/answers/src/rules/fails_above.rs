@@ -1,12 +1,13 @@
 //! Detects errors that begin above some number of requests in flight: a limit that refuses the requests beyond it (a
 //! semaphore, a pool without a queue, a full queue).
 //!
-//! There are two signs. First, no request fails below that number, and many fail above it. Second, the successful
+//! There are three signs. First, no request fails below that number, and many fail above it. Second, the successful
 //! requests in flight (Little's law) fit a system of K places that loses a request when all places are taken, at
 //! different loads. Of offered work A, such a system loses the share B(K, A) (A. K. Erlang, 1917; true for all
-//! distributions of the service time). Users that retry immediately make A large, and K is then the number in flight. A
-//! target that merely fails more under load, or a part of which died, shows a different K at each load. With a rate
-//! limit, the limit does not depend on the response time.
+//! distributions of the service time). Users that retry immediately make A large, and K is then the number in flight.
+//! Errors whose share grows with the load fit, too, while few requests fail. So the third sign: half of the requests fail
+//! at the highest load, or the number of successful requests in flight varies far less than if each request failed by
+//! chance. With a rate limit, the limit does not depend on the response time.
 //!
 //! Under a load that is always above the limit there is only one sign: the number of requests that succeed at the same
 //! time is constant. If users failed by chance, that number would vary. If refusals take as long as responses and users
@@ -23,6 +24,7 @@ use super::light::missing_light_load;
 use super::places::{LARGEST, MOST, Piece, failing_labels, is_of_limit, piece, times};
 use super::run::Run;
 use super::say::{found, lacks, words};
+use super::whose::{are_of_threads, or_threads};
 use super::{defaults, errors::per_second};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -60,6 +62,12 @@ const WITHIN_MS: f64 = 1.5;
 const WAITS: f64 = 0.3;
 /// Largest ratio of the time of failures to the time of successful responses.
 const LONGER: f64 = 1.1;
+/// Failed share at twice the load that a limit allows, and smallest number of pieces with it. Failed share of adjacent
+/// pieces whose variance counts, and smallest number of such pairs.
+const HALF: f64 = 0.5;
+const WITH_HALF: usize = 4;
+const THINNED: f64 = 0.1;
+const ADJACENT: usize = 20;
 /// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above this share of the
 /// estimate.
 const NARROW: f64 = 1.3;
@@ -193,7 +201,11 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     }
     let quiet = below.iter().map(|piece| piece.flying).fold(0.0, f64::max);
     let is_reached = |fit: &Fit| quiet >= REACHED * fit.k;
-    let Fit { k, half } = fit(&telling).or_else(|| fit_little(&telling).filter(is_reached))?;
+    let held = fit(&telling).filter(|_| is_held(in_time));
+    let Fit { k, half } = held.or_else(|| fit_little(&telling).filter(is_reached))?;
+    if in_time.iter().any(|piece| piece.good > (1.0 + FLAT) * k + 1.0) {
+        return None;
+    }
     let threshold = above[0].flying;
     if threshold < k - BELOW * k.sqrt() || threshold > BEYOND * k + 1.0 {
         return None;
@@ -209,6 +221,27 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
         labels: 1,
         users: 0.0,
     })
+}
+
+/// True if the number of requests that succeed at the same time is limited, not the share. A share that grows with the load
+/// no longer fits a limit when half of the requests fail. Below, the number of successful requests in flight would vary by
+/// chance. The differences of adjacent pieces show the variance, since a growing load hardly changes them.
+fn is_held(in_time: &[Piece]) -> bool {
+    if in_time.iter().filter(|piece| piece.lost() >= HALF).count() >= WITH_HALF {
+        return true;
+    }
+    let is_thinned = |piece: &Piece| piece.lost() >= THINNED && piece.failed >= IN_PIECE;
+    let pairs = in_time.windows(2).filter(|pair| pair.iter().all(is_thinned));
+    let (mut varies, mut chance, mut n) = (0.0, 0.0, 0);
+    for pair in pairs {
+        let (a, b) = (&pair[0], &pair[1]);
+        varies += (a.good - b.good).powi(2) / 2.0;
+        let takes = a.good / a.rate.max(1e-3);
+        let by_chance = a.count as f64 * a.lost() * (1.0 - a.lost());
+        chance += by_chance * (takes / a.length).powi(2);
+        n += 1;
+    }
+    n >= ADJACENT && varies <= EVEN * chance
 }
 
 /// Finds the limit under a load that is always above it: the number of requests that succeed at the same time is
@@ -442,15 +475,17 @@ impl Limit {
             );
         }
         words!(
-            "Errors begin above about {k} requests in flight{of}{range}: a limit of {k} (semaphore, pool, queue). {failed} requests failed above it, hardly any of {calm} below it, and no more than that were in flight of those that were answered.{or}",
-            "在途请求{of_zh}超过约 {k} 个{range_zh}后开始出错：存在数值为 {k} 的限制（信号量、连接池、队列）。超过后有 {failed} 个请求失败，低于该值时 {calm} 个请求几乎没有失败；得到响应的请求在途也不超过该数。{or_zh}"
+            "Errors begin above about {k} requests in flight{of}{range}: a limit of {k} (semaphore, pool, queue). {failed} requests failed above it, and hardly any of {calm} below it.{or}",
+            "在途请求{of_zh}超过约 {k} 个{range_zh}后开始出错：存在数值为 {k} 的限制（信号量、连接池、队列）。超过后有 {failed} 个请求失败，低于该值时 {calm} 个请求几乎没有失败。{or_zh}"
         )
     }
 
-    fn finding(&self, at: Span) -> Finding {
+    fn finding(&self, record: &Record, at: Span) -> Finding {
         let named = self.named();
         let k = count(named as u64);
-        let finding = found(ID, About::Target, Confidence::Statistical, self.words(&k));
+        let (said, or) = (self.words(&k), or_threads(record));
+        let said = Words { en: said.en + &or.en, zh: said.zh + &or.zh };
+        let finding = found(ID, About::Target, Confidence::Statistical, said);
         finding
             .between("limit", self.k, "requests", Some((self.low, self.high)), at)
             .with("rate", self.rate, "1/s", at)
@@ -475,11 +510,11 @@ pub(super) fn fails_above(run: &Run<'_>) -> Said {
     if !record.knows_errors() {
         return lacks!("the column success", "success 列");
     }
-    if run.finds("rate_limit") || run.finds("target_down") {
+    if run.finds("rate_limit") || run.finds("target_down") || are_of_threads(record) {
         return Said::Nothing;
     }
     match limit(record).filter(|limit| limit.fixed != Fixed::Rate) {
-        Some(limit) => limit.finding(span(whole(record))).said(),
+        Some(limit) => limit.finding(record, span(whole(record))).said(),
         None if causes(whole(record)).iter().any(|sum| is_of_limit(record, sum.0)) => {
             missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
         }

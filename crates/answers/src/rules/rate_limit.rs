@@ -13,6 +13,7 @@ use super::gateway;
 use super::light::{is_answered, loaded, nothing_or_lacks};
 use super::say::{found, time, words};
 use super::short_wait::short_wait;
+use super::whose::{are_of_threads, or_threads};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
@@ -241,6 +242,12 @@ fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
     10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
 }
 
+/// True if no limiter causes such a failure: the request is wrong, or its user may not send it.
+fn is_of_request(record: &Record, cause: usize) -> bool {
+    let code = record.causes.get(cause).and_then(|cause| cause.code.parse::<u16>().ok());
+    code.is_some_and(|code| (400..500).contains(&code) && code != 429)
+}
+
 /// Returns the finding on responses at a fixed rate, regardless of the requested rate, with refusals faster than
 /// responses.
 fn constant_answers(record: &Record) -> Option<Said> {
@@ -259,10 +266,16 @@ fn constant_answers(record: &Record) -> Option<Said> {
     let fast = failed < FASTER * ms(&service(seconds), 0.9);
     let range = asked.iter().copied().fold(0.0, f64::max)
         / asked.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
-    if !fails_and_succeeds(record, seconds) {
+    let sums = causes(seconds);
+    let of_requests = sums.iter().filter(|sum| is_of_request(record, sum.0)).map(|sum| sum.1);
+    let is_wrong = 2 * of_requests.sum::<u64>() > sums.iter().map(|sum| sum.1).sum();
+    if is_wrong || !fails_and_succeeds(record, seconds) {
         return None;
     }
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
+        return None;
+    }
+    if are_of_threads(record) {
         return None;
     }
     // A rate limiter refuses requests at once. Where failed requests have waited for a place before, it is a pool or a
@@ -276,6 +289,7 @@ fn constant_answers(record: &Record) -> Option<Said> {
     }
     let or = at_once.filter(|limit| limit.fixed == Fixed::Either).map(|limit| limit.or());
     let Words { en: or, zh: or_zh } = or.unwrap_or_else(|| words!("", ""));
+    let Words { en: else_of, zh: else_of_zh } = or_threads(record);
     let rate = mean(&good);
     let (through, most) = (per_second(rate), per_second(asked.iter().copied().fold(0.0, f64::max)));
     Some(
@@ -284,8 +298,8 @@ fn constant_answers(record: &Record) -> Option<Said> {
             About::Target,
             Confidence::Statistical,
             words!(
-                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.{or}",
-                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。{or_zh}"
+                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.{or}{else_of}",
+                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。{or_zh}{else_of_zh}"
             ),
         )
         .with("passed", rate, "1/s", span(seconds))

@@ -1,4 +1,7 @@
 //! Detects connections that the target resets or refuses above some load.
+//!
+//! Time and load grow together while users start. The load is the cause if the share of resets keeps growing with it, or if
+//! a lighter load after the first reset has none. Otherwise the cause may be a moment, and the rule does not decide.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -7,6 +10,7 @@ use stats::grouped::count;
 use super::defaults;
 use super::figures::{in_flight, requests, span, sum, whole, with_users};
 use super::say::{counted, found, lacks, words};
+use super::whose::{are_of_threads, or_threads};
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Smallest number of resets for a threshold; smallest number of seconds and of samples without resets below it.
@@ -17,6 +21,13 @@ const QUIET_SAMPLES: u64 = 300;
 const ABOVE: f64 = 0.5;
 /// Share of all resets, in order of load, at which the threshold lies; fewer resets below it are tolerated.
 const FEW: f64 = 0.02;
+/// The share of resets in the upper half of the loads above the threshold, as a multiple of that in the lower half; and how
+/// many standard deviations of a Poisson number it lies above.
+const GROWS: f64 = 1.4;
+const BEYOND: f64 = 3.0;
+/// Seconds of a lighter load behind the first reset, and their requests.
+const LATER_SECONDS: usize = 5;
+const LATER_SAMPLES: u64 = 100;
 
 /// Returns words on the resets among the requests below the threshold.
 fn seldom(rare: u64, calm: &str) -> Words {
@@ -26,6 +37,24 @@ fn seldom(rare: u64, calm: &str) -> Words {
     } else {
         words!("{times} times in {calm} requests", "{calm} 个请求中 {times} 次")
     }
+}
+
+/// Whether the share of resets grows with the load. `above`: seconds above the threshold, in order of their users.
+fn grows(above: &[(u64, &Second)], resets: impl Fn(&Second) -> u64) -> bool {
+    let [first, .., last] = above else { return false };
+    let middle = (first.0 + last.0).div_ceil(2);
+    let (lower, upper) = above.split_at(above.partition_point(|(users, _)| *users < middle));
+    let of = |part: &[(u64, &Second)]| {
+        let sums = part.iter().map(|(_, s)| (resets(s), s.all.count));
+        sums.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+    };
+    let ((few, of_few), (many, of_many)) = (of(lower), of(upper));
+    if of_few == 0 || of_many == 0 {
+        return false;
+    }
+    let expected = few as f64 / of_few as f64 * of_many as f64;
+    let chance = (expected * (1.0 + of_many as f64 / of_few as f64)).sqrt();
+    many as f64 >= GROWS * expected && many as f64 >= expected + BEYOND * chance
 }
 
 pub(super) fn reset_under_load(record: &Record) -> Said {
@@ -62,6 +91,20 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if !enough || (hit as f64) < ABOVE * above.len() as f64 {
         return Said::Nothing;
     }
+    if are_of_threads(record) {
+        return Said::Nothing;
+    }
+    let begins_ms = seconds.iter().find(|s| resets(s) > 0).map_or(0, |second| second.at_ms);
+    let later = below.iter().filter(|(_, second)| second.at_ms > begins_ms);
+    let (later, sent) = later.fold((0, 0), |sum, (_, s)| (sum.0 + 1, sum.1 + s.all.count));
+    let is_back = later >= LATER_SECONDS && sent >= LATER_SAMPLES;
+    if !is_back && !grows(&above, resets) {
+        return lacks!(
+            "a lighter load after the first reset: until then, the time explains resets as well as the load",
+            "首次重置之后的较轻负载：在此之前，时间与负载同样能解释重置"
+        );
+    }
+    let Words { en: or, zh: or_zh } = or_threads(record);
     let (n, flying, calm) =
         (count(all), counted(in_flight(first).min(threshold as f64)), count(quiet));
     let Words { en: never, zh: never_zh } =
@@ -75,8 +118,8 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users {never}.",
-            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{never_zh}。"
+            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users {never}.{or}",
+            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{never_zh}。{or_zh}"
         ),
     )
     .with("resets", all as f64, "connections", span(seconds))

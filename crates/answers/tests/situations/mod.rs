@@ -13,7 +13,7 @@ use answers::random::Random;
 use record::second::SLOTS;
 use record::{
     CauseName, Change, Class, ClassName, Ending, Frame, Generator, Has, Label, Load, Mark, Part,
-    Record, Second,
+    Record, Second, ThreadSum,
 };
 use stats::hist::{Bins, layout};
 use stats::machine::Machine;
@@ -216,6 +216,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
     let mut connected = vec![false; load.users as usize];
     let mut turns = vec![0; load.users as usize];
     let mut causes: Vec<(Outcome, &str, &str)> = Vec::new();
+    let mut threads: BTreeMap<(u64, u32), (u64, u64)> = BTreeMap::new();
     let (mut number, mut slot) = (0, 0_u64);
     while let Some(Reverse((at, user))) = ready.pop() {
         if at >= load.length {
@@ -264,6 +265,8 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
             counters.add(Counter::TlsFullCpu, 300_000);
         }
         let failed = answer.outcome != Outcome::Ok;
+        let sum = threads.entry((user, label as u32)).or_default();
+        *sum = (sum.0 + 1, sum.1 + u64::from(failed));
         add(&mut second.all, &answer, (done, took), opens);
         let (part, times, bad) = open.labels.entry(label as u32).or_default();
         add(part, &answer, (done, took), opens);
@@ -319,6 +322,13 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
         let machine = second.machine.as_mut().expect("made with one");
         machine.segments_out = 4 * second.all.count + 10;
     }
+    let sums = threads.into_iter().map(|((user, label), (requests, failed))| ThreadSum {
+        thread: format!("Users 1-{}", user + 1).into(),
+        label,
+        requests,
+        failed,
+    });
+    record.threads = sums.collect();
     record.causes = causes
         .into_iter()
         .map(|(outcome, code, message)| CauseName {

@@ -1,0 +1,138 @@
+//! The time in which requests fail: whether all of them do, and whether failures return at even intervals.
+
+use record::{Record, Second};
+
+use super::figures::{deviation, mean, median, sum, whole};
+use super::say::{clock, time, words};
+use crate::verdict::Words;
+
+/// Seconds and requests of a time in which each request fails.
+const SECONDS: usize = 3;
+const REQUESTS: u64 = 20;
+/// Times of failures that make a period, and failures in each. The standard deviation of their intervals and lengths at most:
+/// seconds, while that is no more than a share of the interval; and a share of long ones. And their longest part of it, and
+/// the shortest interval.
+const TIMES: usize = 4;
+const EVERY_S: f64 = 4.0;
+const EACH: u64 = 5;
+const EVEN_S: f64 = 0.75;
+const EVEN: f64 = 0.1;
+const EVEN_LONG: f64 = 0.03;
+const PART: f64 = 0.5;
+/// A second belongs to a time of failures from this share of the highest share of failures on.
+const FAILING: f64 = 0.2;
+
+/// Runs of true: where each begins, and its length.
+pub(super) fn runs(values: &[bool]) -> Vec<(usize, usize)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    for part in values.chunk_by(|a, b| a == b) {
+        if part[0] {
+            found.push((at, part.len()));
+        }
+        at += part.len();
+    }
+    found
+}
+
+/// Whether each request of these seconds fails; the first and the last one may have a part in which requests succeed. `of`:
+/// requests and failures of a second.
+fn all_fail(seconds: &[Second], of: impl Fn(&Second) -> (u64, u64)) -> bool {
+    let [_, within @ .., _] = seconds else { return false };
+    let (all, failed) = within.iter().map(of).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let with_requests = within.iter().filter(|second| second.all.count > 0).count();
+    with_requests >= SECONDS && all >= REQUESTS && failed == all
+}
+
+/// Times of failures that return at even intervals.
+pub(super) struct Period {
+    pub(super) times: usize,
+    /// Seconds from the begin of one to the next, and in which requests fail.
+    pub(super) every_s: f64,
+    pub(super) for_s: f64,
+}
+
+/// `failed`: failures of the cause in a second.
+pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Option<Period> {
+    let shares: Vec<f64> =
+        seconds.iter().map(|s| failed(s) as f64 / s.all.count.max(1) as f64).collect();
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    let is_failing: Vec<bool> =
+        shares.iter().map(|share| *share > 0.0 && *share >= FAILING * most).collect();
+    let runs = runs(&is_failing);
+    if runs.len() < TIMES {
+        return None;
+    }
+    let second_s = sum(seconds, |s| u64::from(s.ms)) as f64 / 1000.0 / seconds.len() as f64;
+    // The share of failures in its first second says when in that second a time of failures begins.
+    let begins: Vec<f64> =
+        runs.iter().map(|(at, _)| (*at as f64 + 1.0 - shares[*at] / most) * second_s).collect();
+    let lengths: Vec<f64> = runs
+        .iter()
+        .map(|(at, length)| shares[*at..at + length].iter().sum::<f64>() / most * second_s)
+        .collect();
+    let every: Vec<f64> = begins.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let (every_s, for_s) = (mean(&every), median(&lengths));
+    let most_uneven = EVEN_S.min(EVEN * every_s).max(EVEN_LONG * every_s);
+    let even = |values: &[f64]| deviation(values) <= most_uneven;
+    // The last one may be cut by the end, and is no longer than the others.
+    let uncut = &lengths[..lengths.len() - 1];
+    let failures = |(at, length): &(usize, usize)| sum(&seconds[*at..at + length], &failed);
+    let within: u64 = runs.iter().map(failures).sum();
+    let is_period = even(&every)
+        && even(uncut)
+        && every_s >= EVERY_S
+        && lengths.iter().all(|length| *length <= for_s + 2.0 * most_uneven)
+        && for_s <= PART * every_s
+        && runs.iter().all(|run| failures(run) >= EACH)
+        && 20 * within >= 19 * sum(seconds, &failed);
+    is_period.then_some(Period { times: runs.len(), every_s, for_s })
+}
+
+/// Words on the times of a cause that returns at even intervals.
+pub(super) fn at_intervals(
+    record: &Record,
+    cause: usize,
+    from_ms: i64,
+) -> Option<(String, String)> {
+    let of = |second: &Second| {
+        let own = second.causes.iter().filter(|(at, _)| *at as usize == cause);
+        own.map(|(_, n)| n).sum()
+    };
+    let period = period(whole(record), of)?;
+    let (every, long) = (time(period.every_s * 1000.0), time(period.for_s * 1000.0));
+    let (times, from) = (period.times, clock(from_ms - record.frame.start_ms));
+    Some((
+        format!("every {every} for about {long}, {times} times from {from} on"),
+        format!("自 {from} 起每 {every} 一次，共 {times} 次，每次约 {long}"),
+    ))
+}
+
+/// Words on a time in which each request fails; each of the only label that fails, where there are others. `during`: the
+/// seconds from the first failure to the last one, or to the end where the failures are not over.
+pub(super) fn each_fails(
+    record: &Record,
+    during: &[Second],
+    only: Option<(u32, u64)>,
+    (from_ms, is_over): (i64, bool),
+) -> Words {
+    let of = |second: &Second| match only {
+        None => (second.all.count, second.all.errors),
+        Some((label, _)) => {
+            let part = second.labels.counts().find(|(number, ..)| *number == label);
+            part.map_or((0, 0), |(_, all, bad)| (all, bad))
+        }
+    };
+    let has_good = |second: &Second| second.all.count > second.all.errors;
+    let is_whole_run = !record.seconds.iter().any(has_good);
+    let Some(last) = during.last().filter(|_| !is_whole_run && all_fail(during, of)) else {
+        return words!("", "");
+    };
+    let shown = |ms: i64| clock(ms - record.frame.start_ms);
+    let (from, every) = (shown(from_ms), if only.is_some() { "each one" } else { "every request" });
+    if !is_over {
+        return words!(": {every} from {from} on", "：自 {from} 起每个请求都失败");
+    }
+    let (all, bad) = of(last);
+    let to = shown(if bad < all { last.at_ms - i64::from(last.ms) } else { last.at_ms });
+    words!(": {every} from {from} until {to}", "：{from} 至 {to} 的每个请求都失败")
+}

@@ -1,0 +1,147 @@
+//! Threads that have the failures of a run. Threads that fail always (accounts, rights, data, addresses) look in all sums as a limit does, if they
+//! start later than the others: then requests are answered at a fixed rate, and as many at once, however many are sent. A
+//! result file names the thread of each request; a run does not record it, and sentences on limits say so.
+
+use std::collections::BTreeMap;
+
+use record::Record;
+use stats::grouped::{count, percent};
+
+use super::places::failing_labels;
+use super::say::words;
+use crate::verdict::Words;
+
+/// Requests of a thread, all of which failed, that are no chance.
+const LEAST: u64 = 5;
+/// Share of the failures that threads have which fail always, at least, and of the other threads' requests that fail, at most.
+const MOST: f64 = 0.95;
+const FEW: f64 = 0.01;
+/// Threads, and rows of threads with numbers that follow each other, that a sentence names.
+const NAMED: usize = 3;
+
+/// Threads that fail always, while the requests of others hardly ever fail.
+pub(super) struct Always {
+    /// Names of these threads, those with numbers that follow each other as one.
+    names: Vec<String>,
+    /// Their number, and that of all threads that sent such requests.
+    failing: usize,
+    all: usize,
+    /// Share of the failures that they have.
+    share: f64,
+    /// Whether their requests under other labels do not count.
+    of_labels: bool,
+    /// The group that has these threads and no other.
+    group: Option<String>,
+}
+
+/// Threads that fail always under the labels that fail, if they have the failures.
+pub(super) fn always(record: &Record) -> Option<Always> {
+    let labels = failing_labels(record, &record.seconds);
+    let is_request = |label: u32| record.labels.get(label as usize).is_some_and(|l| !l.transaction);
+    let mut threads: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut of_labels = false;
+    for sum in record.threads.iter().filter(|sum| is_request(sum.label)) {
+        if labels.contains(&sum.label) {
+            let of = threads.entry(&sum.thread).or_default();
+            *of = (of.0 + sum.requests, of.1 + sum.failed);
+        } else {
+            of_labels = true;
+        }
+    }
+    let is_always = |of: &(u64, u64)| of.1 >= LEAST && of.1 == of.0;
+    let requests = record.threads.iter().filter(|sum| is_request(sum.label));
+    let failed: u64 = requests.map(|sum| sum.failed).sum();
+    let (always, others): (Vec<_>, Vec<_>) = threads.iter().partition(|(_, of)| is_always(of));
+    let own: u64 = always.iter().map(|(_, of)| of.1).sum();
+    let (sent, lost) = others.iter().fold((0, 0), |sum, (_, of)| (sum.0 + of.0, sum.1 + of.1));
+    let is_theirs = own as f64 >= MOST * failed as f64 && lost as f64 <= FEW * sent as f64;
+    if always.is_empty() || sent < LEAST || !is_theirs {
+        return None;
+    }
+    let names: Vec<&str> = always.iter().map(|(name, _)| **name).collect();
+    let group = |name: &str| name.rsplit_once('-').map(|(group, _)| group.to_owned());
+    let only = group(names[0]).filter(|only| {
+        let is_of = |name: &&str| group(name).as_ref() == Some(only);
+        names.iter().all(is_of) && !others.iter().any(|(name, _)| is_of(name))
+    });
+    Some(Always {
+        names: rows(&names),
+        failing: names.len(),
+        all: threads.len(),
+        share: own as f64 / failed.max(1) as f64,
+        of_labels,
+        group: only.filter(|_| names.len() > 1),
+    })
+}
+
+impl Always {
+    /// A sentence on these threads.
+    pub(super) fn words(&self) -> Words {
+        let (n, all) = (count(self.failing as u64), count(self.all as u64));
+        let (share, share_zh) = if self.share < 1.0 {
+            let share = percent(self.share);
+            (format!("{share} of these failures"), format!("这些失败中的 {share}"))
+        } else {
+            ("all of these failures".to_owned(), "全部这些失败".to_owned())
+        };
+        let who = match &self.group {
+            Some(group) => words!("all of group \"{group}\"", "即线程组“{group}”的全部线程"),
+            None => {
+                let shown = self.names[..self.names.len().min(NAMED)].join(", ");
+                let more = if self.names.len() > NAMED { " …" } else { "" };
+                words!("{shown}{more}", "{shown}{more}")
+            }
+        };
+        let (of, of_zh) = if self.of_labels {
+            (" under the labels concerned", "有关标签的")
+        } else {
+            Default::default()
+        };
+        let have = if self.failing == 1 { "has" } else { "have" };
+        let Words { en: who, zh: who_zh } = who;
+        words!(
+            "{n} of {all} threads ({who}) {have} {share}: each of their requests{of} fails, and hardly any of the others.",
+            "{all} 个线程中的 {n} 个（{who_zh}）产生了{share_zh}：它们{of_zh}每个请求都失败，而其他线程几乎没有失败。"
+        )
+    }
+
+    pub(super) fn advice() -> Words {
+        words!(
+            "Look at what these threads have of their own: accounts, rights, rows of data, addresses; or at a limit of sessions or connections that the other threads hold.",
+            "查看这些线程独有的东西：账号、权限、数据行、地址；或被其他线程占用的会话数或连接数上限。"
+        )
+    }
+}
+
+/// Words on threads as another explanation of a limit, where the record does not tell them apart.
+pub(super) fn or_threads(record: &Record) -> Words {
+    if record.threads.is_empty() {
+        return words!(
+            " Users that always fail (accounts, data, addresses) would look the same, if those that came last are such: whose requests failed is not recorded.",
+            "如果后来的用户总是失败（账号、数据、地址），数据也会如此：没有记录是哪些用户的请求失败。"
+        );
+    }
+    words!("", "")
+}
+
+/// Whether threads that fail always explain the failures.
+pub(super) fn are_of_threads(record: &Record) -> bool {
+    always(record).is_some()
+}
+
+/// Names as a sentence has them: those with numbers that follow each other as one.
+fn rows(names: &[&str]) -> Vec<String> {
+    let of = |name: &str| -> Option<(String, u64)> {
+        let (group, number) = name.rsplit_once('-')?;
+        Some((group.to_owned(), number.parse().ok()?))
+    };
+    let mut names: Vec<(Option<(String, u64)>, &str)> =
+        names.iter().map(|name| (of(name), *name)).collect();
+    names.sort();
+    let follows = |a: &(Option<(String, u64)>, &str), b: &(Option<(String, u64)>, &str)| matches!((&a.0, &b.0), (Some(a), Some(b)) if a.0 == b.0 && a.1 + 1 == b.1);
+    let rows = names.chunk_by(follows).map(|row| match row {
+        [.., last] if row.len() > 2 => format!("{} to {}", row[0].1, last.1),
+        _ => row.iter().map(|name| name.1).collect::<Vec<_>>().join(", "),
+    });
+    rows.collect()
+}
