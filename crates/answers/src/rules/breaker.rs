@@ -1,7 +1,7 @@
 //! Detects failures in periods of equal length: a circuit breaker, or load shedding. Codes or messages name it, or requests
 //! fail fast, each time after slower responses. Otherwise failures at equal intervals are those of a periodic job.
 
-use record::{Record, Second};
+use record::{CauseName, Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent};
 
@@ -57,13 +57,8 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
         ms(&service(calm), 0.5)
     };
     let codes = causes(seconds);
-    let shed = codes.first().is_some_and(|(cause, _)| {
-        record.causes.get(*cause).is_some_and(|cause| {
-            let message = cause.message.to_lowercase();
-            let is_named = NAMES.iter().any(|word| message.contains(word));
-            is_named || sheds(cause) && &*cause.code != "429"
-        })
-    });
+    let first = codes.first().and_then(|(cause, _)| record.causes.get(*cause));
+    let shed = first.is_some_and(names_breaker);
     if is_of_other_kind(record, seconds, &is_failing) {
         return Said::Nothing;
     }
@@ -78,16 +73,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let (n, each) = (count(whole_runs.len() as u64), time(length * 1000.0));
     let (quick, usual) = (time(failed), time(good));
     let part = percent(is_failing.iter().filter(|f| **f).count() as f64 / is_failing.len() as f64);
-    let (even, even_zh) = match period(seconds, |second| second.all.errors) {
-        Some(period) => {
-            let every = time(period.every_s * 1000.0);
-            (
-                format!(" They begin every {every}, as those of a job would."),
-                format!("每 {every} 开始一次，定时任务也会如此。"),
-            )
-        }
-        None => Default::default(),
-    };
+    let (even, even_zh) = even_intervals(seconds);
     found(
         "circuit_breaker",
         About::Target,
@@ -105,6 +91,24 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     ))
     .explaining(&["errors_named", "bimodal", "step_change", "reset_under_load", "plan_fault"])
     .said()
+}
+
+/// True if the error says that load is shed: its message names a breaker, or its status is one of an overloaded server.
+fn names_breaker(cause: &CauseName) -> bool {
+    let message = cause.message.to_lowercase();
+    NAMES.iter().any(|word| message.contains(word)) || sheds(cause) && &*cause.code != "429"
+}
+
+/// Returns the sentence on failures at even intervals; empty if the intervals are not even.
+fn even_intervals(seconds: &[Second]) -> (String, String) {
+    let Some(period) = period(seconds, |second| second.all.errors) else {
+        return Default::default();
+    };
+    let every = time(period.every_s * 1000.0);
+    (
+        format!(" They begin every {every}, as those of a job would."),
+        format!("每 {every} 开始一次，定时任务也会如此。"),
+    )
 }
 
 /// True if responses are slower than usual just before most periods of failures: slow responses open a breaker.

@@ -313,6 +313,29 @@ fn ended_by_plan(record: &Record) -> (String, String) {
     cut_by_errors(record).map_or_else(Default::default, of)
 }
 
+/// Returns how the sentence begins on the most frequent cause, and the number of other causes in words.
+fn other_causes(more: usize) -> (&'static str, String, String) {
+    match more {
+        0 => ("The cause", String::new(), String::new()),
+        1 => ("The most frequent cause", "; 1 other cause".into(), "；另有 1 种原因".into()),
+        more => {
+            let (en, zh) = (format!("; {more} other causes"), format!("；另有 {more} 种原因"));
+            ("The most frequent cause", en, zh)
+        }
+    }
+}
+
+/// Returns the moment of a first failure, ms since 1970: its end if the request failed soon, its start if it waited.
+fn moment_of(start_ms: i64, end_ms: i64) -> i64 {
+    if end_ms - start_ms < WITHIN_MS { end_ms } else { start_ms }
+}
+
+/// Returns the sentence on the threads that have all failures; empty if there are no such threads.
+fn whose_words(threads: Option<&Always>) -> (String, String) {
+    let Some(Words { en, zh }) = threads.map(Always::words) else { return Default::default() };
+    (format!(" {en}"), zh)
+}
+
 pub(super) fn errors_named(record: &Record) -> Said {
     let seconds = &record.seconds;
     let errors = sum(seconds, |s| s.all.errors);
@@ -332,8 +355,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
     let first_ms = first_end(record, at, of_cause);
     let start_ms = first_start(record, at, of_cause).min(first_ms);
-    // A request that fails soon says the moment by its end, one that waited by its start.
-    let from_ms = if first_ms - start_ms < WITHIN_MS { first_ms } else { start_ms };
+    let from_ms = moment_of(start_ms, first_ms);
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
@@ -350,27 +372,14 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
     let (total_zh, those) = (count(errors), count(n));
-    let (the, more, more_zh) = match causes.len() - 1 {
-        0 => ("The cause", String::new(), String::new()),
-        1 => ("The most frequent cause", "; 1 other cause".into(), "；另有 1 种原因".into()),
-        more => {
-            let (en, zh) = (format!("; {more} other causes"), format!("；另有 {more} 种原因"));
-            ("The most frequent cause", en, zh)
-        }
-    };
+    let (the, more, more_zh) = other_causes(causes.len() - 1);
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
     let time = when_failing(seconds, (at, start_ms), to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     let threads = whose::always(record);
-    let (whose, whose_zh) = threads.as_ref().map_or_else(Default::default, |threads| {
-        let Words { en, zh } = threads.words();
-        (format!(" {en}"), zh)
-    });
-    let advice = || match &threads {
-        Some(_) => Always::advice(),
-        None => advice(record, most, time),
-    };
+    let (whose, whose_zh) = whose_words(threads.as_ref());
+    let advice = || if threads.is_some() { Always::advice() } else { advice(record, most, time) };
     found(
         "errors_named",
         About::Run,

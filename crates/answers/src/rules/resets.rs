@@ -57,6 +57,29 @@ fn grows(above: &[(u64, &Second)], resets: impl Fn(&Second) -> u64) -> bool {
     many as f64 >= GROWS * expected && many as f64 >= expected + BEYOND * chance
 }
 
+/// Returns the number of connections that were reset, closed or refused in a second.
+fn resets_of(record: &Record, second: &Second) -> u64 {
+    let is_reset = |cause: u32| {
+        let outcome = record.causes.get(cause as usize).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Reset | Outcome::Closed | Outcome::Refused))
+    };
+    second.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
+}
+
+/// Returns the load and the second from which on nearly all resets are, of seconds in the order of their load.
+fn first_resets<'s>(
+    by_load: &[(u64, &'s Second)],
+    all: u64,
+    resets: impl Fn(&Second) -> u64,
+) -> Option<(u64, &'s Second)> {
+    let mut seen = 0;
+    let has_begun = |(_, second): &&(u64, &Second)| {
+        seen += resets(second);
+        seen as f64 > FEW * all as f64
+    };
+    by_load.iter().find(has_begun).copied()
+}
+
 pub(super) fn reset_under_load(record: &Record) -> Said {
     let seconds = whole(record);
     if !record.has.users {
@@ -65,39 +88,26 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if !record.knows_errors() {
         return lacks!("the column success", "success 列");
     }
-    let is_reset = |cause: u32| {
-        let outcome = record.causes.get(cause as usize).map(|cause| cause.outcome);
-        matches!(outcome, Some(Outcome::Reset | Outcome::Closed | Outcome::Refused))
-    };
-    let resets = |s: &Second| -> u64 {
-        s.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
-    };
+    let resets = |second: &Second| resets_of(record, second);
     let all = sum(seconds, resets);
     let mut by_load: Vec<(u64, &Second)> = with_users(seconds).collect();
     by_load.sort_by_key(|(users, _)| *users);
-    let mut seen = 0;
-    let Some(at) = by_load.iter().position(|(_, s)| {
-        seen += resets(s);
-        seen as f64 > FEW * all as f64
-    }) else {
+    let Some((threshold, first)) = first_resets(&by_load, all, resets) else {
         return Said::Nothing;
     };
-    let (threshold, first) = by_load[at];
     let (below, above): (Vec<_>, Vec<_>) =
         by_load.iter().partition(|(users, _)| *users < threshold);
     let quiet: u64 = below.iter().map(|(_, s)| s.all.count).sum();
     let hit = above.iter().filter(|(_, s)| resets(s) > 0).count();
     let enough = all >= RESETS && below.len() >= QUIET_SECONDS && quiet >= QUIET_SAMPLES;
-    if !enough || (hit as f64) < ABOVE * above.len() as f64 {
-        return Said::Nothing;
-    }
-    if are_of_threads(record) {
+    if !enough || (hit as f64) < ABOVE * above.len() as f64 || are_of_threads(record) {
         return Said::Nothing;
     }
     let begins_ms = seconds.iter().find(|s| resets(s) > 0).map_or(0, |second| second.at_ms);
-    let later = below.iter().filter(|(_, second)| second.at_ms > begins_ms);
-    let (later, sent) = later.fold((0, 0), |sum, (_, s)| (sum.0 + 1, sum.1 + s.all.count));
-    let is_back = later >= LATER_SECONDS && sent >= LATER_SAMPLES;
+    let later: Vec<&Second> =
+        below.iter().map(|(_, second)| *second).filter(|s| s.at_ms > begins_ms).collect();
+    let sent: u64 = later.iter().map(|second| second.all.count).sum();
+    let is_back = later.len() >= LATER_SECONDS && sent >= LATER_SAMPLES;
     if !is_back && !grows(&above, resets) {
         return lacks!(
             "a lighter load after the first reset: until then, the time explains resets as well as the load",
