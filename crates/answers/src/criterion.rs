@@ -107,7 +107,7 @@ pub enum Limit {
 pub struct Bounds {
     /// The figure in ms if all samples in flight had been answered right after the end.
     pub least_ms: f64,
-    /// True if stuck samples leave the size of the figure open.
+    /// True if the value has no upper bound because some samples never finished.
     pub is_open: bool,
     /// Number of samples in flight at the end.
     pub samples: u64,
@@ -158,7 +158,7 @@ pub struct Judged {
 }
 
 impl Criterion {
-    /// Parses a criterion with an absolute limit. The error is a sentence for the user.
+    /// Parses a criterion with an absolute limit. The error is a message for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
         let criterion = Self::parse_any(text)?;
         match criterion.limit {

@@ -242,7 +242,7 @@ pub enum Nothing {
 }
 
 impl Nothing {
-    /// Returns the reason as a sentence for the user.
+    /// Returns the reason as a message for the user.
     pub fn words(&self, criterion: &Criterion) -> Words {
         if *self == Self::Main {
             let en = "the main thread groups have no samples";

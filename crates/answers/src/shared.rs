@@ -75,7 +75,8 @@ pub fn target_is_here(record: &Record) -> bool {
     record.frame.target_is_here || record.classes.iter().any(is_loopback)
 }
 
-/// Returns the shared machine if its processors were full in the given seconds of a run.
+/// Returns the CPU use of the machine that target and generator share, if it was saturated in the given seconds of a
+/// run.
 pub fn shared(record: &Record, seconds: &[Second]) -> Option<Shared> {
     if !target_is_here(record) {
         return None;

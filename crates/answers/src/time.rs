@@ -16,7 +16,7 @@ const UNITS: [(&str, f64); 7] = [
 /// Longest accepted duration in seconds: a hundred years.
 const MOST: f64 = 100.0 * 365.0 * 86_400.0;
 
-/// Parses a duration. The error is a sentence for the user.
+/// Parses a duration. The error is a message for the user.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let help = "write it like 30s, 5m, 1h30m or 500ms";
     let (mut rest, mut sum) = (text.trim(), 0.0);

@@ -18,7 +18,7 @@ pub(crate) enum Asked {
     Version,
 }
 
-/// Parses JMeter's command line without the program's name. The error is a sentence for the user.
+/// Parses JMeter's command line without the program's name. The error is a message for the user.
 pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     let parsed = jmeter_line::parse(args, &flags::run_option)?;
     let given = &parsed.given;

@@ -124,7 +124,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Checks a plan. The error is a sentence for the user.
+    /// Checks a plan. The error is a message for the user.
     fn of(flags: &CheckFlags, plan: &Path, load: Given) -> Result<Self, String> {
         let mut sources = flags.properties.sources();
         flags.machine.clone().add_to(&mut sources);
@@ -156,7 +156,7 @@ impl Checked {
         loaded.diags.extend(unknown.chain(found));
     }
 
-    /// Checks the plan of a request, whose project file was already read. The error is a sentence for the user.
+    /// Checks the plan of a request, whose project file was already read. The error is a message for the user.
     pub(crate) fn of_request(request: &Request, run_java: bool) -> Result<Self, String> {
         let (path, bytes) = load::read_quietly(&request.plan)?;
         Self::of_bytes(request, (&path, bytes), run_java)

@@ -66,7 +66,7 @@ impl Amount {
 const COMMANDS: [&str; 7] = ["users", "rps", "pause", "resume", "stop", "mark", "status"];
 
 impl Command {
-    /// Parses a control request. The error is a sentence for the user.
+    /// Parses a control request. The error is a message for the user.
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
         let (name, rest) = words.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
         let one = || match rest {

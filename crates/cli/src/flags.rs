@@ -657,7 +657,7 @@ pub(crate) fn command() -> clap::Command {
     Line::command()
 }
 
-/// Returns the help of a command or of the whole program. The error is a sentence for the user.
+/// Returns the help of a command or of the whole program. The error is a message for the user.
 pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> {
     let mut command = Line::command();
     // Building puts the program's name and the parent commands into each usage line.
@@ -669,7 +669,7 @@ pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> 
     Ok(at.render_help())
 }
 
-/// Returns a usage error as a sentence for the user. Secrets in URLs are masked.
+/// Returns a usage error as a message for the user. Secrets in URLs are masked.
 pub(crate) fn mistake(error: &clap::Error) -> String {
     record::mask::urls(&suggest::sentence(error, &verbs())).into_owned()
 }
@@ -726,7 +726,7 @@ fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<
 }
 
 impl RunFlags {
-    /// Builds the request for the run. The error is a sentence for the user.
+    /// Builds the request for the run. The error is a message for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
         let relays = self.choice.relays()?;
         let count = relays.as_ref().map_or(0, Relays::count);

@@ -102,7 +102,7 @@ impl Given<'_> {
 /// if the option takes a value.
 pub(crate) type Own<'a> = &'a dyn Fn(&str) -> Option<bool>;
 
-/// Parses the arguments after the program's name. The error is a sentence for the user.
+/// Parses the arguments after the program's name. The error is a message for the user.
 pub(crate) fn parse<'a>(args: &'a [OsString], own: Own<'_>) -> Result<Parsed<'a>, String> {
     let mut parsed = Parsed::default();
     let mut at = 0;

@@ -88,7 +88,7 @@ pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
     read_quietly(path).map_err(|message| terminal::error(&message)).ok()
 }
 
-/// Returns the plan's name and text. `-` is standard input. The error is a sentence for the user.
+/// Returns the plan's name and text. `-` is standard input. The error is a message for the user.
 pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
     let read = match () {

@@ -94,7 +94,7 @@ impl Asked<'_> {
         Ok(Some(agents))
     }
 
-    /// Lists the files that the plan names. The error is a sentence for the user.
+    /// Lists the files that the plan names. The error is a message for the user.
     fn manifest(&self) -> Result<Manifest, String> {
         let name = self.request.plan.display().to_string();
         let parsed =

@@ -26,7 +26,7 @@ const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
 /// Adds the settings of the `throng.toml` beside the plan to the request, if the file exists. Returns a message that
-/// names the file. The error is a sentence for the user.
+/// names the file. The error is a message for the user.
 pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     let path = request.folder().join(PROJECT_FILE);
     let text = match plan::input::read_to_string(&path) {
@@ -395,7 +395,7 @@ fn add_thresholds(request: &mut Request, table: &Table) -> Result<Vec<String>, W
     Ok(replaced)
 }
 
-/// Adds the file's criteria to those of the command line. Returns texts about the replaced criteria.
+/// Returns a message for each criterion that was replaced.
 fn join(given: &mut Vec<Criterion>, own: Vec<Criterion>, option: &str) -> Vec<String> {
     let is_upper = |op| matches!(op, Op::Less | Op::AtMost);
     let is_replaced = |own: &Criterion| {

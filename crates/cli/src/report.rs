@@ -118,7 +118,7 @@ impl Made {
         Ok(Self::Run(Source { record, figures: None }))
     }
 
-    /// Writes the requested files and returns their paths. The error is a sentence for the user.
+    /// Writes the requested files and returns their paths. The error is a message for the user.
     fn written(self, path: &Path, flags: &ReportFlags) -> Result<Vec<PathBuf>, String> {
         let language = verdict::language(flags.lang);
         let (page, source) = match self {
@@ -211,7 +211,7 @@ fn clash(path: &Path, flags: &ReportFlags) -> Option<String> {
     outputs::clash([("what it is made of", path)], written)
 }
 
-/// Writes each table into the folder as CSV and as JSON. The error is a sentence for the user.
+/// Writes each table into the folder as CSV and as JSON. The error is a message for the user.
 fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
@@ -225,7 +225,7 @@ fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
 }
 
 /// Builds the report of the folder of a run, sweep, search or comparison for the web server. Prints nothing and reads
-/// nothing outside `root`. The error is a sentence for the user.
+/// nothing outside `root`. The error is a message for the user.
 pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<String, String> {
     if let Some(answer) = questions::page(folder, Reach::Below(root)) {
         return answer.map(|page| page.html(language));

@@ -30,7 +30,7 @@ pub(crate) struct Flow {
     pub(crate) alive: Vec<u32>,
     /// Number of users wanted on this core per group, once it has been changed during the run.
     pub(crate) levels: Vec<Option<u32>>,
-    /// Number of the last change that was applied, per group.
+    /// Sequence number of the last load change applied, per group.
     pub(crate) changes: Vec<u32>,
     pub(crate) classes: Classes,
 }

@@ -205,12 +205,12 @@ impl Settings {
     }
 }
 
-/// Checks a list of targets that connections may be limited to. The error is a sentence for the user.
+/// Checks a list of targets that connections may be limited to. The error is a message for the user.
 pub fn allowed_targets(text: &str) -> Result<(), String> {
     crate::net::allowed::Targets::read(text).map(drop)
 }
 
-/// Returns true if a list of targets permits a host, by its name or address. The error is a sentence for the user.
+/// Returns true if a list of targets permits a host, by its name or address. The error is a message for the user.
 pub fn permits(targets: &str, host: &str, port: u16) -> Result<bool, String> {
     Ok(crate::net::allowed::Targets::read(targets)?.permit_behind(host, port))
 }

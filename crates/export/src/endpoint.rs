@@ -36,7 +36,7 @@ struct Shared {
 }
 
 impl Endpoint {
-    /// Starts to listen. The error is a sentence for the user.
+    /// Starts to listen. The error is a message for the user.
     pub(crate) fn start(address: &str) -> Result<Self, String> {
         let failed = |error: std::io::Error| {
             format!(

@@ -178,7 +178,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Returns the next message and its time limit; `None` after the end of the run.
+    /// Waits for the next message, and returns it with the time allowed for sending it; `None` once the run has ended.
     fn next(&self) -> Option<(Vec<u8>, Duration)> {
         let mut state = self.state();
         loop {

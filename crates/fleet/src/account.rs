@@ -43,7 +43,7 @@ pub enum What {
     },
     /// The origin was killed: at most this many samples, of this slot and later ones, are in no delta.
     Torn { at_most: u64 },
-    /// The origin has ended. `samples` is the total, which must equal the sum over its deltas.
+    /// The sender has finished. `samples` is its total, which must equal the sum of its deltas.
     End { samples: u64 },
 }
 

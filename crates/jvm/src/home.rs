@@ -23,7 +23,7 @@ pub struct Home {
 /// How a JMeter installation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HomeOrigin {
-    /// A tester's own installation.
+    /// A JMeter installation given by the user.
     Own(Origin),
     /// The set installed by `throng jvm install`.
     Installed,

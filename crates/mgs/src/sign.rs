@@ -19,7 +19,7 @@ pub enum Digest {
     Sm3,
 }
 
-/// Position of the secret relative to the sign string.
+/// Position of the secret relative to the string to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     Prefix,

@@ -70,7 +70,7 @@ impl Ask {
         self.duration.or_else(|| Some(self.ramp.unwrap_or_default() + self.hold?))
     }
 
-    /// Rejects contradictory settings. The error is a sentence for the user.
+    /// Rejects contradictory settings. The error is a message for the user.
     pub fn check(&self) -> Result<(), String> {
         if self.users.is_some() && self.rate.is_some() {
             return Err(

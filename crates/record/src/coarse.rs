@@ -59,7 +59,7 @@ pub struct Range {
 }
 
 impl Coarse {
-    /// Returns the extremes of a second: request rates, errors, CPU, watched metrics.
+    /// Converts one second into a range whose least and most of each metric are that second's own value.
     fn of(second: &Second) -> Self {
         if let Some(coarse) = &second.coarse {
             return (**coarse).clone();

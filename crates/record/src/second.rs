@@ -219,7 +219,7 @@ impl Second {
     }
 }
 
-/// Two parts are equal if their response times are equal, whether stored or taken from the service times.
+/// Parts are compared field by field. Response times that are not stored are taken from the service times.
 impl PartialEq for Part {
     fn eq(&self, other: &Self) -> bool {
         let numbers = |part: &Self| {

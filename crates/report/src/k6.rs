@@ -141,7 +141,7 @@ fn of_series(name: &str) -> String {
     format!("{SERIES}{name}")
 }
 
-/// Renders the numbers of a series as a trend without percentiles.
+/// Renders a series as a trend metric of k6, without percentiles.
 fn series(number: &Number) -> Value {
     json!({
         "avg": number.sum / number.count as f64,

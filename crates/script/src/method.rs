@@ -5,7 +5,7 @@
 
 use super::kind::Kinds;
 
-/// A method of texts or numbers that scripts may call.
+/// A method of strings or numbers that scripts can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Equals,

@@ -141,7 +141,7 @@ impl<'w> Parser<'w> {
         self.words.get(self.at).is_none_or(|word| word.fresh_line)
     }
 
-    /// Returns true if the statement before ended with a semicolon.
+    /// True if the previous statement ended with a semicolon.
     fn ended(&self) -> bool {
         self.at > 0 && matches!(self.words[self.at - 1].token, Token::Sign(";"))
     }

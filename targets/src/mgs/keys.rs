@@ -117,7 +117,7 @@ impl Keys {
         pem.unwrap_or_default()
     }
 
-    /// Decrypts or computes the secret from the key value of an envelope.
+    /// Recovers the shared secret from the key field of an envelope, by decryption or key agreement.
     pub(super) fn receive(&self, transport: Transport, value: &[u8]) -> Result<Secret, String> {
         match transport {
             Transport::Rsa => self.decrypt_rsa(value).map(Secret::Key),

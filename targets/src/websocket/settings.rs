@@ -18,7 +18,7 @@ pub(crate) enum Cut {
 pub(crate) enum Slow {
     /// The connection is reset when more than `unsent` bytes are queued for its peer.
     Drop,
-    /// All unsent bytes for the peer are queued without limit.
+    /// Unsent bytes are queued without a limit.
     Wait,
 }
 

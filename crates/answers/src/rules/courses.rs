@@ -301,7 +301,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a part with `count` samples of `us` µs each, which sent `sent` bytes.
+    /// Returns a part with `count` samples of `us` µs each and `sent` bytes sent in total.
     fn part(count: u64, us: u64, sent: u64) -> Part {
         let service = Bins::try_from(vec![(layout::index_of(us), count)]).expect("bins");
         Part { count, sent, service, ..Part::default() }

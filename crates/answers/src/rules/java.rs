@@ -107,7 +107,7 @@ struct Reading {
     share: f64,
     /// Longest pause time within one second, in s.
     most_s: f64,
-    /// End of the reading, epoch ms.
+    /// End of the measured interval, epoch ms.
     at_ms: i64,
 }
 

@@ -94,7 +94,7 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
     )
 }
 
-/// Formats a number of a service, which may be negative.
+/// Formats a value reported by a service. It may be negative.
 fn shown(value: f64) -> String {
     let text = number(value.abs());
     let text = text.strip_suffix(".00").or_else(|| text.strip_suffix(".0")).unwrap_or(&text);

@@ -156,7 +156,8 @@ fn apart(gaps: &[Gap]) -> Vec<f64> {
     gaps.windows(2).map(|pair| (pair[1].at_ms - pair[0].at_ms) as f64).collect()
 }
 
-/// Returns the usual time of each label in ms, without transactions: those last as long as their requests.
+/// Returns the median response time of each label in ms. Transactions are left out, as they include the times of their
+/// requests.
 fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
     let is_request =
         |label: &u32| record.labels.get(*label as usize).is_none_or(|label| !label.transaction);

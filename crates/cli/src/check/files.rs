@@ -13,7 +13,7 @@ use crate::load::Loaded;
 const MISSING: &str = "missing-file";
 
 /// Returns the named plans, and the plans in the named folders and their subfolders in the order of their paths. The
-/// error is a sentence for the user.
+/// error is a message for the user.
 pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut plans = Vec::new();
     for path in named {

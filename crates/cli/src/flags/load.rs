@@ -39,7 +39,7 @@ pub(crate) struct LoadFlags {
 }
 
 impl LoadFlags {
-    /// Returns the load that the options define. The error is a sentence for the user.
+    /// Returns the load that the options define. The error is a message for the user.
     pub(crate) fn given(self) -> Result<Given, String> {
         let all = Ask {
             users: self.users,

@@ -10,7 +10,7 @@ use super::Given;
 use crate::properties::{Properties, Setting};
 use crate::request::Request;
 
-/// Adds the options about remote hosts to the request. The error is a sentence for the user.
+/// Adds the options about remote hosts to the request. The error is a message for the user.
 pub(crate) fn apply(given: &[Given<'_>], request: &mut Request) -> Result<(), String> {
     let of = |short: char| given.iter().filter(move |option| option.flag.short == short);
     for option in of('G') {

@@ -69,7 +69,7 @@ pub(crate) struct Given {
     pub(crate) users: Option<u64>,
     /// Simultaneous users of each thread group, if the run has already computed them.
     pub(crate) by_group: Option<Vec<u64>>,
-    /// Local addresses that replace those of the property.
+    /// Local addresses that override `throng.source.addresses`.
     pub(crate) sources: Option<String>,
     /// Size of the largest message in bytes that replaces the plan's.
     pub(crate) message: Option<u64>,

@@ -49,7 +49,7 @@ pub(crate) fn json(answer: &impl Serialize) -> String {
     serde_json::to_string_pretty(answer).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Reads the JSON file of a sweep, search or comparison. The error is a sentence for the user.
+/// Reads the JSON file of a sweep, search or comparison. The error is a message for the user.
 pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, String> {
     let file = folder.join(name);
     let wrong = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
@@ -68,7 +68,7 @@ pub(crate) enum Reach<'a> {
 
 impl Reach<'_> {
     /// Returns the path of a run that a sweep, search or comparison names. If the folder of that answer was moved, the
-    /// run is found below its new path. The error is a sentence for the user.
+    /// run is found below its new path. The error is a message for the user.
     pub(crate) fn run(self, answer: &Path, run: &Path) -> Result<PathBuf, String> {
         let end: Vec<_> = run.components().rev().take(2).collect();
         let moved = end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part));

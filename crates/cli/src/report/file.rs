@@ -31,7 +31,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
 }
 
 /// Writes a Markdown summary to the file that the user named. The file may belong to another program, like a CI
-/// server's. The error is a sentence for the user.
+/// server's. The error is a message for the user.
 pub(crate) fn write_markdown(file: &Path, page: &Page, language: Language) -> Result<(), String> {
     fs::write(file, page.markdown(language)).map_err(|error| cannot_write(file, &error))
 }

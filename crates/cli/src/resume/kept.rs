@@ -25,7 +25,7 @@ pub(crate) struct Taken {
     pub(crate) folder: PathBuf,
 }
 
-/// Saves the command line of this process in the run's folder. The error is a sentence for the user.
+/// Saves the command line of this process in the run's folder. The error is a message for the user.
 pub(crate) fn keep(folder: &Path) -> Result<(), String> {
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
     let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
@@ -43,7 +43,7 @@ pub(crate) fn forget(folder: &Path) {
     let _ = fs::remove_file(folder.join(LINE));
 }
 
-/// Reads the saved command line of a run that has not ended. The error is a sentence for the user.
+/// Reads the saved command line of a run that has not ended. The error is a message for the user.
 pub(super) fn line(folder: &Path) -> Result<Line, String> {
     let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {

@@ -57,7 +57,7 @@ pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &m
     }
 }
 
-/// Function that writes a page in one format. The error is a sentence for the user.
+/// Function that writes a page in one format. The error is a message for the user.
 type Writer<'a> = &'a dyn Fn(&Path, &Page) -> Result<(), String>;
 
 /// Writes the summaries in Markdown and in k6's format.

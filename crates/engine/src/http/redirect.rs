@@ -31,7 +31,7 @@ enum Follower {
     JMeter,
     /// HttpClient, without sub-results.
     HttpClient,
-    /// Java's own client, without sub-results.
+    /// `HttpURLConnection` follows the redirect, and no sub-result is reported for it.
     Java,
 }
 

@@ -35,7 +35,7 @@ fn forget_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     }
 }
 
-/// Discards the texts of all controllers at the end of a search for a sampler.
+/// Discards the values that Java evaluated for controllers, once the next sampler is found.
 pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
     if let Some(java) =
         cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())

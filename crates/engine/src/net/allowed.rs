@@ -27,7 +27,7 @@ enum Place {
 }
 
 impl Targets {
-    /// Parses `a.example, *.example:443, 10.0.0.0/8, [::1]:80`. The error is a sentence for the user.
+    /// Parses `a.example, *.example:443, 10.0.0.0/8, [::1]:80`. The error is a message for the user.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
         texts.map(Target::read).collect::<Result<_, _>>().map(Self)

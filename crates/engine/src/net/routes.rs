@@ -41,7 +41,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Returns the content of a free slot.
+    /// Returns the placeholder for a free slot of the route table.
     pub(crate) fn forgotten() -> Self {
         Self { forgotten: true, ..Self::default() }
     }

@@ -173,7 +173,7 @@ impl Rows {
     }
 }
 
-/// The writer thread before it starts, and what cores need to reach it.
+/// A writer thread that has not started yet, with the channels through which cores reach it.
 #[allow(clippy::struct_field_names)] // `to_writer` says where the chunks go.
 #[derive(Debug)]
 pub(crate) struct Writer {

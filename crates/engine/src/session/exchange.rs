@@ -106,7 +106,8 @@ impl Ending {
     }
 }
 
-/// An exchange. Each waiting user has one, so parts that only some exchanges need are boxed.
+/// A request in progress and its response. There is one per waiting user, so rarely used fields are boxed to keep it
+/// small.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     generation: NonZeroU32,

@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Series {
-    /// Parses the property. The error is a sentence for the user.
+    /// Parses the property. The error is a message for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let (mut names, mut sources) = (Vec::new(), Vec::new());
         for line in get.text(SERIES, "").lines().filter(|line| !line.trim().is_empty()) {
@@ -99,7 +99,7 @@ pub(crate) fn parsed(text: &str) -> Option<f64> {
     text.trim().trim_matches('"').parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Checks the definition of a series. The error is a sentence for the user.
+/// Checks the definition of a series. The error is a message for the user.
 pub fn check_series(text: &str) -> Result<String, String> {
     read(text).map(|_| text.trim().to_owned())
 }

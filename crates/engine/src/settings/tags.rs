@@ -39,7 +39,7 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// Parses the properties. The error is a sentence for the user.
+    /// Parses the properties. The error is a message for the user.
     pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
         let mut tags = Self::default();
         for tag in get.text(HEADERS, "").lines().filter(|line| !line.trim().is_empty()) {
@@ -64,12 +64,12 @@ impl Tags {
     }
 }
 
-/// Checks a header for every request. The error is a sentence for the user.
+/// Checks a header for every request. The error is a message for the user.
 pub fn check_tag(text: &str) -> Result<String, String> {
     header(text).map(|(name, value)| format!("{name}={value}"))
 }
 
-/// Checks a member of `baggage`. The error is a sentence for the user.
+/// Checks a member of `baggage`. The error is a message for the user.
 pub fn check_baggage(text: &str) -> Result<String, String> {
     member(text)
 }

@@ -1,4 +1,5 @@
-//! Holds of connections: messages are counted, matched and timed as they arrive, until the time is over.
+//! The sampler that holds a WebSocket connection open for a set time, and counts, matches and times the messages that
+//! arrive.
 
 use plan::plan::SamplerId;
 use plan::websocket::{Act, Hold, HoldSettings, wording};

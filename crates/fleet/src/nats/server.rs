@@ -46,7 +46,7 @@ pub struct Server {
     pub tls_first: bool,
     /// User and password, or only a token, from the address itself.
     pub user: Option<(String, Option<String>)>,
-    /// The pool from the address's path.
+    /// Returns the name of the agent pool, taken from the path of the NATS URL.
     pub pool: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Server {
         text.starts_with("nats://") || text.starts_with("tls://")
     }
 
-    /// Parses an address. The error is a sentence for the user.
+    /// Parses an address. The error is a message for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         let odd = |why: &str| format!("{}: {why}", without_secret(text));
         let (tls, rest) = match text.split_once("://") {
@@ -135,7 +135,7 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    /// Returns the credentials from environment variables and from the address. The error is a sentence for the user.
+    /// Returns the credentials from environment variables and from the address. The error is a message for the user.
     pub(crate) fn of(
         server: &Server,
         var: impl Fn(&str) -> Option<String>,

@@ -55,7 +55,7 @@ pub struct Files {
 }
 
 impl Setup {
-    /// Writes the files. The error is a sentence for the user.
+    /// Writes the files. The error is a message for the user.
     pub fn write(&self) -> Result<Files, String> {
         if self.agents.is_empty() || self.agents.len() > MOST {
             return Err(format!("a server is for 1 to {MOST} agents"));

@@ -90,7 +90,7 @@ pub struct Host {
 /// more than half a processor.
 pub(crate) const MOST: usize = 256;
 
-/// Parses the machines of a fleet. The error is a sentence for the user.
+/// Parses the machines of a fleet. The error is a message for the user.
 fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
     let Some(list) = text.strip_prefix("ssh:") else {
         return Err(format!(

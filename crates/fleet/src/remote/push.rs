@@ -59,7 +59,7 @@ pub struct RowsTo {
 }
 
 impl RowsTo {
-    /// Parses a URL or the path of a folder. The error is a sentence for the user.
+    /// Parses a URL or the path of a folder. The error is a message for the user.
     pub fn read(to: &str, token: Option<String>) -> Result<Self, String> {
         let is_address = to.starts_with("http://") || to.starts_with("https://");
         if !is_address && !to.starts_with('/') {

@@ -19,7 +19,7 @@ pub enum Relays {
 const MOST: u32 = 256;
 
 impl Relays {
-    /// Parses the command line's value. The error is a sentence for the user.
+    /// Parses the command line's value. The error is a message for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         if let Some(list) = text.strip_prefix("ssh:") {
             let hosts: Vec<Host> = list

@@ -149,7 +149,7 @@ impl Former {
     }
 }
 
-/// Opens a run by its notes, and locks it against other coordinators. The error is a sentence for the user.
+/// Opens a run by its notes, and locks it against other coordinators. The error is a message for the user.
 pub fn former(notes_path: &Path) -> Result<Former, String> {
     let path = kept(notes_path);
     let words = |error: io::Error| format!("{}: {error}", path.display());

@@ -89,7 +89,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<OsProcess>
 }
 
 impl OsProcess {
-    /// Evaluates the program to run now.
+    /// Evaluates the templates of the command, and returns the command to run.
     pub fn command(&self, env: &mut Env<'_>) -> Command {
         let mut text = |text: &Template| text.parsed(env, str::to_owned);
         let mut environment: Vec<(String, String)> = Vec::new();

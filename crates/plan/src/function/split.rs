@@ -11,7 +11,7 @@ use crate::template::{Outcome, Thrown};
 /// Work units charged per piece; this also bounds the memory of its variable.
 const PIECE: u64 = 20;
 
-/// Splits a text at characters of `delimiters`; the delimiters are pieces, too.
+/// Splits a string at any character of `delimiters`. Delimiters are returned as tokens.
 pub(super) fn tokens<'t>(text: &'t str, delimiters: &'t str) -> impl Iterator<Item = &'t str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -52,7 +52,7 @@ pub(crate) struct Fields {
     values: Template,
 }
 
-/// A change of requests by a pre-processor.
+/// A modification that a pre-processor makes to a request.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// HTTP URL Re-writing Modifier, with the index of its state in the user's memory.

@@ -39,7 +39,7 @@ impl Threads {
         *sum = (sum.0 + requests, sum.1 + failed);
     }
 
-    /// The sums in order of names and labels.
+    /// Returns the sums, sorted by thread name, then by label.
     pub(super) fn sums(self) -> Vec<ThreadSum> {
         let mut names: Vec<Arc<str>> = vec!["".into(); self.numbers.len()];
         for (name, number) in self.numbers {

@@ -46,7 +46,7 @@ pub(super) fn section(out: &mut Html, alerts: &[Alert]) {
     out.raw("</section>");
 }
 
-/// Formats begin and end of an alert as times since the start of the run.
+/// Formats the start and end of an alert, relative to the start of the run.
 pub(crate) fn times(alert: &Alert) -> [Words; 2] {
     let at = |ms: i64| words(clock(ms), clock(ms));
     let before = || words("before the run", "运行之前");

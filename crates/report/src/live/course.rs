@@ -173,7 +173,7 @@ impl Course {
         self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
     }
 
-    /// Returns the verdict in the form that pages receive.
+    /// Returns the verdict as JSON for the live page.
     fn verdict(&self, timeline: &Timeline) -> Value {
         let mut verdict = json!(Verdict::new(&self.said, timeline));
         verdict["early"] = json!(self.is_early());

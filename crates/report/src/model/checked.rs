@@ -98,7 +98,7 @@ impl Answers {
     }
 }
 
-/// Formats a percentage for pages. It is cut instead of rounded.
+/// Formats a percentage for pages, truncated instead of rounded.
 pub(crate) fn percent_text(percent: f64) -> String {
     cut_percent(percent).replace('%', " %")
 }

@@ -8,7 +8,7 @@ use crate::{Recorder, Snapshot};
 const START: i64 = 1_700_000_000_000 / 60_000 * 60_000;
 const MS: u64 = 1_000_000;
 
-/// Records a sample that ends `end_ms` after the start, as cores do.
+/// Records a sample that ended `end_ms` after `START`, in the way a core does.
 fn take(recorder: &mut Recorder, label: LabelId, (end_ms, ms): (i64, u64), error: Option<&str>) {
     let outcome = error.map_or(Outcome::Ok, |_| Outcome::Status);
     let (success, errors) = (error.is_none(), u32::from(error.is_some()));

@@ -139,7 +139,7 @@ pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Contr
     Controlled::done(format!("{count} deleted"), format!("已删除 {count} 个"))
 }
 
-/// Deletes the folder of an entry. The error is a sentence for the user.
+/// Deletes the folder of an entry. The error is a message for the user.
 fn remove(found: &Found) -> Result<(), String> {
     // The folder is read afresh, because the list may be out of date.
     let kind = about::kind_of(&found.path).ok_or("it is no folder of a run")?;

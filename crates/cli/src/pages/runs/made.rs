@@ -29,7 +29,7 @@ const KEPT_BYTES: usize = 64 << 20;
 pub(super) enum Refused {
     /// Too many requests are waiting for pages to be built.
     Busy,
-    /// The page cannot be built, with a sentence for the user.
+    /// The page cannot be built, with a message for the user.
     Words(String),
 }
 

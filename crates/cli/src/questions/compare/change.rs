@@ -59,7 +59,7 @@ impl Judged {
 }
 
 impl FailIf {
-    /// Parses the texts of `--fail-if`. The error is a sentence for the user.
+    /// Parses the texts of `--fail-if`. The error is a message for the user.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         let read = texts.iter().map(|text| {
             let criterion = Criterion::parse_any(text)
