@@ -334,7 +334,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let early_s = early.iter().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
     let usual = good(seconds, label);
     // Where answers depend on each other there is a queue, however it began, and whichever request it takes next.
-    let is_shared = are_regular(seconds, label as u32);
+    // Those to requests of a schedule are as regular, and a result file does not say whether there was one.
+    let is_shared = record.has.load && are_regular(seconds, label as u32);
     let builds_up = || builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label);
     if !(is_shared || is_steady && builds_up()) {
         return None;
