@@ -31,12 +31,13 @@ pub(crate) struct Criteria {
     pub(crate) fail: Vec<Criterion>,
     /// Criteria that end the run: the first one that holds stops it.
     pub(crate) abort: Vec<Criterion>,
-    /// Places in a file from which criteria come; the others are those of the command line.
+    /// Criteria from the project file, each with its file and line. Criteria from the command line have no entry.
     pub(crate) places: Vec<(Criterion, String)>,
 }
 
 impl Criteria {
-    /// The place in a file from which a criterion comes, as the beginning of a message.
+    /// Returns the file and line of a criterion as the prefix of a message; empty for a criterion from the command
+    /// line.
     fn place(&self, criterion: &Criterion) -> String {
         let place = self.places.iter().find(|(one, _)| one == criterion);
         place.map_or_else(String::new, |(_, place)| format!("{place}: "))

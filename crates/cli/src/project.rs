@@ -69,14 +69,14 @@ fn wrong(path: &[&str], words: String) -> Wrong {
     Wrong { path: path.iter().map(ToString::to_string).collect(), words }
 }
 
-/// The project file, for messages about what it says.
+/// Path and content of the project file, for messages that name a line in the file.
 struct ProjectText<'t> {
     path: &'t Path,
     text: &'t str,
 }
 
 impl ProjectText<'_> {
-    /// The place of a table or a key: the file and the line.
+    /// Returns the file and line of a table or key.
     fn place(&self, path: &[String]) -> String {
         let file = self.path.display();
         match line_of(self.text, path) {
@@ -85,7 +85,7 @@ impl ProjectText<'_> {
         }
     }
 
-    /// The place of a text within the value of a key, which may have a line of its own.
+    /// Returns the file and line of a string within the value of a key: an entry of a list may be on its own line.
     fn place_within(&self, path: &[String], value: &str) -> String {
         let Some(first) = line_of(self.text, path) else { return self.place(path) };
         let mut lines = self.text.lines().enumerate().skip(first - 1);
@@ -93,8 +93,8 @@ impl ProjectText<'_> {
         format!("{}: line {line}", self.path.display())
     }
 
-    /// Notes the places of the load, the criteria and the properties that the file gives, for messages of later checks.
-    /// `given`: load and criteria of the command line.
+    /// Stores the file and line of each load setting, criterion and property that comes from the project file, for
+    /// messages of later checks. `given`: load and criteria of the command line.
     fn note_places(&self, request: &mut Request, table: &Table, given: (Given, Criteria)) {
         let (load, criteria) = given;
         let path = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -139,7 +139,7 @@ impl ProjectText<'_> {
     }
 }
 
-/// The line, from 1, of a table or a key.
+/// Returns the line number of a table or key, counted from 1.
 fn line_of(text: &str, path: &[String]) -> Option<usize> {
     let path: Vec<String> = path.iter().map(|name| name.replace(['"', '\''], "")).collect();
     let (key, within) = path.split_last()?;
@@ -168,7 +168,7 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
     None
 }
 
-/// Adds the settings of all tables to the request. Returns texts about the file's settings that the command line
+/// Adds the settings of all tables to the request. Returns messages about the file's settings that the command line
 /// replaces.
 fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String>, Wrong> {
     let mut replaced = Vec::new();

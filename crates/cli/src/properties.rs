@@ -44,14 +44,14 @@ pub(crate) struct Sources {
     pub(crate) settings: Vec<Setting>,
     /// Number of settings at the start of the list that come from the project file.
     pub(crate) of_project: usize,
-    /// The places of those settings in the project file, by the names of their properties.
+    /// Names of the properties that come from the project file, each with its file and line.
     pub(crate) places: Vec<(String, String)>,
-    /// `-G`, for remote hosts alone: properties, and files of them.
+    /// Properties and property files of `-G`, which apply only to remote hosts.
     pub(crate) global: Vec<Setting>,
 }
 
 impl Sources {
-    /// The place of a setting in the project file.
+    /// Returns the file and line of a setting in the project file, or only the file name if the line is unknown.
     fn place(&self, setting: &Setting) -> &str {
         let Setting::Jmeter(name, _) = setting else { return PROJECT_FILE };
         let place = self.places.iter().find(|(of, _)| of == name);
@@ -59,7 +59,7 @@ impl Sources {
     }
 }
 
-/// The values a JMeter without any configuration has set, because its `jmeter.properties` does.
+/// Properties that the `jmeter.properties` of a newly installed JMeter sets.
 #[rustfmt::skip]
 const SHIPPED: &[(&str, &str)] = &[
     ("cookies", "cookies"),

@@ -1,7 +1,7 @@
-//! Reads what a run said at its end: the `summary.json` of its folder.
+//! Reads the results that a run stored at its end: the file `summary.json` in the run's folder.
 //!
-//! Criteria are judged by the run alone, as a record has no criteria. Commands that read a folder later take the run's
-//! judgement from here, so that they do not say anything else.
+//! Only the run itself judges criteria, because a record contains no criteria. Commands that read the folder later
+//! take the judgement from the summary, so that they always agree with the run.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,12 @@ use stats::jtl::source::is_stream;
 
 use crate::exit::Exit;
 
-/// The summary of a run.
+/// Content of the `summary.json` of a run.
 #[derive(Debug)]
 pub(crate) struct Told(pub(crate) Value);
 
-/// The folder of a run that a path leads to: the folder itself, or a file in it.
+/// Returns the run folder for a path to the folder or to a file in it. Returns `None` if the folder contains no
+/// record.
 pub(crate) fn folder_of(path: &Path) -> Option<PathBuf> {
     let folder =
         if path.is_dir() { Some(path) } else { path.parent().filter(|_| !is_stream(path)) };
@@ -26,13 +27,13 @@ pub(crate) fn folder_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl Told {
-    /// Reads the summary of a run's folder; `None` where it has none that can be read.
+    /// Reads the summary in a run's folder. Returns `None` if the summary is missing or unreadable.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(folder.join("summary.json")).ok()?;
         serde_json::from_str(&text).ok().map(Self)
     }
 
-    /// Sentences on results of the run that are missing.
+    /// Returns a sentence for each part of the run's results that is missing.
     pub(crate) fn lost(&self) -> Vec<Words> {
         let losses = self.0["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let one = |loss: &str| Words {
@@ -42,8 +43,8 @@ impl Told {
         losses.map(one).collect()
     }
 
-    /// The criteria as the run judged them: those that it had to meet, the one that ended it, and those that should have
-    /// ended it if they held and had nothing to judge.
+    /// Returns the criteria as the run judged them: the `--abort-if` criterion that ended the run, the criteria that
+    /// the run had to meet, and the `--abort-if` criteria without data.
     pub(crate) fn criteria(&self) -> Vec<Criterion> {
         let criteria = &self.0["criteria"];
         let list = |name: &str| criteria[name].as_array().into_iter().flatten();
@@ -72,7 +73,7 @@ impl Told {
         ended.into_iter().chain(list("judged").map(one)).chain(unguarded).collect()
     }
 
-    /// The exit codes of the run that its criteria, its losses and its end ask for.
+    /// Returns the exit codes that follow from the run's criteria, from missing results, and from lost workers.
     pub(crate) fn exits(&self) -> impl Iterator<Item = Exit> {
         let of_criterion = |criterion: Criterion| match criterion.met {
             Some(true) => Exit::Ok,
@@ -85,7 +86,7 @@ impl Told {
         self.criteria().into_iter().map(of_criterion).chain([lost, workers])
     }
 
-    /// The criteria with their values for people; empty where there are none.
+    /// Formats the criteria with their values in `language`. Returns an empty string without criteria.
     pub(crate) fn criteria_text(&self, language: Language) -> String {
         let zh = language == Language::Chinese;
         let criteria = self.criteria();
@@ -124,7 +125,7 @@ impl Told {
     }
 }
 
-/// A sentence in both languages.
+/// Reads a sentence in both languages from JSON. Returns `None` if a language is missing.
 fn said(words: &Value) -> Option<Words> {
     let of = |language: &str| words[language].as_str().map(str::to_owned);
     Some(Words { en: of("en")?, zh: of("zh")? })

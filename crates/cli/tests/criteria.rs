@@ -382,7 +382,7 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
     let ended = program.run(&["run", "plan.jmx"]);
     let place = "throng.toml: line 3: response p95 < ";
     assert!(ended.code == 4 && ended.err.contains(place), "{ended:?}");
-    // A name with a variable may become any label.
+    // A sampler name with a variable can become any label at run time.
     program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"${none}\""));
     let checked = program.run(&["check", "plan.jmx"]);
     assert_eq!(checked.code, 0, "{checked:?}");

@@ -155,7 +155,7 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     };
     assert!(says.iter().any(|says| first.starts_with(says)), "{first}");
     assert!(first.contains(" held") && first.contains(&format!("; at {upper} ")), "{first}");
-    // The verdict on the run that decided.
+    // `limited_by` contains the verdict on the run that decided the limit.
     let limit = &capacity["limited_by"];
     assert_eq!(limit["load"].as_f64(), Some(upper));
     assert!(limit["criteria"][0]["criterion"].is_string(), "{limit}");

@@ -157,7 +157,7 @@ fn each_result_file_is_told_that_has_other_columns_than_its_new_rows() {
         let ended = program.run(verb);
         let says = |file: &str, how: &str| ended.err.contains(&words(file, how));
         assert!(says("a.csv", " with -f") && says("b.csv", ""), "{ended:?}");
-        // What has the columns is nothing to tell.
+        // The run prints no warning for a file with the same columns.
         program.write("a.csv", "elapsed,label,success\n1,x,true\n");
         let ended = program.run(&[verb, &["-Jmade=c.csv"]].concat());
         assert!(!ended.err.contains("rows are appended"), "{ended:?}");

@@ -301,7 +301,7 @@ fn the_row_of_a_figure_that_lost_rows_could_change_says_so() {
     let folder = std::fs::read_dir(program.path("made")).expect("answers").flatten().next();
     let page = std::fs::read_to_string(folder.expect("one").path().join("report.html"));
     assert!(page.expect("a page").contains("undecided: unread rows"));
-    // A few rows leave all but the tail and the errors as they are.
+    // A few unreadable rows affect only the high percentiles and the error share.
     program.write("few.jtl", &with_lost_rows(20));
     let one = program.run(&["compare", "whole.jtl", "few.jtl", "--no-report"]);
     let row = |metric: &str| {
@@ -359,7 +359,7 @@ fn the_verdict_of_a_folder_has_the_criteria_and_the_exit_code_of_its_run() {
         let page = program.run(&["report", folder, "--markdown", "s.md", "-o", "s.html"]);
         assert_eq!(page.code, 0, "{page:?}");
         assert!(program.read("s.md").to_lowercase().contains(&word.to_lowercase()));
-        // Rows have no criteria.
+        // A result file contains no criteria, so the exit code is 0.
         assert_eq!(program.run(&["verdict", "out.jtl"]).code, 0, "{line:?}");
     }
 }

@@ -11,8 +11,8 @@ pub struct Given {
     pub all: Ask,
     /// Settings for single groups, by group name; `None` excludes a group from the run.
     pub groups: Vec<(String, Option<Ask>)>,
-    /// The place in a file that gives the load of a group, by the group's name, and that of all groups by an empty name.
-    /// Without a place the load comes from the command line.
+    /// Group names, each with the file and line of the group's load settings. An empty name stands for all groups.
+    /// Load settings from the command line have no entry.
     pub places: Vec<(String, String)>,
 }
 
@@ -44,7 +44,8 @@ impl Given {
         self.all.is_empty() && self.groups.is_empty()
     }
 
-    /// The place in a file that gives the load of this group, as the beginning of a message.
+    /// Returns the file and line of this group's load settings as the prefix of a message; empty for load settings
+    /// from the command line.
     pub fn place(&self, group: &str) -> String {
         let has_own = self.groups.iter().any(|(name, _)| name == group);
         let name = if has_own { group } else { "" };

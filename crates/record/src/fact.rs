@@ -27,8 +27,8 @@ impl Fact {
     pub const JAVA: &str = "java";
     /// Name of the setting for the command-line options of the Java machine, with secrets masked.
     pub const ARGUMENTS: &str = "arguments";
-    /// Program and options behind it that Java has given to the program as arguments: `-jar app.jar -Xmx1g`; of several Java
-    /// machines on the host separated by `; `.
+    /// Name of the setting for JVM options that stand after the program's name, so that Java passes them to the
+    /// program as arguments. Example: `-jar app.jar -Xmx1g`. Values of several JVMs on a host are separated by `; `.
     pub const MISPLACED: &str = "misplaced_options";
 
     /// Adds a fact to a list in which each name occurs once per host. Returns true if the list has changed.

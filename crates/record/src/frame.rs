@@ -26,7 +26,7 @@ const SERIES: &str = "-Jthrong.series";
 
 /// Name of the setting of a run whose users loop forever: a main thread group has neither a loop count nor a duration.
 pub const ENDLESS: &str = "endless";
-/// The setting of a plan that has a main thread group.
+/// Name of the setting that exists only if the plan has a main thread group.
 pub const MAIN_GROUP: &str = "main_group";
 /// Name of the setting that holds the number of users whose starts or number a rate controls. It exists only if the
 /// plan has other users as well.

@@ -130,7 +130,7 @@ pub struct Rows {
     /// Rows outside the plausible times. `left_out` is their number and the line of the first.
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
-    /// Some row of these has a time other than 0.
+    /// True if a row in `far` has a start time other than 0.
     has_started: bool,
     left: Left,
     /// True if any row so far said whether its sample succeeded.
@@ -296,7 +296,8 @@ impl Rows {
 
     pub fn record(mut self) -> Record {
         let gathered = match self.far {
-            // Samples that never started say nothing of the others, whose times cannot be.
+            // Without plausible rows, the record is built from rows with implausible times. If these all start at 0,
+            // they are samples that never started, and are used only if every other row of the file is readable.
             Some(far)
                 if self.near.span_ms.is_none() && (self.has_started || self.left.odd == 0) =>
             {

@@ -74,8 +74,8 @@ pub struct Record {
     /// Load changes and events of the run, in chronological order.
     pub marks: Vec<Mark>,
     pub kept: Vec<Kept>,
-    /// Requests and failures by thread and label, in order of their names. Empty where that is not known: a run does not
-    /// record it.
+    /// Requests and failures by thread and label, sorted by thread name. Empty if threads are unknown, as in the
+    /// record of a run.
     pub threads: Vec<ThreadSum>,
     pub has: Has,
     /// Problems of the file: parts that are missing because the file is truncated or damaged, and how odd rows were
@@ -183,7 +183,7 @@ pub struct Label {
     pub folded: u32,
 }
 
-/// The requests of a thread under one label.
+/// Requests and failures of one thread under one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadSum {
     pub thread: Arc<str>,

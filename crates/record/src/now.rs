@@ -65,7 +65,7 @@ pub struct Lamp {
     pub criterion: String,
     /// Current value of the criterion with its unit, or `no samples`.
     pub value: String,
-    /// The same in Chinese.
+    /// Current value in Chinese.
     pub value_zh: String,
     /// True if the condition of the criterion holds now; `None` until its window is full, or without a sample.
     pub holds: Option<bool>,

@@ -1,13 +1,13 @@
-//! The summary of a run in the form of k6's `--summary-export`, for programs that read this form. GitLab's merge
-//! request widget takes the rate, two percentiles of `http_req_waiting` and the share of passed checks from it.
+//! The summary of a run in the format of k6's `--summary-export`, for programs that read this format. GitLab's merge
+//! request widget reads the rate, two percentiles of `http_req_waiting` and the share of passed checks.
 //!
 //! Times are in ms and are those that criteria judge: from the intended start to the end of a sample, or from the
 //! actual start for a result file. The record has no histogram of the times to the first byte, so `http_req_waiting`
-//! contains the times of whole samples, which are never shorter. A check is a response on which assertions ran; it
-//! passed if all of them held. Without assertions the metric `checks` is absent. A series of numbers in answers is
-//! `series_NAME`, a trend with `avg`, `min`, `max` and `count` (k6's `--summary-trend-stats`): the record has no
-//! histogram of its values. As in k6, `true` for a threshold means that the threshold was crossed, and metrics without
-//! samples are absent.
+//! contains the times of whole samples, which are never shorter. A check is a response on which assertions ran; the
+//! check passed if all of them held. Without assertions the metric `checks` is absent. A series of numbers from
+//! responses is the trend metric `series_NAME` with `avg`, `min`, `max` and `count` (k6's `--summary-trend-stats`);
+//! the trend has no percentiles, because the record has no histogram of the series. As in k6, `true` for a threshold
+//! means that the threshold was crossed, and metrics without samples are absent.
 
 use answers::criterion::{Criterion, Figure};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use crate::model::{RunPage, Totals};
 /// MD5 of an empty name: the id of the root group in k6, which every summary contains.
 const ROOT: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
-/// Prefix of the names of metrics of series.
+/// Prefix of the metric name of a series of numbers.
 const SERIES: &str = "series_";
 
 /// Renders the summary of a run as JSON.
@@ -136,7 +136,7 @@ fn metric(criterion: &str) -> String {
     name.into()
 }
 
-/// Returns the name of the metric of a series.
+/// Returns the k6 metric name of a series of numbers.
 fn of_series(name: &str) -> String {
     format!("{SERIES}{name}")
 }

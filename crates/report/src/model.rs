@@ -86,7 +86,8 @@ pub struct RunPage {
     /// Alerts that fired, in the order of their begin.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
-    /// Names of the series of numbers in answers, with their values in the run; k6's form uses them.
+    /// Series of numbers from responses, by name, each with its values over the whole run. Only the k6 summary uses
+    /// them.
     #[serde(skip)]
     pub series: Vec<(String, Number)>,
     /// Cost of an ended run, if its summary contains the cost.
@@ -146,7 +147,7 @@ impl RunPage {
     }
 }
 
-/// Returns the series of a record with their values in the whole run.
+/// Returns each series of numbers of a record with its values over the whole run.
 fn series(record: &Record) -> Vec<(String, Number)> {
     let mut series: Vec<(String, Number)> =
         record.frame.series().map(|(name, _)| (name.to_owned(), Number::default())).collect();

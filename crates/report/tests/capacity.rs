@@ -1,4 +1,4 @@
-//! The answers of a search for capacity and of a sweep: the limit comes first, whatever is to be said beside it.
+//! Tests the sentences about the result of a capacity search and of a sweep: the limit always comes first.
 
 use answers::scaling::Choice;
 use answers::search::{Answer, Limit, Purpose};
@@ -7,7 +7,7 @@ use report::model::capacity::{Held, Probe, Searched};
 use report::model::sweep::{Axis, Point, StoppedBy, sentences};
 use report::model::words;
 
-/// A probe of a service with 4 workers of 20 ms.
+/// Returns a probe of a service with 4 workers that need 20 ms per request.
 fn probe(purpose: Purpose, load: f64, holds: bool) -> Probe {
     let rate_per_s = 50.0 * load.min(4.0);
     let p50_us = load / rate_per_s * 1e6;
@@ -56,7 +56,7 @@ fn answer(lower: Option<f64>, upper: Option<f64>, limit: Limit) -> Answer {
     }
 }
 
-/// The sentences of a search that ended with that answer.
+/// Returns the English sentences about a search with this result.
 fn said(
     probes: &[Probe],
     answer: &Answer,
@@ -106,7 +106,7 @@ fn the_limit_is_the_first_sentence_of_every_ending() {
 #[test]
 fn without_a_known_limit_the_load_that_held_is_the_first_sentence() {
     let held = "At least 38 users (200 requests/s, 38 in flight): p99 < 200ms held";
-    // The overload was not measured beyond doubt.
+    // The result of the overload probe is doubtful, so the limit of the service is unknown.
     let mut unknown = probes();
     unknown[1].verdict = Held::Doubtful;
     let known = answer(Some(38.0), Some(44.0), Limit::Criteria);
@@ -129,7 +129,7 @@ fn without_a_known_limit_the_load_that_held_is_the_first_sentence() {
     assert_eq!(sentences, ["Not even 1 user holds: p99 < 200ms: 20 ms."]);
 }
 
-/// A point that is none of the model's, of which so many requests fail.
+/// Returns a point that does not count for the model, with this share of failed requests.
 fn point(load: f64, error_share: f64) -> Point {
     Point {
         load,

@@ -47,7 +47,7 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// The same size in Chinese.
+/// Formats a size in bytes like [`bytes`], in Chinese.
 pub fn bytes_zh(n: u64) -> String {
     bytes(n).replace("bytes", "字节")
 }

@@ -95,7 +95,7 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// Whether their text has these words, in a name or a value.
+    /// True if the name or value of a label contains `words`.
     pub fn mentions(self, words: &str) -> bool {
         self.0.contains(words)
     }

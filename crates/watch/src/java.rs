@@ -1,9 +1,9 @@
-//! Effective settings of a watched Java machine: its maximum heap, collectors, version and options.
+//! Effective settings of a watched JVM: its maximum heap, collectors, version and options.
 //!
 //! jmx_exporter and micrometer publish the maximum heap, and the names of memory pools and collectors. They do not
-//! publish the machine's options; these are read from the command line if an exporter shows it in labels. The first
-//! value of a setting is kept. Collectors that appear later are added, because micrometer names a collector only after
-//! its first pause.
+//! publish the JVM's options; these are read from the command line if an exporter publishes the command line in
+//! labels. The first value of a setting is kept. Collectors that appear later are added, because micrometer names a
+//! collector only after its first pause.
 
 mod command;
 
@@ -16,18 +16,18 @@ use command::Command;
 /// Maximum number of collectors of a machine, and maximum length of its options in bytes.
 const MOST_COLLECTORS: usize = 8;
 const MOST_BYTES: usize = 2000;
-/// Maximum number of machines with misplaced options on a host.
+/// Maximum number of JVMs with misplaced options on a host.
 const MOST_COMMANDS: usize = 8;
 
-/// The settings of a machine that its exporter has published so far.
+/// The settings of a JVM that its exporter has published so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     heap_max: Option<u64>,
-    /// In alphabetical order.
+    /// Names of garbage collectors in alphabetical order.
     collectors: Vec<String>,
     version: Option<String>,
     arguments: Option<String>,
-    /// Command lines with options that are not in force, without their other options.
+    /// Command lines with misplaced options. Their correctly placed options are removed.
     misplaced: Vec<Command>,
 }
 
@@ -72,7 +72,7 @@ impl Settings {
         }
     }
 
-    /// Stores the maximum heap from the figures of one scrape.
+    /// Stores the maximum heap from the metrics of one scrape.
     pub(crate) fn add_figures(&mut self, figures: &[Figure]) {
         let heap = figures.iter().find(|one| one.metric == "heap_max" && one.value > 0.0);
         self.heap_max = self.heap_max.or(heap.map(|one| one.value as u64));
@@ -85,7 +85,7 @@ impl Settings {
             "jvm_memory_max_bytes" => {
                 sample.labels.get("id").is_some_and(|pool| pool.starts_with("ZGC "))
             }
-            // The name of jmx_exporter's bean when jmx_exporter runs outside of the watched machine.
+            // The name of jmx_exporter's bean when jmx_exporter runs outside of the watched JVM.
             name => name.eq_ignore_ascii_case("java_lang_Memory_HeapMemoryUsage_max"),
         };
         if is_heap && sample.value > 0.0 && self.heap_max.is_none() {

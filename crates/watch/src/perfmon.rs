@@ -68,8 +68,8 @@ impl Metric {
         Self { listener, label, spec }
     }
 
-    /// Returns the common name and unit of the metric, and the factor for the agent's value. The agent sends a value every
-    /// `interval_s` seconds.
+    /// Returns the common name and unit of the metric, and the factor that converts the agent's values to this unit.
+    /// The agent sends a value every `interval_s` seconds.
     fn common(&self, interval_s: f64) -> (String, Unit, f64) {
         let mut parts = split_at_colons(&self.spec).into_iter().filter(|part| !part.is_empty());
         let kind = parts.next().unwrap_or_default();
@@ -98,11 +98,11 @@ impl Metric {
 }
 
 impl Metric {
-    /// Returns the address of the Java machine that a JMX metric asks.
+    /// Returns the address of the JVM that a JMX metric is read from; `None` for other metrics.
     fn machine(&self) -> Option<String> {
         let parts = split_at_colons(&self.spec);
         let (kind, parts) = parts.split_first()?;
-        // The default of the agent.
+        // The agent's default address.
         let url = || parameter(parts, "url").unwrap_or("localhost\\:4711").replace("\\:", ":");
         (*kind == "jmx").then(url)
     }
@@ -113,8 +113,9 @@ fn parameter<'p>(parts: &[&'p str], name: &str) -> Option<&'p str> {
     parts.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Returns name, unit and factor of a metric that the agent asks a Java machine by JMX. The last parameter without a name
-/// is the metric (`AbstractJMXDataProvider` of the agent). Its times are those since its last value.
+/// Returns the name, unit and conversion factor of a metric that the agent reads from a JVM over JMX. The last
+/// parameter without a name is the metric (`AbstractJMXDataProvider` of the agent). For times, the agent sends the
+/// increase since the previous value.
 fn jmx(parts: &[&str], interval_s: f64) -> (String, Unit, f64) {
     let named = ["url=", "user=", "password=", "unit=", "label=", "pid=", "iface=", "fs=", "core="];
     let is_what = |part: &&&str| !named.iter().any(|name| part.starts_with(name));
@@ -133,13 +134,13 @@ fn jmx(parts: &[&str], interval_s: f64) -> (String, Unit, f64) {
         "gc-time" => ("gc_time", Unit::Seconds, of_time),
         "compile-time" => ("compile_time", Unit::Seconds, of_time),
         "class-count" => ("classes", Unit::Count, 1.0),
-        // User and password are in no name.
+        // The metric's name must not contain the parameters, which include user and password.
         what => return (format!("jmx:{what}"), Unit::Count, 1.0),
     };
     (name.to_owned(), unit, factor)
 }
 
-/// Splits a text at colons that are not escaped by a backslash.
+/// Splits a string at colons that are not escaped by a backslash.
 fn split_at_colons(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -163,7 +164,7 @@ impl Agent {
         }
     }
 
-    /// Returns the number of Java machines that the agent asks by JMX.
+    /// Returns the number of JVMs that the agent queries over JMX.
     fn machines(&self) -> usize {
         self.metrics.iter().filter_map(Metric::machine).collect::<BTreeSet<_>>().len()
     }

@@ -59,8 +59,8 @@ impl Judgement {
         self.aborted.as_ref().map(ended).into_iter().chain(missed)
     }
 
-    /// The criteria with their values; of a run without criteria in which every request failed, a line that says so.
-    /// `as_jmeter`: the run is one of JMeter's command line, which has no criteria.
+    /// Formats the criteria with their values. Returns a warning instead if the run has no criteria and every request
+    /// failed. `as_jmeter`: the run was started with the options of JMeter's command line, which has no criteria.
     pub(crate) fn text_of(&self, summary: &Summary, as_jmeter: bool) -> String {
         let (failed, all) = (summary.failed, summary.requests);
         if failed < all || all == 0 || !self.is_empty() {
@@ -79,7 +79,7 @@ impl Judgement {
         self.aborted.is_none() && self.all().next().is_none()
     }
 
-    /// Formats the criteria with their values. Returns an empty text without criteria.
+    /// Formats the criteria with their values. Returns an empty string without criteria.
     fn text(&self) -> String {
         if self.is_empty() {
             return String::new();

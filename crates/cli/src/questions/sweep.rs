@@ -222,7 +222,7 @@ fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Says why a run is missing; the exit code of that. `has_some`: others were made before, and are told.
+/// Reports why a run is missing, and returns its exit code. `has_some`: earlier runs exist, and their results follow.
 pub(crate) fn stopped(name: &str, failed: Failed, has_some: bool) -> Exit {
     match failed {
         Failed::Interrupted => {

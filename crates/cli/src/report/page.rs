@@ -43,7 +43,7 @@ pub(crate) fn page(
     page
 }
 
-/// Names and values of the folder's file, in which secrets are masked.
+/// Parses names and values in the properties file of a run's folder. Secrets are already masked in this file.
 fn properties(file: &str) -> Vec<(String, String)> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
     lines

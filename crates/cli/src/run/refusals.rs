@@ -1,31 +1,34 @@
-//! Users whose samples all fail at once and who go on without a pause, as in a loop without end around a sampler that is
-//! refused. The run says so once, as soon as it is known: such a load tells nothing of a target, and ends by no error.
+//! Detects users whose samples all fail immediately and who continue without a pause, for example in an endless loop
+//! around a sampler that gets no connection. The run prints one warning as soon as it detects them: such a load says
+//! nothing about the target, and no error ends it.
 
 use answers::rules;
 use record::{CauseName, Now, Second};
 use stats::grouped::{count, things};
 
-/// Seconds in a row in which all samples fail, before it is said.
+/// Number of consecutive seconds with only failed samples after which the run prints the warning.
 const SECONDS: u32 = 3;
-/// Samples per second of a user who does not pause: with pauses, or with answers that take their time, there are fewer.
+/// Minimum number of samples per second of a user who does not pause. Pauses or slow responses keep users below this
+/// number.
 const PER_USER: f64 = 50.0;
-/// A shorter piece of a second does not count, ms.
+/// Minimum length in ms of a recorded second. Shorter, incomplete seconds are ignored.
 const WHOLE_MS: u32 = 900;
 
-/// The seconds so far in which nothing but failures came.
+/// The latest consecutive seconds in which all samples failed.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// End of the last second that was looked at, epoch ms.
+    /// End of the last second that was checked, in epoch ms.
     at_ms: i64,
     seconds: u32,
     samples: u64,
-    /// Time of these samples, ns.
+    /// Sum of the response times of these samples in ns.
     elapsed: u64,
     was_said: bool,
 }
 
 impl Refusals {
-    /// The words on users that fail without end, when it is time for them.
+    /// Returns the warning about users that fail without a pause, once per run: after [`SECONDS`] consecutive seconds
+    /// with only failed samples.
     pub(super) fn words(&mut self, now: &Now<'_>) -> Option<String> {
         self.look(now.second, now.causes)
     }
@@ -74,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A second of 2 users, of whose samples so many fail.
+    /// Returns a second of 2 users with this number of samples and of failed samples.
     fn second(n: i64, (samples, errors): (u64, u64)) -> Second {
         let all = Part { count: samples, errors, elapsed: samples * 50_000, ..Part::default() };
         Second {
@@ -96,12 +99,13 @@ mod tests {
         }]
     }
 
-    /// The words that seconds with these samples make, and the place of the second that made them.
+    /// Returns the warnings for seconds with these samples, each with the index of the second that caused the
+    /// warning.
     fn said(seconds: &[(u64, u64)]) -> Vec<(usize, String)> {
         let mut refusals = Refusals::default();
         let words = seconds.iter().enumerate().flat_map(|(n, of)| {
             let second = second(n as i64 + 1, *of);
-            // Events between two seconds look at the same one again.
+            // Between two seconds, events of the run check the same second repeatedly.
             let twice = [refusals.look(&second, &causes()), refusals.look(&second, &causes())];
             twice.into_iter().flatten().map(move |words| (n, words))
         });

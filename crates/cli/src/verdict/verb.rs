@@ -47,8 +47,8 @@ pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     exit(&record, &verdict, told.as_ref())
 }
 
-/// The exit code: that of the run as far as it says how the run was judged. A run without samples decides nothing, and one
-/// that was aborted is judged by a part of its load alone.
+/// Returns the exit code of the verdict. The run's exit codes for criteria and for losses come first. A run without
+/// samples is undecided, and so is an aborted run, because only a part of its load was generated.
 fn exit(record: &Record, verdict: &Verdict, told: Option<&Told>) -> Exit {
     let is_empty = record.seconds.iter().all(|second| second.all.count == 0);
     let is_aborted = matches!(record.frame.ending, Ending::Aborted(_));

@@ -151,12 +151,12 @@ pub fn create_results(
         .map_err(|error| StartError::Results(error.to_string()))
 }
 
-/// Returns a sentence for each result file to which rows are appended below a heading of other columns: those of the
-/// command line and those of the plan's listeners.
+/// Returns a warning for each existing result file with a heading that does not match the columns of the appended
+/// rows. Checks the result files of the command line and of the plan's listeners.
 pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> Vec<String> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let names: Vec<&str> = settings.results.sample_variables.iter().map(|name| &**name).collect();
-    // What is wrong with a listener's settings is an error when the run starts.
+    // Invalid settings of a listener are reported as an error when the run starts.
     let of_plan = listeners(plan, options, &evaluated.listeners).unwrap_or_default();
     let has_name = |listener: &Listener| match &listener.kind {
         ListenerKind::File(file) => file.file.fixed().is_some(),
@@ -168,7 +168,7 @@ pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> 
     let mut told: Vec<String> = Vec::new();
     for (is_fixed, file) in of_line.chain(of_plan) {
         let Some(words) = unlike_rows(&file.path, &file.columns, &names) else { continue };
-        // A file whose name is an expression stays with -f.
+        // `-f` does not delete a file with an expression as its name.
         let how = if is_fixed { " with -f" } else { "" };
         let shown = file.path.display();
         let words = format!(

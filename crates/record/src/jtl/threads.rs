@@ -1,20 +1,20 @@
-//! Requests and failures of each thread of a result file, by the names that its rows have.
+//! Counts requests and failures by thread name and label of a result file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::ThreadSum;
 
-/// Pairs of a thread and a label that are counted. Of a file with more, no thread is known.
+/// Maximum number of pairs of thread and label. If a file has more pairs, all counts are discarded.
 const MOST: usize = 50_000;
 
-/// The sums of the threads that have samples.
+/// Sums of requests and failures, collected row by row.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     numbers: HashMap<Box<str>, u32>,
-    /// Requests and failures by number of the thread and label.
+    /// Requests and failures by thread number (a value of `numbers`) and label.
     sums: HashMap<(u32, u32), (u64, u64)>,
-    /// Some row has no name of a thread, or there are too many threads.
+    /// True if a row has no thread name, or if there are more than [`MOST`] pairs. Nothing is counted then.
     is_unknown: bool,
 }
 

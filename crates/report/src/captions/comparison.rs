@@ -80,7 +80,8 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-/// The figures that samples which could not be read could change.
+/// Returns the sentence that lists metrics that are undecided because of unreadable samples; `None` without such
+/// metrics.
 fn unread(comparison: &Comparison) -> Option<Words> {
     let Words { en, zh } = comparison.unread.as_ref()?;
     let is_open = |row: &&Row| row.differences.iter().any(|one| one.result == Outcome::Unread);
@@ -221,7 +222,8 @@ pub fn counted(comparison: &Comparison) -> Vec<Words> {
     out
 }
 
-/// The changes that the runs would have shown; `None` where no figure is decided.
+/// Returns the sentence for a comparison without a difference, with the smallest change that the runs can show.
+/// Returns `None` if no metric is decided because of unreadable samples.
 fn nothing(comparison: &Comparison) -> Option<Words> {
     let decided = comparison.all.differences.iter().filter(|d| d.result != Outcome::Unread);
     let visible: Vec<(&Difference, Words)> =

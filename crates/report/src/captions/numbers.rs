@@ -1,11 +1,12 @@
-//! Numbers in the texts of sweeps, searches and comparisons.
+//! Formats numbers in the reports of sweeps, searches and comparisons.
 
-/// A mean of things that are counted (users, requests in flight, connections), as a whole number.
+/// Formats a mean number of users, requests in flight or connections without decimals. A mean between 0 and 0.5 is
+/// `<1`.
 pub fn counted(mean: f64) -> String {
     if mean > 0.0 && mean < 0.5 { "<1".to_owned() } else { whole(mean) }
 }
 
-/// A number without decimals.
+/// Formats a number without decimals.
 pub fn whole(value: f64) -> String {
     format!("{value:.0}")
 }

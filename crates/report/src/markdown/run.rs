@@ -46,7 +46,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
     out.out
 }
 
-/// Whether every request failed.
+/// True if every request failed.
 fn has_failed(totals: &Totals) -> bool {
     totals.samples > 0 && totals.failed.is_some_and(|failed| failed >= totals.samples)
 }

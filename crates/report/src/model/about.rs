@@ -65,7 +65,7 @@ pub struct About {
 #[derive(Debug, Serialize)]
 pub struct How {
     pub kind: &'static str,
-    /// Empty where there is nothing to say.
+    /// Reason of the run's end; empty if there is nothing to explain.
     pub reason: Words,
 }
 

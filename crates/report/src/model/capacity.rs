@@ -206,8 +206,8 @@ impl Searched<'_> {
         self.answer.lower.is_some() && !is_known
     }
 
-    /// Returns the answer: first the limit and the load up to which the criteria held, then the reasons for care and the
-    /// behaviour beyond that load.
+    /// Returns the sentences about the result. The first sentence contains the limit and the load up to which the
+    /// criteria held. Reservations and the behaviour beyond that load follow.
     pub fn sentences(&self) -> Vec<Words> {
         let answer = self.answer;
         let Some(lower) = answer.lower else { return vec![self.nothing_held()] };
@@ -325,7 +325,7 @@ impl Searched<'_> {
         words(format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
     }
 
-    /// Returns the reasons for which the answer is only a lower bound.
+    /// Returns the reasons why the result is only a lower bound of the capacity.
     fn no_more_than_a_bound(&self) -> Vec<Words> {
         let Words { en: unit, zh: unit_zh } = self.axis.unit();
         match self.answer.limit {

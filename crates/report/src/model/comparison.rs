@@ -77,10 +77,10 @@ pub struct Row {
     pub different: bool,
     /// True if the change is beyond chance but too small to matter.
     pub small: bool,
-    /// Text for a change that is neither different, too small nor within chance.
+    /// Explanation of a change that is neither different, too small nor within chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Words>,
-    /// It is of all requests, and the runs do not decide whether it differs.
+    /// True if the row is about all requests, and the runs do not decide whether its metric differs.
     #[serde(skip)]
     undecided: bool,
     /// True if a larger value is worse; `None` if unknown, as for a number series.
@@ -150,7 +150,7 @@ impl ComparisonPage {
         self.notes.extend(sides.iter().map(note));
     }
 
-    /// Whether figures of all requests are undecided.
+    /// True if at least one metric over all requests is undecided.
     pub(crate) fn is_undecided(&self) -> bool {
         self.rows.iter().any(|row| row.undecided)
     }
@@ -195,7 +195,8 @@ impl ComparisonPage {
     }
 }
 
-/// Returns the numbers of runs of both sides if runs were repeated: date and length of a side are those of its first run.
+/// Returns a note with the number of runs of each side if runs were repeated. The date and length shown for a side
+/// are those of its first run.
 fn repeated(of: &Compared<'_>) -> Option<Words> {
     let (a, b) = (of.a.len(), of.b.len());
     (a.max(b) > 1).then(|| {
@@ -244,8 +245,8 @@ fn rows(comparison: &Comparison, of: &Compared<'_>) -> Vec<Row> {
     each.map(row).collect()
 }
 
-/// Whether the runs do not decide whether a figure differs. A single figure without an interval has too few samples, or
-/// times of 0 ms.
+/// True if the runs do not decide whether a metric differs. A single metric without an interval does not count as
+/// undecided: the metric has too few samples, or times of 0 ms.
 fn is_undecided(of: &compare::Row, one: &Difference) -> bool {
     match one.result {
         Outcome::OtherWork | Outcome::MostlyFailed | Outcome::Unread => true,

@@ -203,7 +203,8 @@ fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
     }
 }
 
-/// Returns the sentence on points of which none counts: the highest rate of successful requests, which is no limit.
+/// Returns the sentence for a sweep with no point that counts. The sentence names the highest rate of successful
+/// requests, which is not a limit.
 fn none_counts(points: &[Point], axis: Axis) -> Words {
     let good = |point: &Point| point.rate_per_s * (1.0 - point.error_share);
     let most = points.iter().max_by(|a, b| good(a).total_cmp(&good(b)));

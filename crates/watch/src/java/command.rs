@@ -1,27 +1,27 @@
-//! Command lines of Java machines as exporters show them: options in force, and those behind `-jar` or the main class, which
-//! Java gives to the program as arguments.
+//! Parses command lines of JVMs that exporters publish in labels. Options before the program are in force. Options
+//! after `-jar FILE` or the main class are misplaced: Java passes them to the program as arguments.
 //!
-//! Seen of jmx_exporter 0.16.1 and 0.19.0, OpenTelemetry's Java agent 2.10.0, and in the documents of process-exporter and
-//! windows_exporter. jmx_exporter reads no system properties from 0.20.0 on, and never lists of texts such as
-//! `InputArguments`.
+//! Sources: output of jmx_exporter 0.16.1 and 0.19.0 and of OpenTelemetry's Java agent 2.10.0, and the documentation
+//! of process-exporter and windows_exporter. From version 0.20.0, jmx_exporter does not read system properties. No
+//! version reads lists of strings such as `InputArguments`.
 
 use crate::exposition::Sample;
 
-/// A command line as far as it is of use.
+/// The command line of a JVM, reduced to its options and the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
-    /// The words before the program.
+    /// JVM options before the program, with their values.
     pub(super) options: Vec<String>,
-    /// The program: `-jar app.jar`, or a class.
+    /// The program: `-jar app.jar`, a main class, or a module.
     pub(super) program: String,
-    /// Options of a Java machine among the program's arguments.
+    /// JVM options among the program's arguments.
     pub(super) misplaced: Vec<String>,
-    /// The exporter is in the machine, and does not tell of others.
+    /// True if the exporter runs in this JVM. Other exporters publish the command lines of all processes on a host.
     pub(super) is_own: bool,
 }
 
 impl Command {
-    /// The command line that a sample shows.
+    /// Returns the command line in the labels of a sample.
     pub(super) fn of(sample: &Sample<'_>) -> Option<Self> {
         const PROPERTY: &str = "sun.java.command";
         let label = |key: &str| sample.labels.get(key);
@@ -34,12 +34,12 @@ impl Command {
             "windows_process_info" => Self::of_line(&label("cmdline")?),
             "namedprocess_namegroup_num_procs" => {
                 let group = label("groupname")?;
-                // `{{.Matches}}` is written as Go writes a map.
+                // process-exporter prints its template `{{.Matches}}` as a Go map, `map[name:value]`.
                 let inner = group.strip_prefix("map[").and_then(|rest| rest.strip_suffix(']'));
                 let inner = inner.and_then(|pair| pair.split_once(':'));
                 Self::of_line(inner.map_or(&*group, |(_, value)| value))
             }
-            // A rule of jmx_exporter names metric and labels as it likes.
+            // In jmx_exporter, a rule of the user defines the names of metric and labels.
             name if sample.value == 1.0 => {
                 let is_named =
                     name.contains("sun_java_command") || sample.labels.mentions(PROPERTY);
@@ -51,7 +51,7 @@ impl Command {
         }
     }
 
-    /// The value of the property `sun.java.command`: jar or class, and its arguments.
+    /// Parses the value of the property `sun.java.command`: a jar file or class, and its arguments.
     fn of_property(value: &str) -> Option<Self> {
         let mut words = value.split_whitespace().map(str::to_owned);
         let program = words.next().filter(|word| !word.starts_with('-'))?;
@@ -61,10 +61,11 @@ impl Command {
         Some(Self { program, misplaced, is_own: true, ..Self::default() })
     }
 
-    /// A whole command line: a text, or a list in Java's form or in JSON.
+    /// Parses a whole command line: a plain string, or a list in Java's format or in JSON.
     fn of_line(line: &str) -> Option<Self> {
         let mut words = words_of(line).into_iter();
-        // A path with blanks is several words; what is before the name of the program may not be an option.
+        // A path to `java` that contains spaces is split into several words. An option before `java` belongs to
+        // another program.
         let first = words.find(|word| is_java(word) || word.starts_with('-'))?;
         if first.starts_with('-') {
             return None;
@@ -74,7 +75,7 @@ impl Command {
             match &*word {
                 "-jar" => program = Some(format!("-jar {}", words.next()?)),
                 "-m" | "--module" => program = Some(words.next()?),
-                // Options in a file are not known, and the program may be among them.
+                // The content of an argument file is unknown, and may include the program.
                 file if file.starts_with('@') => return None,
                 name if takes_a_value(name) => {
                     options.push(word);
@@ -94,7 +95,8 @@ impl Command {
         Some(Self { program: program?, misplaced, options, is_own: false })
     }
 
-    /// Program and misplaced options as on the command line, without those of the largest heap that is in force all the same.
+    /// Returns the program and the misplaced options as on the command line; `None` without such options. Leaves out
+    /// an option for the maximum heap size that agrees with `heap_max`, the size in force.
     pub(super) fn shown(&self, heap_max: Option<u64>) -> Option<String> {
         let is_out = |option: &&String| {
             let (Some(heap), Some(asked)) = (heap_max, heap_of(option)) else { return true };
@@ -105,10 +107,11 @@ impl Command {
     }
 }
 
-/// The largest heap of some collectors is a part less than `-Xmx`: they keep a survivor space back.
+/// Relative difference up to which a published maximum heap agrees with `-Xmx`. Some collectors publish less than
+/// `-Xmx`, because they reserve a survivor space.
 const CLOSE: f64 = 0.1;
 
-/// Bytes of `-Xmx1g`.
+/// Parses the maximum heap size in bytes from an option such as `-Xmx1g`.
 fn heap_of(option: &str) -> Option<u64> {
     let text = option.strip_prefix("-Xmx").or_else(|| option.strip_prefix("-XX:MaxHeapSize="))?;
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -123,7 +126,7 @@ fn heap_of(option: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// Whether a word is an option that only a Java machine has. `-D` is none: programs have options of that form, too.
+/// True if a word is an option that only JVMs have. `-D` does not count, because programs have such options, too.
 fn is_of_machine(word: &str) -> bool {
     const BEGINS: [&str; 10] = [
         "-XX:",
@@ -145,7 +148,7 @@ fn is_of_machine(word: &str) -> bool {
         || sized.iter().any(|begin| word.strip_prefix(begin).is_some_and(is_size))
 }
 
-/// Options of the launcher whose value is the next word (`java --help`, Java 21).
+/// True if an option of the `java` launcher takes the next word as its value. Source: `java --help` of Java 21.
 fn takes_a_value(option: &str) -> bool {
     const ALL: [&str; 18] = [
         "-cp",
@@ -175,7 +178,7 @@ fn is_java(word: &str) -> bool {
     matches!(&*name, "java" | "java.exe" | "javaw" | "javaw.exe")
 }
 
-/// The words of a command line, or of a list of them.
+/// Splits a command line into words. The command line is a plain string, or a list in JSON or in Java's format.
 fn words_of(line: &str) -> Vec<String> {
     let line = line.trim();
     if let Ok(list) = serde_json::from_str::<Vec<String>>(line) {
@@ -214,10 +217,10 @@ mod tests {
         let json = format!("[\\\"{}\\\"]", args.replace(", ", "\\\",\\\""));
         let line = args.replace(", ", " ");
         for text in [
-            // jmx_exporter 0.16.1 and 0.19.0, by rules for `SystemProperties`.
+            // Output of jmx_exporter 0.16.1 and 0.19.0 with rules for `SystemProperties`.
             "sun_java_command_info{command=\"app/app.jar -Xmx1g -XX:+UseG1GC --server.port=1\",} 1.0".to_owned(),
             "jvm_system_property{key=\"sun.java.command\",value=\"app/app.jar -Xmx1g -XX:+UseG1GC\",} 1.0".into(),
-            // The Java agent of OpenTelemetry 2.10.0, and through its collector.
+            // Output of OpenTelemetry's Java agent 2.10.0, sent directly and through the OpenTelemetry Collector.
             format!("target_info{{process_command_args=\"[{args}]\",service_name=\"app\"}} 1"),
             format!("target_info{{process_command_args=\"{json}\"}} 1"),
             format!("target_info{{process_command_line=\"{line}\"}} 1"),

@@ -132,7 +132,8 @@ fn finding(done: &Done) -> Option<&Finding> {
     done.verdict.findings.iter().find(|finding| finding.about != About::Test)
 }
 
-/// The value of a criterion in both languages; an answer of an older version has it in English alone.
+/// Returns the value of a criterion in both languages. Results that an older version stored contain the value only in
+/// English.
 fn shown(judged: &Judged) -> Words {
     let zh = if judged.shown_zh.is_empty() { &judged.shown } else { &judged.shown_zh };
     words(judged.shown.clone(), zh.clone())

@@ -23,7 +23,7 @@ pub(crate) struct Judged {
     pub(crate) criterion: String,
     /// The value as it is shown to the user.
     pub(crate) shown: String,
-    /// The same in Chinese; empty in answers of older versions.
+    /// The value in Chinese; empty in results that an older version stored.
     #[serde(default)]
     pub(crate) shown_zh: String,
     pub(crate) holds: bool,

@@ -8,7 +8,7 @@ use report::model::words;
 use super::{FailIf, Judged, is_of_errors, metric, row};
 
 impl FailIf {
-    /// Makes changes undecided that the unreadable samples of A and B could turn.
+    /// Marks a change as undecided if unreadable samples of A or B could reverse the result.
     pub(crate) fn doubt_unread(
         &self,
         judged: &mut [Judged],
@@ -17,7 +17,8 @@ impl FailIf {
     ) {
         let Some((side, larger)) = lost.larger() else { return };
         for (criterion, judged) in self.0.iter().zip(judged) {
-            // What is there beyond chance, few rows do not take away, nor do they say more than another reason.
+            // A few unreadable rows cannot cancel a change that is beyond chance. If the change is already undecided,
+            // its present reason is kept.
             if lost.is_few() && (judged.unknown || judged.is_there) {
                 continue;
             }
@@ -31,7 +32,8 @@ impl FailIf {
                 let difference = row.differences.iter().find(|one| one.metric == name)?;
                 Some((row, difference))
             });
-            // Half of all equal sides are past a limit of 0.
+            // With a limit of 0, a random difference between equal sides exceeds the limit in half of all
+            // comparisons.
             let counts = !is_of_errors(criterion) || limit != 0.0 || lost.share() > FEW_LOST;
             if found.is_some_and(|(row, one)| counts && lost.could_turn(row, one, holds)) {
                 (judged.is_there, judged.unknown) = (false, true);
