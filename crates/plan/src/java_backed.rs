@@ -160,7 +160,7 @@ pub struct JavaBacked {
     pub of_groups: Vec<(JavaBackedId, GroupId)>,
     /// True if variables are read by names built at run time, or if all variables are shown.
     pub reads_any_name: bool,
-    /// True if an element or text reads the result of the previous sample.
+    /// True if an element or expression reads the result of the previous sample.
     pub keeps_previous: bool,
     /// True if an element that processes a transaction reads the result of the previous sample.
     pub previous_of_transactions: bool,

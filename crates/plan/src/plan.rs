@@ -624,7 +624,7 @@ pub struct AuthManager {
 /// Credentials for the URLs under a prefix.
 #[derive(Debug)]
 pub struct Authorization {
-    /// Prefix of the URLs.
+    /// Prefix of the URLs to which the credentials are sent.
     pub url: Template,
     /// User name for the URLs.
     pub user: Template,

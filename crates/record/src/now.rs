@@ -33,9 +33,9 @@ pub struct Now<'a> {
     pub causes: &'a [CauseName],
     pub classes: &'a [ClassName],
     pub series: &'a [Series],
-    /// The same second as written to `seconds.jsonl`: percentiles, CPU, memory, connections, marks.
+    /// The current second as written to `seconds.jsonl`: percentiles, CPU, memory, connections, marks.
     pub line: &'a snapshot_file::Second,
-    /// The same second with all labels under their own names, however many there are.
+    /// The current second with each label under its own name, even if the record folds labels.
     pub snapshot: &'a Snapshot,
     /// Totals of the run up to the end of this second, by label; errors by cause; counters.
     pub totals: &'a Totals,

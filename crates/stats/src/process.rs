@@ -75,7 +75,8 @@ impl Usage {
         Self { run_queue_s: waited_s(), throttling, ..Self::without_threads() }
     }
 
-    /// The same for a process without users. Its threads, of which there may be many, are not read individually.
+    /// Returns the current usage of a process without users. The threads of such a process may be many, and are not
+    /// read individually.
     pub fn without_threads() -> Self {
         let mut usage = Self::default();
         usage.add("self");

@@ -87,14 +87,14 @@ struct Label {
     slowest: u64,
 }
 
-/// A label's measurements since the last drain.
+/// Measurements of one label since the last drain.
 struct Place {
     label: u32,
     tally: Tally,
     slots: [u32; snapshot::SLOTS],
-    /// First page in the list of the place's pages; 0 without pages.
+    /// First page in the linked list of this label's pages; 0 without pages.
     head: u32,
-    /// Numbers of the chunks that hold the place's slots.
+    /// Indices into `Pages::chunks` of the chunks with this label's slots.
     chunks: [u32; CHUNKS],
     /// Milliseconds that are too large for a page, with their counts.
     large: Vec<(u32, u32)>,

@@ -36,7 +36,7 @@ pub(crate) enum How {
     Share(Term, Term),
     /// (second − first) / second, both current values.
     Rest(Term, Term),
-    /// The same as `Rest`, from the growth of both terms.
+    /// (second − first) / second, from the growth of both terms.
     RestOfRates(Term, Term),
     /// Growth of the first term divided by the growth of the second.
     ShareOfRates(Term, Term),

@@ -151,7 +151,7 @@ impl Host {
     pub(crate) fn local_ports(&self) -> u64 {
         match self.ports {
             (0, _) => 0,
-            // Of an odd number of ports, the kernel leaves one out.
+            // If the number of ports is odd, the kernel does not use one of them.
             (low, high) => ((high - low + 1) & !1).saturating_sub(self.ports_reserved),
         }
     }

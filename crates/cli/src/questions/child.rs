@@ -62,8 +62,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) load: Load,
     pub(crate) ramp: Option<Duration>,
     pub(crate) duration: Option<Duration>,
-    /// Name of the run for the display, and a text about the runs that follow.
+    /// Name of the run for the display.
     pub(crate) name: String,
+    /// Message about the number and the time of the runs that follow.
     pub(crate) after: String,
 }
 

@@ -22,7 +22,7 @@ impl Context<'_> {
         self.complete(index, id, (timing, outcome), false);
     }
 
-    /// Completes a sampler's work whose result is filled in, except for its start time.
+    /// Completes a sampler's work. The caller has filled in the sample's result, except for the start time.
     pub(crate) fn conclude_shown(
         &mut self,
         index: UserId,

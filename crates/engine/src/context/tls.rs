@@ -1,5 +1,5 @@
-//! TLS settings for a user's connections: those of the core, or the user's own if it has a client certificate of its
-//! own.
+//! TLS settings for a user's connections: the settings of the core, or separate settings if the user has its own
+//! client certificate.
 
 use std::sync::Arc;
 

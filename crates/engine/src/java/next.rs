@@ -28,7 +28,7 @@ pub(crate) enum Next {
     Before(SamplerId, usize),
     /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
     Timers(SamplerId, usize, u64),
-    /// The user runs its sampler, whose texts are evaluated.
+    /// The user runs its sampler. The sampler's expressions are already evaluated.
     Begin(SamplerId),
     /// The user stops before its sampler, which does not run.
     Stop,

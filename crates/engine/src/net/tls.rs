@@ -14,9 +14,9 @@ use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 use crate::net::transport::Effort;
 use crate::time::clock::Nanos;
 
-/// Number of servers whose sessions a user keeps, and of tickets per server.
+/// Number of servers with stored TLS sessions, and of tickets per server, for a user with sessions of its own.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
-/// The same limits if all users of a core share the sessions.
+/// Number of servers with stored TLS sessions, and of tickets per server, if all users of a core share the sessions.
 const SHARED: Limits = Limits { servers: 1024, tickets: 1024 };
 
 /// TLS settings of a run.

@@ -51,7 +51,7 @@ pub(super) struct Numbers {
     pub(super) replaces: bool,
     /// True if the load was set outside the plan.
     pub(super) given: bool,
-    /// Rate of arrivals, in place of the spans.
+    /// Rate of arrivals, used instead of `spans`.
     pub(super) rate: Option<Vec<plan::load::Phase>>,
     /// The rate of the arrivals in the spans.
     pub(super) course: Option<Vec<plan::load::Phase>>,

@@ -102,12 +102,13 @@ fn measured_once(
     allocations.saturating_sub(hand_overs) as f64 / (after.1 - before.1) as f64
 }
 
-/// Maximum number of allocations per snapshot. Most are for randomly kept samples, with six texts each: 64 samples in
-/// the first second of a run, a third of them in the third second.
+/// Maximum number of allocations per snapshot. Most are for randomly kept samples, with six strings each: 64 samples
+/// in the first second of a run, a third of them in the third second.
 const HAND_OVER: usize = 150;
 /// Allocations per request that count as none: one per thousand requests, when a buffer grows.
 const NONE: f64 = 0.001;
-/// The same limit for measurements with few requests, where one more snapshot than expected has more weight.
+/// Allocations per request that count as none in measurements with few requests, where one unexpected snapshot has
+/// more weight.
 const NONE_OF_FEW: f64 = 0.05;
 
 /// Maximum number of bytes per waiting user; 620 were counted.

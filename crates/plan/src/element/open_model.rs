@@ -78,7 +78,7 @@ pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
     Ok(starts.into_iter().map(|start| (ms(start), ms(offset))).collect())
 }
 
-/// Appends arrivals at equal distances, or at distances that change evenly with the rate.
+/// Appends arrivals at equal intervals, or at intervals for a rate that changes linearly from `begin` to `end`.
 fn even(begin: f64, end: f64, duration: f64, out: &mut Vec<f64>) {
     let mean = f64::midpoint(begin, end);
     let count = (mean * duration) as u64;
@@ -90,8 +90,8 @@ fn even(begin: f64, end: f64, duration: f64, out: &mut Vec<f64>) {
     }));
 }
 
-/// Appends random arrivals: evenly distributed for the lower rate, and more frequent where the rate is higher for
-/// the rest.
+/// Appends random arrival times for a rate that changes linearly: a uniform part at the lower rate, and a second part
+/// that is denser towards the end with the higher rate.
 fn poisson(begin: f64, end: f64, duration: f64, random: &mut JavaDoubles, out: &mut Vec<f64>) {
     let from = out.len();
     let count = (f64::midpoint(begin, end) * duration) as usize;

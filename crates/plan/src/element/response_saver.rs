@@ -13,7 +13,7 @@ use crate::template::flag::{self, Flag};
 /// A compiled Save Responses to a file.
 #[derive(Debug)]
 pub struct ResponseSaver {
-    /// Prefix of the file names.
+    /// Prefix of the names of the files with saved responses.
     pub prefix: Template,
     variable: Template,
     /// Number of digits of the file number, evaluated when the run starts.

@@ -258,8 +258,8 @@ pub(crate) fn write_ending((length_ms, ran_ms): (i64, i64), ending: &Ending, out
     out.signed(ran_ms);
 }
 
-/// Reads the end of a run: its length in ms, the ending, and the time in which users ran in ms. That time is 0 in older
-/// records.
+/// Reads the end of a run: its length in ms, the ending, and the time in ms during which users ran. Older records
+/// have 0 for the time with users.
 pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     let length_ms = from.signed();
     let (kind, text) = (from.number(), from.text());

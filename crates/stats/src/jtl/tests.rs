@@ -344,7 +344,7 @@ fn rows_that_are_torn_or_divided_otherwise_are_no_rows_with_variables() {
         let (read, left) = labels(&format!("{HEADING}\n{row}\n{}{row}\n{row}\n", &row[..cut]));
         assert_eq!((&*read, left.odd), ("aa", 1), "{}", &row[..cut]);
     }
-    // The same with texts and variables at the end.
+    // A row with strings and variables in its last columns, also cut off at any position.
     let row = "1700000000000,12,true,a,http://h/,1,2";
     for cut in "1700000000000,".len()..=row.len() {
         let text =

@@ -131,7 +131,7 @@ fn those_at_random_are_not_the_first() {
     assert!(texts.iter().all(|kept| kept.code == "200" && kept.response == "head"));
 }
 
-/// The same if numbers are drawn a thousand samples earlier, as for samples in flight.
+/// The random choice is also fair if random numbers are drawn a thousand samples earlier, as for samples in flight.
 #[test]
 fn those_that_were_drawn_when_they_began_are_a_fair_choice_too() {
     let mut recorder = begun();

@@ -77,7 +77,7 @@ fn missing(of: &Swept, other: &Swept) -> Vec<String> {
 }
 
 impl Apart {
-    /// Returns the names of the sides with loads that the other side lacks, and these loads.
+    /// Returns each side (A or B) that has loads which the other side lacks, with a list of these loads.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&'static str, String)> {
         let sides = [("A", &self.a), ("B", &self.b)];
         let with_some = sides.into_iter().filter(|(_, loads)| !loads.is_empty());
