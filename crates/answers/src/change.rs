@@ -1,10 +1,10 @@
 //! Change points of a series: where its mean steps.
 //!
 //! Candidates come from the energy distance of the parts left and right of a point (D. Matteson and N. James, "A
-//! Nonparametric Approach for Multiple Change Point Analysis", JASA 109, 2014), within windows of 50 values. Candidates
-//! whose neighbouring parts do not differ by Welch's t test are merged, the weakest first (M. Fleming and others,
-//! "Hunter", ICPE 2023). The test becomes stricter with the number of possible places. The result is deterministic;
-//! cost O(n·50²).
+//! Nonparametric Approach for Multiple Change Point Analysis", JASA 109, 2014), within windows of 50 values. Then
+//! candidates are removed, the weakest first, if the parts left and right of them do not differ by Welch's t test (M.
+//! Fleming and others, "Hunter", ICPE 2023). The test becomes stricter with the number of possible change points. The
+//! result is deterministic; cost O(n·50²).
 //!
 //! The test assumes independent, normal values: pass means of 5 to 10 seconds ([`crate::series::block_means`]). A
 //! significant test alone is often wrong; also require a size and a duration ([`lasting`]).
@@ -12,7 +12,7 @@
 use crate::repeats::welch;
 use crate::series::mean;
 
-/// Number of values in a window in which candidates are looked for.
+/// Number of values in a window that is searched for candidates.
 const WINDOW: usize = 50;
 /// Smallest number of values on each side of a change.
 const LEAST: usize = 3;

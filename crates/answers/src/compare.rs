@@ -102,7 +102,7 @@ pub struct Comparison {
     /// Sentences on Java machines of watched hosts whose settings were equal in all runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_java: Vec<Words>,
-    /// The samples that could not be read, where some could not.
+    /// Message about the samples that could not be read, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Words>,
 }
@@ -168,9 +168,9 @@ pub enum Outcome {
     OtherWork,
     /// Most samples of a side failed: its times and rate are those of failures.
     MostlyFailed,
-    /// Samples that could not be read could change it.
+    /// Samples that could not be read could change the result.
     Unread,
-    /// There is no interval.
+    /// The difference has no interval.
     Unknown,
 }
 
@@ -185,8 +185,8 @@ pub fn is_share(metric: &str) -> bool {
 }
 
 impl Comparison {
-    /// Removes errors where a side does not record them; adds the differences of the sides' work, and the Java machines
-    /// whose settings stayed the same.
+    /// Adds the differences between the work of the sides, and the JVMs with unchanged settings. Removes error metrics
+    /// if a side does not record errors, and marks metrics that other work or many failures distort.
     fn knowing(mut self, a: &[Record], b: &[Record]) -> Self {
         let Work { missing, shifted } = Work::of(a, b);
         (self.missing_labels, self.shifted_label) = (missing, shifted);

@@ -225,7 +225,7 @@ impl Criterion {
         Judged { value, outcome, criterion: self.clone(), reason: None }
     }
 
-    /// A value in the figure's unit, in both languages.
+    /// Formats a value in the metric's unit, in both languages.
     pub fn shown_words(&self, value: Option<f64>) -> Words {
         let en = self.shown(value);
         let zh = match (value, self.figure) {
@@ -237,7 +237,7 @@ impl Criterion {
         Words { en, zh }
     }
 
-    /// A value in the figure's unit, for the user.
+    /// Formats a value in the metric's unit, in English; names the missing data if there is no value.
     pub fn shown(&self, value: Option<f64>) -> String {
         let Some(value) = value else { return self.nothing().into() };
         match self.figure {
@@ -358,9 +358,9 @@ impl Judged {
         self.shown_words().en
     }
 
-    /// The same in both languages.
+    /// Returns the value in both languages, followed by the reason; the reason alone where there is no value.
     pub fn shown_words(&self) -> Words {
-        // Transactions have errors, too: a share of all samples is one of requests.
+        // The share of errors without a label covers requests only. Transactions can fail, too, but are not counted.
         let (of, of_zh) = match self.criterion.figure {
             _ if self.value.is_none() => ("", ""),
             Figure::ErrorShare if self.criterion.label.is_none() => (" of requests", "（占请求）"),

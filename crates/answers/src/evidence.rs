@@ -63,8 +63,8 @@ fn early(record: &Record) -> Option<Words> {
     rules::cut_short(record).or_else(unanswered)
 }
 
-/// Why the samples of a run do not stand for all of its load: starts of an open load were missed, or it ended early. A rate
-/// that timers keep is often no more than a bound for the users of a plan.
+/// Returns why the samples of a run do not represent its whole load: starts of an open load were missed, or the run
+/// ended early. Missed rates of timers do not count: such a rate is often only an upper limit for the users of a plan.
 pub fn partial_load(record: &Record) -> Option<Words> {
     let sum = |of: fn(&Second) -> u64| record.seconds.iter().map(of).sum::<u64>();
     missing(sum(|second| second.missed), sum(|second| second.due)).or_else(|| early(record))
@@ -358,7 +358,7 @@ fn failed_of(thing: &str, errors: u64, all: u64) -> Words {
     words(en, format!("{} 个{zh}中 {} 个失败", count(all), count(errors)))
 }
 
-/// Words on starts that were not made, where they are more than a few.
+/// Returns a message about missed starts if their share is larger than `MOST_MISSED`.
 fn missing(missed: u64, due: u64) -> Option<Words> {
     let share = missed as f64 / due.max(1) as f64;
     if share <= MOST_MISSED {

@@ -71,7 +71,7 @@ impl Unread {
         }
     }
 
-    /// The loss in words.
+    /// Describes the number of lost samples in words.
     pub fn lost_words(&self) -> Words {
         if self.is_open {
             return Words {

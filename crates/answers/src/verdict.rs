@@ -20,7 +20,7 @@ pub enum Confidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
-    /// The load generator or its machine: figures of the target become doubtful.
+    /// The finding is about the load generator or its machine, so measurements of the target are doubtful.
     Generator,
     /// The plan, or the length of the run.
     Test,
@@ -234,12 +234,12 @@ impl Said {
     }
 }
 
-/// Whether a finding is but a hint beside one that is more: it explains nothing then.
+/// True if `finding` is only a hint and `of` is not. A hint does not explain a stronger finding.
 fn is_guess(finding: &Finding, of: &Finding) -> bool {
     finding.confidence == Confidence::Hint && of.confidence != Confidence::Hint
 }
 
-/// Moves findings behind the one that explains them, and hints behind all others.
+/// Sorts findings: a finding follows the finding that explains it, and hints come last.
 pub(crate) fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {

@@ -125,7 +125,7 @@ fn healthy_targets_under_a_constant_load_get_no_sentence() {
     };
     assert_not_checked(&healthy(&at_once(20).pause(80), |_, random| about(20 * MS, random)));
     assert_not_checked(&healthy(&at_once(40), |_, random| about(200 * MS, random)));
-    // A long tail of response times, and responses that are slow while the target is cold.
+    // Targets with a long tail of response times, and a target that is slow while it is cold.
     assert_not_checked(&healthy(&at_once(20), |_, random| {
         (-(random.uniform().max(1e-6)).ln() * 20_000.0) as u64 + MS
     }));
@@ -238,24 +238,28 @@ fn a_load_that_grew_has_been_looked_at() {
     assert!(verdict.silent.contains(&"plateau"), "{:?}", verdict.unchecked);
 }
 
-/// Times of each user's requests, one after another, at workers that all users share: where one becomes free, a share of the
-/// times the next request to come takes it, and not the one that waits longest. So do locks that are not fair.
+/// A target with workers that all users share, and a queue that is not fair, as with unfair locks: a worker that
+/// becomes free sometimes takes the next new request instead of the one that has waited longest.
 struct Unfair {
+    /// Mean service time in µs.
     takes: u64,
     workers: usize,
+    /// Share of the cases in which a free worker waits for a new request.
     share: f64,
-    /// Factors of the time in each quarter of a second, as of a machine that is busy with other programs.
+    /// Largest factor of the service time. Each quarter of a second has a random factor from 1 to this one, as on a
+    /// machine that is busy with other programs.
     slower: f64,
 }
 
 impl Unfair {
+    /// Returns the response times of each user's requests, in order, in µs.
     fn times(&self, load: &Users) -> Vec<VecDeque<u64>> {
         let (mut random, mut busy) = (Random::new(load.seed), Random::new(load.seed + 100));
         let factors: Vec<f64> = (0..=load.length / (S / 4))
             .map(|_| 1.0 + (self.slower - 1.0) * busy.uniform())
             .collect();
         let mut times = vec![VecDeque::new(); load.users as usize];
-        // Arrivals, and ends of work: time, whether it is an end, user.
+        // Arrivals and completions of requests: time, true for a completion, user.
         let mut events: BinaryHeap<_> =
             (0..load.users).map(|user| Reverse((user * 500, false, user))).collect();
         let mut queue: VecDeque<(u64, u64)> = VecDeque::new();
@@ -328,7 +332,8 @@ fn the_same_queue_of_a_fair_target_on_a_busy_machine_is_waiting() {
 fn answers_of_two_kinds_to_users_that_do_not_wait_are_no_queue() {
     for seed in 1..=10 {
         let load = Users { seed, ..at_once(40).seconds(40) };
-        // A cache that has one of seven; the same for each seventh request; and times of all lengths.
+        // Three targets: a cache that hits 15 % of the requests by chance, one that hits every seventh request, and one
+        // with exponential response times.
         let by_chance = run(&load, |_, random| {
             let is_hit = random.uniform() < 0.15;
             good(about(if is_hit { 20 * MS } else { 220 * MS }, random))

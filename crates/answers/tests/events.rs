@@ -31,7 +31,7 @@ fn failures_of_a_moment_are_told_as_such() {
     let words = said(30, |request| (12_700 * MS..13_300 * MS).contains(&request.at));
     assert!(words.contains(", all within 2 seconds, in which "), "{words}");
     assert!(words.contains("(at 0:12, for less than "), "{words}");
-    // Near the end of the run as well.
+    // An event near the end of the run.
     let words = said(30, |request| (28_200 * MS..28_800 * MS).contains(&request.at));
     assert!(words.contains("all within 1 second"), "{words}");
 }
@@ -142,7 +142,7 @@ fn what_is_certain_of_errors_stands_before_what_may_be_their_reason() {
     let overloaded = failing(|| bad(20 * MS, Outcome::Status, "500", "Error"));
     assert_eq!(overloaded[0].0, "errors_named", "{overloaded:?}");
     assert!(overloaded[1].1.contains("or a load that is too high"), "{overloaded:?}");
-    // Nothing is left to guess: the sentence says more than the error does.
+    // A missing page cannot come from overload, so the fault of the plan is certain and comes first.
     let missing = failing(|| bad(20 * MS, Outcome::Status, "404", "Not Found"));
     assert_eq!(missing[0].0, "plan_fault", "{missing:?}");
 }

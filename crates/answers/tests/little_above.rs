@@ -1,5 +1,5 @@
-//! A semaphore of 100 with 120 users: a load little above the limit, so that few requests fail. And equally frequent
-//! failures that are no limit.
+//! A semaphore with 100 permits and 120 users: the load is little above the limit, so few requests fail. Other tests
+//! have equally frequent failures without a limit.
 mod situations;
 
 use answers::random::Random;
@@ -18,11 +18,12 @@ fn error(takes: u64) -> Answer {
     bad(takes, Outcome::Status, "500", "Internal Server Error")
 }
 
-/// Times that hardly vary; `wide` returns exponential times.
+/// Returns a random time in µs that hardly varies around 100 ms.
 fn narrow(random: &mut Random) -> u64 {
     about(100 * MS, random)
 }
 
+/// Returns a random time in µs with an exponential distribution and a mean of about 100 ms.
 fn wide(random: &mut Random) -> u64 {
     (-100_000.0 * (1.0 - random.uniform()).max(1e-9).ln()) as u64 + 100
 }
@@ -32,7 +33,7 @@ fn load(ramp: u64, seed: u64) -> Users {
     Users { seed, ..users(120).ramp(ramp).seconds(90) }
 }
 
-/// Returns a run against a semaphore whose refusals take as long as responses.
+/// Returns a run on a semaphore with 100 permits. Refusals take as long as successful responses.
 fn semaphore(load: &Users, takes: fn(&mut Random) -> u64) -> Record {
     let mut places = Places::new(100);
     run(load, move |request, random| {
@@ -109,8 +110,8 @@ fn as_many_errors_without_a_limit_are_none() {
     }
 }
 
-/// A semaphore under a constant load whose times hardly vary looks like one failing instance of six, so there is no
-/// finding.
+/// Under a constant load with times that hardly vary, a semaphore looks like one failing instance of six. So the rule
+/// reports nothing.
 #[test]
 fn a_limit_that_looks_like_turns_is_not_guessed() {
     for seed in 1..=3 {

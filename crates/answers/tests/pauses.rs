@@ -1,5 +1,5 @@
-//! Users that pause between requests, as in most plans: a ramp shows the number of requests that a target processes at
-//! the same time, although more users than that are never all idle.
+//! Users that pause between requests, as in most plans. A ramp of such users shows the number of requests that a target
+//! processes at the same time, although there are many more users than that.
 mod situations;
 
 use answers::rules;
@@ -21,8 +21,8 @@ fn answered(load: &Users, workers: usize, takes: u64) -> Record {
     run(load, move |request, random| good(workers.work(request.at, about(takes * MS, random))))
 }
 
-/// Returns a load of users that pause for a second and ask for `factor` times what a target with `workers` workers can
-/// do.
+/// Returns a load of users that pause for a second between requests. Their number is `factor` times the number that
+/// keeps a target with `workers` workers busy.
 fn pausing(workers: u64, takes: u64, factor: f64, seed: u64) -> Users {
     let full = workers as f64 / takes as f64 * (1000.0 + takes as f64);
     Users { seed, ..users((factor * full).ceil() as u64).ramp(30).seconds(75).pause(1000) }
@@ -70,8 +70,8 @@ fn users_that_pause_and_do_not_fill_the_workers_show_no_limit() {
     }
 }
 
-/// With 20 users from the start there is no light load, so the number of workers is unknown. The rate that does not
-/// grow is still known.
+/// With 20 users from the start there is no light load, so the number of workers is unknown. The verdict still reports
+/// that the rate stops growing.
 #[test]
 fn a_rate_that_does_not_grow_is_known_without_the_number() {
     for seed in 1..=5 {

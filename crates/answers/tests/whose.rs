@@ -1,5 +1,5 @@
-//! Failures that look like a limit and are none: of threads that fail always, of a moment, of a job, and errors that grow with
-//! the load.
+//! Failures that look like a limit, but have another cause: threads that always fail, an event, a periodic job, or
+//! errors that grow with the load.
 mod situations;
 
 use answers::random::Random;
@@ -28,13 +28,13 @@ fn limits(verdict: &Verdict) -> Vec<String> {
     LIMITS.iter().map(|id| says(verdict, id)).filter(|words| !words.is_empty()).collect()
 }
 
-/// A run without the names of threads, as a run of Throng records it.
+/// Removes the names of threads from a record: a run of Throng does not record them, unlike a result file.
 fn unnamed(mut record: Record) -> Record {
     record.threads.clear();
     record
 }
 
-/// Users of whom those from the given number on always get that answer.
+/// Returns a run in which all users from number `good_users` on always get `answer`.
 fn with_bad_users(load: &Users, good_users: u64, answer: impl Fn() -> Answer) -> Record {
     run(
         load,
@@ -57,7 +57,7 @@ fn users_that_always_fail_are_no_limit_and_are_named() {
             let whose = "10 of 30 threads (Users 1-21 to Users 1-30) have all of these failures: \
                          each of their requests fails, and hardly any of the others.";
             assert!(words.ends_with(whose), "{words}");
-            // Where nobody knows whose they are, a sentence on a limit says so.
+            // Without names of threads, each finding on a limit mentions users that always fail.
             let verdict = rules::verdict(&unnamed(record));
             for words in limits(&verdict) {
                 assert!(words.contains("Users that always fail"), "{pause}: {words}");
@@ -99,7 +99,8 @@ fn a_group_that_always_fails_is_named() {
     assert!(words.contains("10 of 20 threads (all of group \"Admins 2\") have all"), "{words}");
 }
 
-/// Users that come over a minute of 90 s, of whose requests a share fails that grows with their number above `from`.
+/// Returns a run of 90 s in which `n` users start within a minute. Above `from` users, the failed share of requests
+/// grows with the number of users. `fast`: failures are faster than successful responses.
 fn growing(seed: u64, (n, from, slope): (u64, f64, f64), fast: bool) -> Record {
     let mut load = users(n).ramp(60).seconds(90).pause(100);
     load.seed = seed;
@@ -154,7 +155,7 @@ fn resets_that_begin_while_users_come_are_not_those_of_a_number_of_users() {
     let verdict = rules::verdict(&run(&load, from(35)));
     assert_eq!(limits(&verdict), [""; 0]);
     assert!(verdict.unchecked.iter().any(|one| one.id == "reset_under_load"));
-    // Their share grows with the users.
+    // Here the share of resets grows with the number of users.
     let record = run(&load, |request, random| {
         let active = (request.at as f64 / 60e6).min(1.0) * 50.0;
         if random.uniform() < (active - 30.0) / active { reset(MS) } else { good(30 * MS) }
@@ -163,7 +164,8 @@ fn resets_that_begin_while_users_come_are_not_those_of_a_number_of_users() {
     assert!(words.starts_with("From about 3") && words.contains("users on"), "{words}");
 }
 
-/// Failures of two seconds in each 15 s.
+/// Returns a run in which all requests get `answer` for two seconds, every 15 s. `slow_before`: responses are slow in
+/// the three seconds before.
 fn every_15_s(answer: impl Fn() -> Answer, slow_before: bool) -> Record {
     run(&users(10).pause(100).seconds(90), move |request, random| match request.at % (15 * S) {
         at if request.at > 15 * S && at < 2 * S => answer(),
@@ -236,7 +238,8 @@ fn a_time_in_which_each_request_fails_is_told() {
     assert!(said.contains("failed") && !said.contains("every request"), "{said}");
 }
 
-/// Rows of 40 threads that send a request each second, of which those fail for which `fails` says so.
+/// Returns the finding on errors for a result file of 40 threads that send one request per second each. `name`: returns
+/// the name of a thread. `fails`: selects the threads with failing requests.
 fn rows(name: impl Fn(u64) -> String, fails: impl Fn(u64) -> bool) -> String {
     let head =
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n";
@@ -259,7 +262,7 @@ fn a_result_file_says_which_threads_fail() {
     assert!(words.contains("5 of 40 threads (Users 1-2, Users 1-9 to Users 1-12) have"), "{words}");
     let words = rows(numbered, |thread| thread % 2 == 0);
     assert!(words.contains("20 of 40 threads (Users 1-1, Users 1-3, Users 1-5 …) have"), "{words}");
-    // All of them, rows without a name, and names that tell nothing.
+    // All threads fail; some rows have no thread name; all threads have the same name.
     for words in [
         rows(numbered, |_| true),
         rows(|thread| if thread == 3 { String::new() } else { numbered(thread) }, |n| n == 7),

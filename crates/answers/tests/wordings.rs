@@ -264,7 +264,8 @@ fn a_file_of_macos_is_known_by_any_of_its_texts() {
     assert!(found.advice.en.contains("launchctl limit maxfiles"), "{}", found.advice.en);
 }
 
-/// The limit of a connect is the plan's own only where Java says so: the text of the operating system is of its own limit.
+/// A connect timeout is the plan's own only if Java's message says so. A message of the operating system means the time
+/// limit of the operating system.
 #[test]
 fn connects_that_the_system_gave_up_are_no_limit_of_the_plan() {
     for (class, text, is_of_plan) in [

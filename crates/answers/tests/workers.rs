@@ -6,7 +6,7 @@ use answers::rules;
 use record::Record;
 use situations::{Answer, MS, Request, S, Users, Workers, about, good, run, users};
 
-/// The words of the finding, up to "at once"; those of all others without it.
+/// Returns the finding on concurrent requests, up to "at once". The error lists all other findings and unchecked rules.
 fn number(record: &Record) -> Result<String, String> {
     let verdict = rules::verdict(record);
     let found = verdict.findings.iter().find(|one| one.id == "concurrency_limit");
@@ -15,13 +15,13 @@ fn number(record: &Record) -> Result<String, String> {
     Ok(found.words.en.split(" at once").next().unwrap_or_default().to_owned())
 }
 
-/// A user alone for 10 s, then 20 users over 30 s, of a shop.
+/// Returns the load of a shop: one user alone for 10 s, then a ramp to 20 users within 30 s.
 fn shop(seed: u64) -> Users {
     let load = users(20).ramp(30).seconds(100);
     Users { labels: &["home", "cart", "pay"], alone: 10 * S, seed, ..load }
 }
 
-/// Runs the users, and counts them from the moment on at which each of them starts, as a run does.
+/// Runs the users. Counts each user only from its start on, as a real run does.
 fn counted(load: &Users, target: impl FnMut(&Request, &mut Random) -> Answer) -> Record {
     let mut record = run(load, target);
     let starts = |user: u64| load.alone + (user - 1) * load.ramp / (load.users - 1);
@@ -85,16 +85,16 @@ fn labels_that_never_wait_have_no_limit() {
     };
     for seed in 1..=5 {
         let load = shop(seed);
-        // One label is slow by itself; more workers than users.
+        // First, one label is slow without a limit. Second, there are as many workers as users.
         slow(&load, |of, random| about([20, 30, 400][of.label] * MS, random));
         silent(limited(&load, 20, &[2], [60, 50, 50]));
-        // A lock that is held for a small part of each request.
+        // Each request holds a lock for a small part of its time.
         let mut lock = Workers::new(1);
         silent(counted(&load, move |request, random| {
             let own = about(100 * MS, random);
             good(own + lock.work(request.at + own, MS))
         }));
-        // Answers of one label get slower with the time, for every user.
+        // Responses of one label get slower during the run, for every user.
         slow(&load, |of, random| {
             let grown = if of.label == 2 { of.at / 400 } else { 0 };
             about(50 * MS, random) + grown

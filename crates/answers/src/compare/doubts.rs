@@ -64,12 +64,12 @@ fn at_limit(record: &Record) -> Option<Words> {
     })
 }
 
-/// The reason why the samples of one of these runs do not stand for all of its load, if there is one.
+/// Returns why the samples of one of these runs do not represent its whole load; `None` if they do in all runs.
 pub fn partial(runs: &[Record]) -> Option<Words> {
     runs.iter().find_map(partial_load)
 }
 
-/// A reason for care with one side.
+/// Returns a warning about one side. `why`: the reason.
 pub fn careful(name: &str, why: &Words) -> Doubt {
     Doubt {
         refuses: false,
@@ -78,8 +78,8 @@ pub fn careful(name: &str, why: &Words) -> Doubt {
     }
 }
 
-/// The warning about a side where the verdict on one of its runs has a finding on the generator. `name`: that of the side,
-/// as in "the generator of A".
+/// Returns a warning about a side if the verdict on one of its runs has a finding on the generator. `name`: name of the
+/// side, as in "the generator of A".
 pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
     let of_generator = |run: &Record| {
         let mut findings = rules::verdict(run).findings.into_iter();

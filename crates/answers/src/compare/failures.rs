@@ -75,12 +75,13 @@ pub struct Failures {
     /// Number of short bursts, if they hold nearly all failures of the side with the larger share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_events: Option<usize>,
-    /// The part is one of intervals of a long run: the failures lie somewhere in it.
+    /// The part consists of intervals of a long run, so the exact times of the failures within them are unknown.
     #[serde(skip)]
     is_coarse: bool,
-    /// The events have all of them; they last until the end of the run.
+    /// The events hold all failures of the side.
     #[serde(skip)]
     is_all: bool,
+    /// The events last until the end of the run.
     #[serde(skip)]
     is_until_end: bool,
     /// Samples and failures of both sides.
@@ -93,19 +94,20 @@ pub struct Failures {
     counted: Counted,
 }
 
-/// Samples and failures of one second.
+/// Samples and failures of one second, or of one interval of a long run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
     end_ms: i64,
     ms: u32,
     all: u64,
     failed: u64,
-    /// Most failures in a second of an interval; 0 of a single second.
+    /// Largest number of failures per second in an interval of a long run; 0 if this is a single second.
     most_per_s: f64,
 }
 
 impl Unit {
-    /// The shortest time in which its failures can have happened, ms: no second of an interval has more than the most.
+    /// Returns the shortest time, in ms, in which the failures can have occurred: no second of an interval has more
+    /// than `most_per_s` of them.
     fn least_ms(&self) -> f64 {
         let ms = f64::from(self.ms);
         if self.most_per_s > 0.0 {

@@ -28,7 +28,8 @@ impl Comparison {
         }
     }
 
-    /// The row of a label; of all requests without a label, or where a single label has no row of its own.
+    /// Returns the row of a label. An empty label stands for all requests. A run with a single label has no rows of
+    /// labels: the row of all requests then stands for the label.
     pub(super) fn row_mut(&mut self, label: &str) -> Option<&mut Row> {
         let is_alone = self.labels.is_empty();
         let mut rows = std::iter::once(&mut self.all).chain(&mut self.labels);

@@ -1,18 +1,18 @@
-//! Figures of a comparison that samples which could not be read could change.
+//! Marks the metrics of a comparison that lost samples could change. Lost samples are samples that could not be read.
 //!
-//! The lost samples are of unknown kind: all of them may have failed, or none; all may be the slowest. A figure that they
-//! could change has a result of its own, so that no row of the table says "no difference" there.
+//! Nothing is known about lost samples: all of them may have failed, or none; all may be the slowest. A metric that
+//! they could change gets the result [`Outcome::Unread`], so that the table does not show "no difference" for it.
 
 use super::{CHECKS, Comparison, Difference, ERRORS, Outcome, Row, Settings, is_share};
 use crate::unread::{MOST_UNREAD, Unread};
 use crate::verdict::Words;
 
-/// Share of lost samples up to which shares of errors or of checked answers count as unchanged.
+/// Largest share of lost samples at which shares of errors or of checked responses count as unchanged.
 pub const FEW_LOST: f64 = 0.001;
-/// Lost samples may be this part of the samples beyond a percentile.
+/// Largest number of lost samples at which a percentile counts as unchanged, as a share of the samples beyond it.
 const OF_TAIL: f64 = 0.1;
 
-/// The samples of A and B that could not be read.
+/// Numbers of the samples of A and of B that could not be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lost([Unread; 2]);
 
@@ -21,7 +21,7 @@ impl Lost {
         Self([a, b])
     }
 
-    /// The side that lost the larger share; `None` where neither lost a sample.
+    /// Returns the side that lost the larger share of its samples; `None` if neither side lost any.
     pub fn larger(&self) -> Option<(&'static str, &Unread)> {
         let [a, b] = &self.0;
         let weight = |of: &Unread| if of.is_open { 1.0 } else { of.share() };
@@ -29,18 +29,18 @@ impl Lost {
         (weight(larger.1) > 0.0).then_some(larger)
     }
 
-    /// The larger share of lost samples of both sides.
+    /// Returns the larger of the two sides' shares of lost samples.
     pub fn share(&self) -> f64 {
         self.0[0].share().max(self.0[1].share())
     }
 
-    /// Whether so few samples are lost that a change which is beyond chance stays one.
+    /// True if both sides lost too few samples to make a significant change insignificant.
     pub fn is_few(&self) -> bool {
         self.0.iter().all(|side| side.share() <= MOST_UNREAD && !side.is_open)
     }
 
-    /// Whether a condition on the change of a figure could have another result with the lost samples. `holds` grows or
-    /// falls with the change, and does not turn back.
+    /// True if the lost samples could change whether a metric meets a condition. `holds` evaluates the condition for a
+    /// relative or absolute change of the metric, and must be monotonic.
     pub fn could_turn(
         &self,
         row: &Row,
@@ -64,8 +64,8 @@ impl Lost {
         }
     }
 
-    /// The least and the largest difference of the error shares: the lost samples of one side failed, those of the other
-    /// did not.
+    /// Returns the smallest and the largest possible difference of the error shares: all lost samples of one side
+    /// failed, and none of the other side.
     fn error_shares(&self, row: &Row) -> (f64, f64) {
         let [a, b] = &self.0;
         let share = |failed: u64, all: u64, lost: u64, bad: u64| {
@@ -79,7 +79,7 @@ impl Lost {
         (of_b.0 - of_a.1, of_b.1 - of_a.0)
     }
 
-    /// Whether the result of a figure could be another one with the lost samples.
+    /// True if the lost samples could change the result of a metric.
     fn could_change(&self, row: &Row, one: &Difference, settings: &Settings) -> bool {
         let [a, b] = &self.0;
         match one.result {
@@ -102,7 +102,7 @@ impl Lost {
     }
 }
 
-/// The share of lost samples from which on they could change a figure.
+/// Returns the share of lost samples above which they could change a metric.
 fn least_of(metric: &str) -> f64 {
     let percent = metric.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
     match percent {
@@ -113,7 +113,7 @@ fn least_of(metric: &str) -> f64 {
 }
 
 impl Comparison {
-    /// Marks the figures that lost samples could change.
+    /// Marks the metrics that lost samples could change, and stores a message about the side that lost more.
     pub fn doubt_unread(&mut self, lost: &Lost, settings: &Settings) {
         let Some((side, larger)) = lost.larger() else { return };
         let rows = std::iter::once(&mut self.all).chain(&mut self.labels).chain(&mut self.series);
@@ -128,7 +128,7 @@ impl Comparison {
         self.unread = Some(Words { en: format!("{side}: {en}"), zh: format!("{side}：{zh}") });
     }
 
-    /// Marks one figure: a criterion on it is undecided for the lost samples.
+    /// Marks one metric, because lost samples leave a criterion on it undecided.
     pub fn be_unread(&mut self, label: &str, metric: &str) {
         let Some(row) = self.row_mut(label) else { return };
         let found = row.differences.iter_mut().find(|one| one.metric == metric);

@@ -1,5 +1,6 @@
-//! Detects failures in periods of equal length: a circuit breaker, or load shedding. Codes or messages name it, or requests
-//! fail fast, each time after slower responses. Otherwise failures at equal intervals are those of a periodic job.
+//! Detects failures in periods of equal length: a circuit breaker, or load shedding. As evidence, status codes or
+//! messages must name it, or each period of fast failures must follow slower responses. Without evidence, failures at
+//! equal intervals may come from a periodic job.
 
 use record::{CauseName, Record, Second};
 use stats::Outcome;
@@ -22,12 +23,13 @@ const ALIKE: f64 = 0.15;
 const ALIKE_S: f64 = 1.0;
 /// Largest ratio of the time of failures to the time of successful responses.
 const FASTER: f64 = 0.5;
-/// Seconds before a period of failures, smallest ratio of their response times to the usual ones, and smallest share of the
-/// periods that begin after such seconds.
+/// Number of seconds before a period of failures. Their response time is compared with the usual one.
 const BEFORE: usize = 2;
+/// Smallest ratio of the response time in these seconds to the usual one, and smallest share of the periods of failures
+/// that follow such slow seconds.
 const SLOWER: f64 = 1.5;
 const MOST: f64 = 0.7;
-/// Words of messages that name a breaker.
+/// Words in error messages that name a circuit breaker.
 const NAMES: [&str; 4] = ["circuit", "breaker", "hystrix", "not permitted"];
 /// z of the runs test for p < .001, one-sided.
 const CHANCE: f64 = -3.1;

@@ -41,9 +41,9 @@ const WINDOWS: usize = 4;
 const WINDOW: usize = 5;
 const FLAT: f64 = 0.05;
 const FLAT_MEDIAN: f64 = 0.15;
-/// The same of the rate where answers depend on each other: on a busy machine the limit itself varies.
+/// Largest variation of the rate if responses depend on each other: on a busy machine the limit itself varies.
 const UNSTEADY: f64 = 0.25;
-/// Share of failures from which on the rule is silent: failures have times of their own.
+/// Largest share of failures at which the rule applies: failures have other response times than successes.
 const FAILED: f64 = 0.05;
 /// Smallest share of all response time that a label must have.
 const WEIGHS: f64 = 0.1;
@@ -122,7 +122,7 @@ fn window(seconds: &[Second]) -> usize {
     (seconds.len() / WINDOWS).clamp(1, WINDOW)
 }
 
-/// Whether the rate varies by no more than that and chance allow.
+/// True if the variation of the rate is at most `most` plus the variation by chance.
 fn is_flat(seconds: &[Second], most: f64) -> bool {
     let length = window(seconds);
     let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();
@@ -174,7 +174,8 @@ struct Waits {
     label: usize,
 }
 
-/// Answers that became slower when the queue built up, and stayed so. `is_steady`: the rate hardly varies.
+/// Returns the finding on responses that became slower when the queue built up, and stayed slow. `is_steady`: the rate
+/// hardly varies.
 fn waiting(record: &Record, seconds: &[Second], is_steady: bool) -> Option<Finding> {
     let phases = sum(seconds, |s| s.all.phases.wait);
     let all = sum(seconds, |s| s.all.elapsed).max(1);
@@ -333,8 +334,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let early: Vec<&Second> = early.collect();
     let early_s = early.iter().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
     let usual = good(seconds, label);
-    // Where answers depend on each other there is a queue, however it began, and whichever request it takes next.
-    // Those to requests of a schedule are as regular, and a result file does not say whether there was one.
+    // Responses that depend on each other come from a queue, regardless of how it began and of its order. Requests that
+    // a schedule starts get equally regular responses, and a result file does not say whether there was a schedule.
     let is_shared = record.has.load && are_regular(seconds, label as u32);
     let builds_up = || builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label);
     if !(is_shared || is_steady && builds_up()) {
@@ -379,7 +380,7 @@ fn waits(record: &Record, seconds: &[Second], label: usize, is_steady: bool) -> 
     let is_rarer = later <= RARER * before;
     let is_queue =
         || grows(&record.seconds[from..], (first, middle), label) && !other_work(as_fast(&early));
-    // A queue that takes a new request before those that wait gives answers as fast all the time.
+    // A queue that serves new requests before waiting ones sends fast responses throughout.
     let is_queue = || if is_rarer { is_queue() } else { is_shared };
     (longer && lasts && is_queue()).then_some(Waits { first, usual: middle, label })
 }

@@ -78,8 +78,8 @@ fn residues(values: &[f64]) -> (f64, f64) {
     (step, line)
 }
 
-/// Median times of answers in windows of so many seconds, ms. Failures have times of their own; a window without a good
-/// answer has the time of the one before.
+/// Returns the median response times, in ms, of successful requests in windows of `length` seconds. A window without a
+/// success repeats the time of the window before.
 fn medians(seconds: &[Second], length: usize) -> Vec<f64> {
     let mut before = 0.0;
     let of = |seconds: &[Second]| {

@@ -177,8 +177,8 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
     Some(Down { first, last, failed, refused, is_back, labels, is_whole })
 }
 
-/// Returns the seconds in which a target accepted connections. In the others, failing connects fill the generator,
-/// whose figures are then no evidence about the target.
+/// Returns the seconds in which the target accepted connections. In other seconds, failing connects keep the generator
+/// busy, so that its metrics are no evidence about the target.
 pub(super) fn seconds_there(record: &Record) -> Vec<&Second> {
     if never_there(record).is_some() {
         return Vec::new();
@@ -261,7 +261,7 @@ pub(super) fn target_down(record: &Record) -> Said {
         .said()
 }
 
-/// The time of an end, as far as it is known: of an interval of a long run only the interval's own end is.
+/// Returns words on the time at which an outage ended. In a long run, only the end of the interval is known.
 fn ended(last: &Second, end: &str) -> (String, String) {
     match last.coarse {
         Some(_) => (format!("by {end}"), format!("最迟在 {end}")),
@@ -269,7 +269,7 @@ fn ended(last: &Second, end: &str) -> (String, String) {
     }
 }
 
-/// Words on failed connects outside the outages that the sentence lists.
+/// Returns words on failed connects outside the outages that the sentence lists.
 fn at_other_times(record: &Record, failed: u64) -> (String, String) {
     let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
     match all.saturating_sub(failed) {

@@ -22,7 +22,8 @@ use super::systems;
 use super::whose::{self, Always};
 use crate::verdict::{About, Confidence, Said, Words};
 
-/// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
+/// Smallest share of the errors that must lie after the stop, and largest ratio of the failed share of requests before
+/// the stop to the failed share after it.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
 /// A cause is over if the run continues without it for this time in ms and as a share of the run. A shorter time in ms
@@ -49,13 +50,13 @@ const FIRST_MS: i64 = 200;
 /// Longest duration of a restart in ms.
 const SHORT_MS: i64 = 10_000;
 
-/// Returns an error as text: code and message on one line, cut to a maximum length. JMeter's prefixes for errors
-/// outside of HTTP are removed.
+/// Formats the error with this cause number as [`words_of`] does; empty if there is no such cause.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
     record.causes.get(cause).map_or_else(String::new, words_of)
 }
 
-/// An error as it reads: code and message, on one line and not too long. JMeter's marks of what is no HTTP are left out.
+/// Formats an error as code and message on one line, truncated to 120 characters. JMeter's prefixes for errors outside
+/// of HTTP are removed.
 pub fn words_of(cause: &CauseName) -> String {
     const MOST: usize = 120;
     let code = cause.code.strip_prefix("Non HTTP response code: ");
@@ -118,15 +119,15 @@ fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     (is_long || is_missed) && rest.iter().any(answers)
 }
 
-/// The last moment at which a cause was there, epoch ms, and whether it is exact.
+/// Time of the last error of a cause, in epoch ms. If it is not exact, it is the end of a second or of an interval.
 struct Until {
     at_ms: i64,
     is_exact: bool,
 }
 
 impl Until {
-    /// The end of the last request that failed by this cause, where all of them are kept; else the end of its second, or
-    /// of its interval in a long run.
+    /// Returns the end of the last request that failed with this cause, if all `n` failed requests were kept. Otherwise
+    /// returns the end of its second, or of its interval in a long run.
     fn of(record: &Record, cause: usize, n: u64, last: &Second) -> Self {
         let kept = || record.kept.iter().filter(move |kept| kept.cause == Some(cause as u32));
         let end = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;
@@ -137,8 +138,8 @@ impl Until {
     }
 }
 
-/// Words on the time in which a cause was there: from the start of the first request that failed, and until the last one
-/// where it is over. `seconds`: those with failures, and all of that time.
+/// Returns words on the time in which a cause occurred: from the start of the first failed request, and until the last
+/// error (`to`) if the cause is over. `failing` of `all` seconds in this time have failures.
 fn times_of(
     record: &Record,
     from_ms: i64,
@@ -197,7 +198,7 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     ))
 }
 
-/// Returns the number of the label that has all errors and the number of its requests, if there are several labels.
+/// If there are several labels and one of them has all errors, returns its index and the number of its requests.
 fn only_label(record: &Record, errors: u64) -> Option<(u32, u64)> {
     let sums = by_label(record, &record.seconds);
     let mut failing = sums.iter().filter(|(_, (_, bad))| *bad > 0);
@@ -482,7 +483,7 @@ pub(super) fn sheds(cause: &CauseName) -> bool {
     matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
-/// Words on samples that were cut off beside errors at the end.
+/// Returns a sentence on samples that were cut off at the end, in addition to the errors there.
 fn beside(cut: u64) -> (String, String) {
     let n = count(cut);
     let en = match cut {

@@ -1,4 +1,5 @@
-//! The time in which requests fail: whether all of them do, and whether failures return at even intervals.
+//! Describes the times at which requests fail: stretches in which all requests fail, and failures that recur at equal
+//! intervals.
 
 use record::{Record, Second};
 
@@ -6,23 +7,26 @@ use super::figures::{deviation, mean, median, sum, whole};
 use super::say::{clock, time, words};
 use crate::verdict::Words;
 
-/// Seconds and requests of a time in which each request fails.
+/// Smallest number of seconds, and of requests, in a stretch in which all requests fail.
 const SECONDS: usize = 3;
 const REQUESTS: u64 = 20;
-/// Times of failures that make a period, and failures in each. The standard deviation of their intervals and lengths at most:
-/// seconds, while that is no more than a share of the interval; and a share of long ones. And their longest part of it, and
-/// the shortest interval.
+/// Smallest number of stretches of failures that count as periodic.
 const TIMES: usize = 4;
+/// Shortest interval between the beginnings of two stretches, in seconds.
 const EVERY_S: f64 = 4.0;
+/// Smallest number of failures in each stretch.
 const EACH: u64 = 5;
+/// Largest standard deviation of intervals and of lengths: seconds, but at most the first share of the interval; for
+/// long intervals, the second share of the interval.
 const EVEN_S: f64 = 0.75;
 const EVEN: f64 = 0.1;
 const EVEN_LONG: f64 = 0.03;
+/// Largest length of a stretch, as a share of the interval.
 const PART: f64 = 0.5;
-/// A second belongs to a time of failures from this share of the highest share of failures on.
+/// Smallest ratio of a second's failed share to the highest failed share at which the second belongs to a stretch.
 const FAILING: f64 = 0.2;
 
-/// Runs of true: where each begins, and its length.
+/// Returns the index and the length of each run of consecutive true values.
 pub(super) fn runs(values: &[bool]) -> Vec<(usize, usize)> {
     let (mut found, mut at) = (Vec::new(), 0);
     for part in values.chunk_by(|a, b| a == b) {
@@ -34,8 +38,8 @@ pub(super) fn runs(values: &[bool]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Whether each request of these seconds fails; the first and the last one may have a part in which requests succeed. `of`:
-/// requests and failures of a second.
+/// True if every request of these seconds fails. Successes in the first and in the last second are ignored, since
+/// failures may begin and end within them. `of`: returns requests and failures of a second.
 fn all_fail(seconds: &[Second], of: impl Fn(&Second) -> (u64, u64)) -> bool {
     let [_, within @ .., _] = seconds else { return false };
     let (all, failed) = within.iter().map(of).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
@@ -43,15 +47,18 @@ fn all_fail(seconds: &[Second], of: impl Fn(&Second) -> (u64, u64)) -> bool {
     with_requests >= SECONDS && all >= REQUESTS && failed == all
 }
 
-/// Times of failures that return at even intervals.
+/// Stretches of failures that recur at equal intervals.
 pub(super) struct Period {
+    /// Number of stretches.
     pub(super) times: usize,
-    /// Seconds from the begin of one to the next, and in which requests fail.
+    /// Seconds from the beginning of a stretch to the beginning of the next one.
     pub(super) every_s: f64,
+    /// Length of a stretch in seconds.
     pub(super) for_s: f64,
 }
 
-/// `failed`: failures of the cause in a second.
+/// Returns the period of failures that recur at equal intervals; `None` if they do not. `failed`: returns the failures
+/// of a second that count.
 pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Option<Period> {
     let shares: Vec<f64> =
         seconds.iter().map(|s| failed(s) as f64 / s.all.count.max(1) as f64).collect();
@@ -63,7 +70,7 @@ pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Opt
         return None;
     }
     let second_s = sum(seconds, |s| u64::from(s.ms)) as f64 / 1000.0 / seconds.len() as f64;
-    // The share of failures in its first second says when in that second a time of failures begins.
+    // The failed share of the first second of a stretch shows when within that second the failures begin.
     let begins: Vec<f64> =
         runs.iter().map(|(at, _)| (*at as f64 + 1.0 - shares[*at] / most) * second_s).collect();
     let lengths: Vec<f64> = runs
@@ -74,7 +81,7 @@ pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Opt
     let (every_s, for_s) = (mean(&every), median(&lengths));
     let most_uneven = EVEN_S.min(EVEN * every_s).max(EVEN_LONG * every_s);
     let even = |values: &[f64]| deviation(values) <= most_uneven;
-    // The last one may be cut by the end, and is no longer than the others.
+    // The end of the run may cut the last stretch short, so the length of that stretch does not have to match.
     let uncut = &lengths[..lengths.len() - 1];
     let failures = |(at, length): &(usize, usize)| sum(&seconds[*at..at + length], &failed);
     let within: u64 = runs.iter().map(failures).sum();
@@ -88,7 +95,7 @@ pub(super) fn period(seconds: &[Second], failed: impl Fn(&Second) -> u64) -> Opt
     is_period.then_some(Period { times: runs.len(), every_s, for_s })
 }
 
-/// Words on the times of a cause that returns at even intervals.
+/// Returns words on the times of a cause that recurs at equal intervals; `None` for other causes.
 pub(super) fn at_intervals(
     record: &Record,
     cause: usize,
@@ -107,8 +114,9 @@ pub(super) fn at_intervals(
     ))
 }
 
-/// Words on a time in which each request fails; each of the only label that fails, where there are others. `during`: the
-/// seconds from the first failure to the last one, or to the end where the failures are not over.
+/// Returns words on a stretch in which every request fails; empty if there is none. `only`: the only label with
+/// failures, if there are several labels; then only its requests count. `during`: the seconds from the first failure to
+/// the last one, or to the end of the run if the failures continue.
 pub(super) fn each_fails(
     record: &Record,
     during: &[Second],

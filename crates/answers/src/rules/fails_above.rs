@@ -1,13 +1,14 @@
 //! Detects errors that begin above some number of requests in flight: a limit that refuses the requests beyond it (a
 //! semaphore, a pool without a queue, a full queue).
 //!
-//! There are three signs. First, no request fails below that number, and many fail above it. Second, the successful
-//! requests in flight (Little's law) fit a system of K places that loses a request when all places are taken, at
-//! different loads. Of offered work A, such a system loses the share B(K, A) (A. K. Erlang, 1917; true for all
-//! distributions of the service time). Users that retry immediately make A large, and K is then the number in flight.
-//! Errors whose share grows with the load fit, too, while few requests fail. So the third sign: half of the requests fail
-//! at the highest load, or the number of successful requests in flight varies far less than if each request failed by
-//! chance. With a rate limit, the limit does not depend on the response time.
+//! There are three signs. First, no request fails below that number, and many fail above it. Second, at different
+//! loads, the number of successful requests in flight (Little's law) fits an Erlang loss system with K places, which
+//! rejects a request when all places are taken. At an offered load of A erlangs, such a system rejects the share
+//! B(K, A) (A. K. Erlang, 1917; true for all distributions of the service time). Users that retry immediately make A
+//! large, and K is then the number in flight. Third, half of the requests fail at the highest load, or the number of
+//! successful requests in flight varies far less than if each request failed by chance. The third sign is needed
+//! because errors with a share that grows with the load also fit a loss system while few requests fail. With a rate
+//! limit, the limit does not depend on the response time.
 //!
 //! Under a load that is always above the limit there is only one sign: the number of requests that succeed at the same
 //! time is constant. If users failed by chance, that number would vary. If refusals take as long as responses and users
@@ -62,10 +63,12 @@ const WITHIN_MS: f64 = 1.5;
 const WAITS: f64 = 0.3;
 /// Largest ratio of the time of failures to the time of successful responses.
 const LONGER: f64 = 1.1;
-/// Failed share at twice the load that a limit allows, and smallest number of pieces with it. Failed share of adjacent
-/// pieces whose variance counts, and smallest number of such pairs.
+/// Failed share of requests at twice the load that a limit allows, and smallest number of pieces of the run with that
+/// share.
 const HALF: f64 = 0.5;
 const WITH_HALF: usize = 4;
+/// Smallest failed share of two adjacent pieces from which the variance is estimated, and smallest number of such
+/// pairs.
 const THINNED: f64 = 0.1;
 const ADJACENT: usize = 20;
 /// Largest ratio of the ends of a narrow interval. In a wider interval, the reported number is above this share of the
@@ -223,9 +226,10 @@ fn threshold(in_time: &[Piece], length: usize) -> Option<Limit> {
     })
 }
 
-/// True if the number of requests that succeed at the same time is limited, not the share. A share that grows with the load
-/// no longer fits a limit when half of the requests fail. Below, the number of successful requests in flight would vary by
-/// chance. The differences of adjacent pieces show the variance, since a growing load hardly changes them.
+/// True if the number of requests that succeed at the same time is limited, rather than their share. Errors with a
+/// share that grows with the load no longer fit a limit when half of the requests fail. While fewer fail, such errors
+/// make the number of successful requests in flight vary by chance. The variance is estimated from the differences
+/// between adjacent pieces of the run, since growth of the load hardly affects them.
 fn is_held(in_time: &[Piece]) -> bool {
     if in_time.iter().filter(|piece| piece.lost() >= HALF).count() >= WITH_HALF {
         return true;

@@ -74,7 +74,7 @@ pub(crate) fn service<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> Hist
     hist(seconds, |s| &s.all.service)
 }
 
-/// Returns the times of the requests that did not fail.
+/// Returns a histogram of the service times of successful requests.
 pub(crate) fn answers(seconds: &[Second]) -> Hist {
     let all = service(seconds);
     let failed = hist(seconds, |s| &s.all.failed);
@@ -263,7 +263,8 @@ pub(crate) fn mix_differs<'s>(
     apart > MIXED + (labels.len() as f64 / all_a.min(all_b)).sqrt()
 }
 
-/// Returns the service times of the selected labels without failures, in one pass over the labels of all seconds.
+/// Returns, for each selected label, the service times of its successful requests. Makes one pass over the labels of
+/// all seconds.
 pub(crate) fn times_of<'s>(
     seconds: impl IntoIterator<Item = &'s Second>,
     is_one: impl Fn(&u32) -> bool,

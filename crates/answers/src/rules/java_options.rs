@@ -1,4 +1,4 @@
-//! Detects options of a Java machine that follow `-jar` or the main class: Java passes them to the program as
+//! Detects JVM options that follow `-jar` or the main class on a command line: Java passes them to the program as
 //! arguments.
 //!
 //! This check is not in the list of rules: hardly any exporter reports command lines, and without them a run cannot be

@@ -12,9 +12,9 @@ use crate::verdict::{Said, Words};
 /// Share of the usual load up to which a load is light, and the smallest number of samples under it.
 const LIGHT: f64 = 0.5;
 const LIGHT_SAMPLES: u64 = 10;
-/// Share of a high load from which on a second has the full one.
+/// Smallest share of a high load at which a second counts as under full load.
 const NEARLY: f64 = 0.9;
-/// Seconds over which the requests in flight are averaged.
+/// Number of seconds over which the requests in flight are averaged.
 const WINDOW: usize = 5;
 /// Largest number of consecutive seconds with less work among busy ones that still belong to the same load.
 const LULL: usize = 10;

@@ -1,5 +1,5 @@
-//! A label that fails from its first requests on: by the plan, the address, or a target that does not work at all; or by a
-//! load that nothing lighter went before.
+//! Detects a label that fails from its first requests on. The cause is the plan, its data, the address, or a target
+//! that does not work at all. If there was no lighter load before, the load may also be too high.
 
 use record::{CauseName, Record, Second};
 use stats::Outcome;
@@ -10,33 +10,38 @@ use super::figures::{causes, requests, span, whole, with_users};
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
-/// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
+/// Number of a label's first requests that are checked, and smallest share of errors among them. k6's rule uses 15 % of
+/// the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
 const EARLY_SHARE: f64 = 0.15;
-/// Of requests of which half fail, so many do not succeed at first by chance.
+/// Number of first requests that hardly ever all succeed by chance if half of the requests fail.
 const FIRST_SAMPLES: u64 = 10;
 const HALF: f64 = 0.5;
-/// A label that fails this often fails always.
+/// Share of failed requests from which on a label counts as always failing.
 const ALWAYS: f64 = 0.9;
-/// Share of a run's most users up to which the load is light, and the factor within which the share of errors is the same
-/// under the full load.
+/// Largest number of users under a light load, as a share of the run's largest number of users.
 const LIGHT: f64 = 0.25;
+/// Largest ratio between the shares of errors at first and in the whole run that count as equal.
 const SAME: f64 = 2.0;
 
-/// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
+/// The first 100 requests of a label, extended to whole seconds, and the errors among all of its requests.
 #[derive(Clone, Copy, Default)]
 struct Early {
+    /// Number of first requests.
     n: u64,
+    /// Number of errors among the first requests.
     errors: u64,
+    /// Index of the second in which the first requests end.
     end: usize,
+    /// Share of errors among all requests of the label.
     share: f64,
-    /// Errors in all.
+    /// Number of errors among all requests of the label.
     all_errors: u64,
-    /// The very first of them succeeded, ten at least.
+    /// The first ten requests or more all succeeded.
     begins_well: bool,
 }
 
-/// Those of all labels, in one pass over them: there may be many labels and many seconds.
+/// Returns the first requests of each label. Makes one pass, since there may be many labels and many seconds.
 fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
     let mut all = vec![(Early::default(), 0, 0); labels];
     for (at, second) in seconds.iter().enumerate() {
@@ -57,7 +62,8 @@ fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
     all.into_iter().map(share).collect()
 }
 
-/// The most frequent cause that a label was the first to have; the most frequent of all where it was the first of none.
+/// Returns the most frequent of the causes that first occurred under this label. If there is none, returns the most
+/// frequent cause of the run.
 fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
     let all = causes(whole(record));
     let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);
@@ -82,12 +88,13 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             continue;
         }
         let share_early = early_errors as f64 / early as f64;
-        // Users without pauses fail hundreds of times in the second in which a target goes away.
+        // The target worked at first. The first requests include whole seconds, so those of users without pauses can
+        // include hundreds of errors from the second in which the target went away.
         if begins_well && share_early >= HALF {
             continue;
         }
         let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
-        // Without a light load at the start, only what fails always has nothing to do with load.
+        // Without a light load at the start, a label that does not always fail may fail because of the load.
         let by_plan = if light {
             share * SAME >= share_early && share <= share_early * SAME
         } else {
@@ -113,7 +120,8 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         let finding = fails_at_first(record, (name, cause), shares, blame)
             .with("early_error_share", share_early, "share", span(&seconds[..=end]))
             .with("error_share", share, "share", span(seconds));
-        // What the kernel or the server said comes before what may be the reason for it.
+        // Certain causes from the kernel or the server are listed before possible ones. So only a fault of the plan
+        // explains the finding on the errors.
         return match blame {
             Blame::Plan => finding.explaining(&["errors_named"]).said(),
             Blame::Address | Blame::Unknown => finding.said(),
@@ -122,18 +130,18 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     Said::Nothing
 }
 
-/// The things that may be the cause of a label that fails from its first requests on.
+/// Possible causes of a label that fails from its first requests on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blame {
-    /// The address: each connection was refused.
+    /// The address is the cause: every connection was refused.
     Address,
-    /// Plan, data, address or target, and not the load.
+    /// The plan, its data, the address or the target is the cause, but not the load.
     Plan,
-    /// Nothing rules out that the load is too high from the beginning.
+    /// The cause is unknown: the load may also be too high from the beginning.
     Unknown,
 }
 
-/// Whether the cause is a refused connect, and that of all errors of its label.
+/// True if the cause is a refused connection, with at least `errors` errors (all errors of the label).
 fn is_refusal(record: &Record, cause: Option<usize>, errors: u64) -> bool {
     let Some(cause) = cause else { return false };
     let is_refused = record.causes.get(cause).is_some_and(|one| one.outcome == Outcome::Refused);
@@ -141,7 +149,7 @@ fn is_refusal(record: &Record, cause: Option<usize>, errors: u64) -> bool {
     is_refused && n.is_some_and(|(_, n)| n >= errors)
 }
 
-/// Whether a label fails always under a light load already, as far as a few of its requests tell.
+/// True if a label always fails under a light load as well. Ten requests under a light load are enough to decide.
 fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
     let is_light = |users: u64| users == 1 || users as f64 <= LIGHT * most_users as f64;
     let light = with_users(whole(record)).filter(|(users, _)| record.has.users && is_light(*users));
@@ -150,8 +158,8 @@ fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
     n >= FIRST_SAMPLES && errors as f64 >= ALWAYS * n as f64
 }
 
-/// Whether an overload can make an error, too. A missing page, a login that is refused or an answer that is not the expected
-/// one are none.
+/// True if overload can also cause the error. A missing page, a rejected login or an unexpected response is not caused
+/// by overload.
 fn comes_of_load(cause: &CauseName) -> bool {
     let by_status = matches!(cause.code.parse::<u16>(), Ok(408 | 425 | 500 | 502..=504 | 507..));
     let by_connection = matches!(
@@ -161,8 +169,8 @@ fn comes_of_load(cause: &CauseName) -> bool {
     by_connection || cause.outcome == Outcome::Status && by_status
 }
 
-/// The finding on a label that fails from its first requests on; their number, and the shares of errors among them and in
-/// all.
+/// Builds the finding on a label that fails from its first requests on. The numbers are: number of first requests,
+/// share of errors among them, and share of errors among all requests of the label.
 fn fails_at_first(
     record: &Record,
     (name, cause): (&str, Option<usize>),

@@ -242,7 +242,7 @@ fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
     10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
 }
 
-/// True if no limiter causes such a failure: the request is wrong, or its user may not send it.
+/// True if the status rules out a rate limiter: the request is invalid, or its user is not allowed to send it.
 fn is_of_request(record: &Record, cause: usize) -> bool {
     let code = record.causes.get(cause).and_then(|cause| cause.code.parse::<u16>().ok());
     code.is_some_and(|code| (400..500).contains(&code) && code != 429)

@@ -1,29 +1,30 @@
-//! Answers that come too regularly for users that do not wait for each other: a limit that they share deals them out.
+//! Detects responses that arrive too regularly for users that do not wait for each other. A limit that the users share
+//! causes such regularity.
 //!
-//! The number of answers that one user gets in a slot of time is whole, so that around its mean m it varies by {m}(1 − {m}) at
-//! least, {m} being the part of m behind the point. Users that are independent of each other add these variances up, however
-//! regular each of them is. Answers that vary less depend on each other. Of many users with short requests the bound is 0: then
-//! nothing is known.
+//! The number of responses that one user gets in a time slot is an integer. If its mean is m, its variance is at least
+//! {m}(1 − {m}), where {m} is the fractional part of m. The variances of independent users add up, however regular each
+//! user is. If the total number of responses varies less than this lower bound, the responses depend on each other. The
+//! bound is small relative to m if users get many responses in a slot: then the rule cannot decide.
 
 use record::Second;
 use record::second::SLOTS;
 
 use super::figures::{in_flight, mean};
 
-/// Slots of 100 ms that are taken together.
+/// Numbers of adjacent 100 ms slots that are combined into one slot.
 const WIDTHS: [usize; 3] = [1, 2, 5];
-/// The bound, as a share of the mean, below which nothing is known.
+/// Smallest lower bound of the variance, as a share of the mean, at which the rule decides.
 const BOUND: f64 = 0.3;
-/// Variance of answers that depend on each other, as a share of the bound, at most.
+/// Largest variance of responses that depend on each other, as a share of the lower bound.
 const SHARE: f64 = 0.6;
-/// Independent values at least: the variance is then known to a fifth.
+/// Smallest number of independent values. With it, the standard error of the variance is a fifth of the variance.
 const VALUES: usize = 60;
-/// Share of the users whose requests are in flight, at least: where users pause, timers may deal the requests out.
+/// Smallest ratio of requests in flight to users. If users pause more, their timers may make the requests regular.
 const FLYING: f64 = 0.7;
-/// A second that is shorter or longer has other slots, ms.
+/// Lengths in ms of seconds that are used: in shorter or longer seconds, the slots do not have the usual length.
 const MS: std::ops::RangeInclusive<u32> = 900..=1100;
 
-/// Whether a label's answers in these seconds come more regularly than those of users that do not wait for each other can.
+/// True if a label's responses in these seconds are more regular than responses to independent users can be.
 pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
     let users = mean(&seconds.iter().map(|second| second.users as f64).collect::<Vec<_>>());
     let flying = mean(&seconds.iter().map(in_flight).collect::<Vec<_>>());
@@ -36,7 +37,7 @@ pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
     let whole = seconds.iter().filter(|second| MS.contains(&second.ms));
     let slots: Vec<[f64; SLOTS]> = whole.map(slots).collect();
     let known = WIDTHS.iter().filter_map(|width| {
-        // A rate that changes from second to second makes no variance within one.
+        // The variance within each second does not include changes of the rate from second to second.
         let mut variances = Vec::with_capacity(slots.len());
         let mut means = Vec::with_capacity(slots.len());
         for second in &slots {
@@ -64,8 +65,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Seconds of so many users, each of which gets an answer after a time by chance and asks again at once. `limit`: workers
-    /// that serve all, the newest request first.
+    /// Simulates `users` users that each send the next request right after a response. `takes` returns a random service
+    /// time in ms. `limit`: number of workers that serve all users; `None` for no limit.
     fn seconds(
         users: usize,
         limit: Option<usize>,
@@ -80,7 +81,7 @@ mod tests {
                 slots[slot / SLOTS][slot % SLOTS] += 1;
             }
         };
-        // Ends of the requests that are worked on; the others wait.
+        // End times, in ms, of the requests that workers process; the other requests wait.
         let mut working: Vec<f64> = Vec::new();
         let mut waiting = users;
         let mut now = 0.0;
@@ -115,7 +116,7 @@ mod tests {
         let spread = |ms: f64| move |random: &mut Random| 2.0 * ms * random.uniform();
         for users in [15, 40, 200] {
             assert!(are_regular(&seconds(users, Some(1), about(12.0)), 0), "{users}");
-            // 15 users get more than one answer each in a slot of time: then nothing is known.
+            // 15 users get more than one response each in a slot: then the rule cannot decide.
             let few = are_regular(&seconds(users, Some(4), about(20.0)), 0);
             assert_eq!(few, users > 15, "{users}");
             assert!(!are_regular(&seconds(users, None, spread(200.0)), 0), "{users}");
@@ -123,9 +124,9 @@ mod tests {
             let kinds = |random: &mut Random| if random.uniform() < 0.2 { 20.0 } else { 230.0 };
             assert!(!are_regular(&seconds(users, None, kinds), 0), "{users}");
         }
-        // Requests that take as long as a slot vary by nothing.
+        // If each request takes exactly as long as a slot, the lower bound is 0.
         assert!(!are_regular(&seconds(40, None, |_| 100.0), 0));
-        // Users that pause.
+        // The users pause.
         let mut idle = seconds(40, Some(4), about(20.0));
         for second in &mut idle {
             second.all.elapsed /= 2;

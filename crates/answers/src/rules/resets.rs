@@ -1,7 +1,8 @@
 //! Detects connections that the target resets or refuses above some load.
 //!
-//! Time and load grow together while users start. The load is the cause if the share of resets keeps growing with it, or if
-//! a lighter load after the first reset has none. Otherwise the cause may be a moment, and the rule does not decide.
+//! Time and load grow together while users start. The load is the cause if the share of resets keeps growing with it,
+//! or if a lighter load after the first reset has none. Otherwise the cause may be an event at that time, and the rule
+//! does not decide.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -21,15 +22,15 @@ const QUIET_SAMPLES: u64 = 300;
 const ABOVE: f64 = 0.5;
 /// Share of all resets, in order of load, at which the threshold lies; fewer resets below it are tolerated.
 const FEW: f64 = 0.02;
-/// The share of resets in the upper half of the loads above the threshold, as a multiple of that in the lower half; and how
-/// many standard deviations of a Poisson number it lies above.
+/// Smallest ratio of the share of resets in the upper half of the loads above the threshold to that in the lower half,
+/// and smallest distance between the two in standard deviations of a Poisson number.
 const GROWS: f64 = 1.4;
 const BEYOND: f64 = 3.0;
-/// Seconds of a lighter load behind the first reset, and their requests.
+/// Smallest number of seconds, and of requests, under a lighter load after the first reset.
 const LATER_SECONDS: usize = 5;
 const LATER_SAMPLES: u64 = 100;
 
-/// Returns words on the resets among the requests below the threshold.
+/// Returns words on the number of resets among requests below the threshold.
 fn seldom(rare: u64, calm: &str) -> Words {
     let times = count(rare);
     if rare == 0 {
@@ -39,7 +40,7 @@ fn seldom(rare: u64, calm: &str) -> Words {
     }
 }
 
-/// Whether the share of resets grows with the load. `above`: seconds above the threshold, in order of their users.
+/// True if the share of resets grows with the load. `above`: seconds above the threshold, sorted by number of users.
 fn grows(above: &[(u64, &Second)], resets: impl Fn(&Second) -> u64) -> bool {
     let [first, .., last] = above else { return false };
     let middle = (first.0 + last.0).div_ceil(2);

@@ -134,7 +134,8 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     Some(Words { en: en.to_owned(), zh: zh.to_owned() })
 }
 
-/// Words on a run whose setUp and tearDown groups alone sent requests, although its plan has main thread groups.
+/// Returns words on a run in which only setUp and tearDown thread groups sent requests, although its plan has main
+/// thread groups.
 fn lacks_load(record: &Record) -> Option<Words> {
     let aside = counter(&record.seconds, Counter::RequestsAside);
     let lacks = aside > 0
@@ -148,7 +149,8 @@ fn lacks_load(record: &Record) -> Option<Words> {
     })
 }
 
-/// Words on a run that somebody or something ended before its end. Users that loop without end have no other end.
+/// Returns words on a run that was interrupted or aborted before its planned end. An interrupt is the normal end of a
+/// plan with endless loops.
 fn ended_early(record: &Record) -> Option<Words> {
     let planned = record.frame.load.length_ms.map(|length| record.frame.start_ms + length);
     let is_at_end = || planned.zip(stop_ms(record)).is_some_and(|(end, at)| at + EARLIER_MS > end);

@@ -105,7 +105,8 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A mean of things that are counted (users, requests in flight, connections), as a whole number.
+/// Formats a mean count (users, requests in flight, connections) as a whole number; `<1` if it is positive and below
+/// 0.5.
 pub(crate) fn counted(mean: f64) -> String {
     if mean > 0.0 && mean < 0.5 {
         return "<1".to_owned();
@@ -113,12 +114,13 @@ pub(crate) fn counted(mean: f64) -> String {
     stats::grouped::count(mean.round() as u64)
 }
 
-/// Time since the start of the run, as `m:ss`.
+/// Formats a time since the start of the run, in ms, as `m:ss`.
 pub(crate) fn clock(since_ms: i64) -> String {
     let s = since_ms.max(0) / 1000;
     format!("{}:{:02}", s / 60, s % 60)
 }
-/// Turns a sentence into a part of another one: without its full stop, and without a capital article.
+/// Prepares a sentence for use within another sentence: removes the full stop, and writes a leading "The" in lower
+/// case.
 pub fn part(Words { en, zh }: &Words) -> Words {
     let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
     let rest = en.strip_prefix("The ").map(|rest| format!("the {rest}"));

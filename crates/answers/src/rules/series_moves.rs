@@ -1,11 +1,11 @@
 //! Detects a series of numbers in responses that moves with the response time from second to second, under constant
 //! load.
 //!
-//! Both may follow a third quantity, so the finding is a hint and never a cause. The figure is Spearman's rank
-//! correlation. The number of independent seconds is what the autocorrelations of both series leave. So two series that
+//! Both may follow a third quantity, so the finding is a hint and never a cause. The measure is Spearman's rank
+//! correlation. The number of independent seconds is reduced by the autocorrelations of both series. So two series that
 //! merely grow during the run, or change once, do not count as related (M. S. Bartlett, Journal of the Royal
-//! Statistical Society 98, 1935). Seconds of a ramp are left out, like all others under a different load: there the
-//! users move both series. This check is not in the list of rules: only runs with `--series` have its data.
+//! Statistical Society 98, 1935). Only seconds under the same load count: during a ramp, the number of users changes
+//! both series. This check is not in the list of rules: only runs with `--series` have its data.
 
 use super::courses::Courses;
 use super::figures::span;
@@ -17,14 +17,14 @@ use crate::verdict::{About, Confidence, Finding, Verdict, in_order};
 
 pub(super) const ID: &str = "series_moves";
 
-/// Smallest number of seconds with a number and a response under the same load.
+/// Smallest number of seconds under the same load that have a value of the series and a response.
 const SECONDS: usize = 30;
-/// Smallest absolute rank correlation, and largest p of it for all series of a run together.
+/// Smallest absolute rank correlation, and its largest p value, corrected for the number of series.
 const ALIKE: f64 = 0.5;
 const SURE: f64 = 0.001;
-/// Smallest ratio of the response time in slow seconds to that in fast ones; and the quantiles of the seconds that
-/// count as slow and as fast.
+/// Smallest ratio of the response time in slow seconds to that in fast ones.
 const VARIES: f64 = 1.3;
+/// Quantiles of the seconds' response times that count as slow and as fast.
 const SLOW: f64 = 0.95;
 const FAST: f64 = 0.05;
 /// Divisor of the number of seconds: autocorrelations are computed up to this lag.
@@ -64,7 +64,7 @@ fn moves(courses: &Courses<'_>, at: u32, name: &str, series: usize) -> Option<Fi
     if alike.abs() < ALIKE || chance * series as f64 > SURE {
         return None;
     }
-    // The quarter of the seconds with the lowest numbers, and the quarter with the highest.
+    // Compare the quarter of the seconds with the lowest values of the series and the quarter with the highest.
     let (low, high) = (quantile(&numbers, 0.25), quantile(&numbers, 0.75));
     let of = |is: &dyn Fn(f64) -> bool| {
         let chosen = seconds.iter().zip(&numbers).filter(|(_, number)| is(**number));

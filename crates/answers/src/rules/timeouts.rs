@@ -153,7 +153,7 @@ fn errors(record: &Record) -> Option<Said> {
     if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
         return None;
     }
-    // The operating system's own limit is known: errors_named has the advice on it.
+    // The time limit is that of the operating system: the rule `errors_named` gives advice on it.
     if given_up(record, true) as f64 >= SAME_SHARE * n as f64 {
         return None;
     }

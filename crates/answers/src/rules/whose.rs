@@ -1,6 +1,9 @@
-//! Threads that have the failures of a run. Threads that fail always (accounts, rights, data, addresses) look in all sums as a limit does, if they
-//! start later than the others: then requests are answered at a fixed rate, and as many at once, however many are sent. A
-//! result file names the thread of each request; a run does not record it, and sentences on limits say so.
+//! Finds the threads that cause the failures of a run.
+//!
+//! Some threads may always fail, because of their accounts, permissions, data or addresses. If they start later than
+//! the others, all totals look as if there were a limit: the rate of successful requests and their number in flight
+//! stay constant, however many requests are sent. A result file names the thread of each request. A run of Throng does
+//! not record threads, so its findings on limits mention this other explanation.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +14,32 @@ use super::places::failing_labels;
 use super::say::words;
 use crate::verdict::Words;
 
-/// Requests of a thread, all of which failed, that are no chance.
+/// Smallest number of requests of a thread, all failed, from which on the thread counts as always failing.
 const LEAST: u64 = 5;
-/// Share of the failures that threads have which fail always, at least, and of the other threads' requests that fail, at most.
+/// Smallest share of all failures that always failing threads must have.
 const MOST: f64 = 0.95;
+/// Largest share of the other threads' requests that fail.
 const FEW: f64 = 0.01;
-/// Threads, and rows of threads with numbers that follow each other, that a sentence names.
+/// Largest number of list entries in a sentence. An entry is a thread, or several threads with consecutive numbers.
 const NAMED: usize = 3;
 
-/// Threads that fail always, while the requests of others hardly ever fail.
+/// Threads that always fail, while requests of other threads hardly ever fail.
 pub(super) struct Always {
-    /// Names of these threads, those with numbers that follow each other as one.
+    /// Names of these threads; threads with consecutive numbers form one entry.
     names: Vec<String>,
-    /// Their number, and that of all threads that sent such requests.
+    /// Number of these threads.
     failing: usize,
+    /// Number of all threads that sent requests under failing labels.
     all: usize,
-    /// Share of the failures that they have.
+    /// Share of all failures that these threads have.
     share: f64,
-    /// Whether their requests under other labels do not count.
+    /// True if there are requests under other labels, which do not count.
     of_labels: bool,
-    /// The group that has these threads and no other.
+    /// Name of the thread group, if these threads are several and are all threads of that group.
     group: Option<String>,
 }
 
-/// Threads that fail always under the labels that fail, if they have the failures.
+/// Returns the threads that always fail under the failing labels, if they have nearly all failures of the run.
 pub(super) fn always(record: &Record) -> Option<Always> {
     let labels = failing_labels(record, &record.seconds);
     let is_request = |label: u32| record.labels.get(label as usize).is_some_and(|l| !l.transaction);
@@ -75,7 +80,7 @@ pub(super) fn always(record: &Record) -> Option<Always> {
 }
 
 impl Always {
-    /// A sentence on these threads.
+    /// Returns a sentence on these threads.
     pub(super) fn words(&self) -> Words {
         let (n, all) = (count(self.failing as u64), count(self.all as u64));
         let (share, share_zh) = if self.share < 1.0 {
@@ -113,7 +118,7 @@ impl Always {
     }
 }
 
-/// Words on threads as another explanation of a limit, where the record does not tell them apart.
+/// Returns the sentence that always failing users would look like a limit; empty if the record names the threads.
 pub(super) fn or_threads(record: &Record) -> Words {
     if record.threads.is_empty() {
         return words!(
@@ -124,12 +129,13 @@ pub(super) fn or_threads(record: &Record) -> Words {
     words!("", "")
 }
 
-/// Whether threads that fail always explain the failures.
+/// True if always failing threads explain the failures.
 pub(super) fn are_of_threads(record: &Record) -> bool {
     always(record).is_some()
 }
 
-/// Names as a sentence has them: those with numbers that follow each other as one.
+/// Formats thread names as list entries. Threads with consecutive numbers form one entry, as in
+/// "Users 1-9 to Users 1-12".
 fn rows(names: &[&str]) -> Vec<String> {
     let of = |name: &str| -> Option<(String, u64)> {
         let (group, number) = name.rsplit_once('-')?;

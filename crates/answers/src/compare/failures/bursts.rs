@@ -9,8 +9,9 @@ use super::{Course, Unit};
 /// Length in seconds from which on failures count as lasting.
 pub(super) const LASTING: usize = 5;
 const LASTING_MS: f64 = 1000.0 * LASTING as f64;
-/// Failures of a burst beyond the expected ones: so many standard deviations, and so many failures.
+/// Smallest excess of failures in a burst over the expected number, in standard deviations.
 const DEVIATIONS: f64 = 4.0;
+/// Smallest excess of failures in a burst over the expected number, in failures.
 const MORE: f64 = 3.0;
 
 /// A short burst: indexes of its first and last second, and its failures.
@@ -47,7 +48,7 @@ fn short(units: &[Unit]) -> Vec<Burst> {
         let (first, last) = (at, stretch(units, &is_in, at));
         at = last + 1;
         let (from, to) = (with_silence(units[..first].iter().rev()), with_silence(&units[at..]));
-        // A long run keeps intervals in place of old seconds; what fails in one of them need not last as long as it.
+        // A long run keeps intervals in place of old seconds. Failures can take a shorter time than their interval.
         let ms: f64 = units[first..=last].iter().map(Unit::least_ms).sum();
         if ms.max(from).max(to) < LASTING_MS {
             let failed = units[first..=last].iter().map(|unit| unit.failed).sum();
@@ -70,7 +71,7 @@ fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
     last
 }
 
-/// Time right beside a stretch in which nothing succeeds, ms.
+/// Returns the time, in ms, directly beside a stretch in which no request succeeds.
 fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> f64 {
     beside.into_iter().take_while(|unit| !unit.succeeds()).map(|unit| f64::from(unit.ms)).sum()
 }
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn an_outage_within_an_interval_of_a_long_run_is_as_long_as_its_failures_take_at_least() {
-        // Intervals of ten minutes, and one of them with an outage in which up to 50 requests a second fail.
+        // Intervals of ten minutes. One of them contains an outage in which up to 50 requests per second fail.
         for (failed, most, count) in
             [(3000, 50.0, 0), (300, 50.0, 0), (200, 50.0, 1), (50, 50.0, 1)]
         {

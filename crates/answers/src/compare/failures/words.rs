@@ -86,7 +86,8 @@ impl Failures {
         let Some((from, to)) = self.event_ms else { return Default::default() };
         // The recorded seconds of a run end some milliseconds early or late.
         let (from, to) = (clock(from + 500), clock(to + 500));
-        // A short event takes a part of its seconds only, and so does one in the intervals of a long run.
+        // A short event lasts for a part of its seconds only. An event of a long run may last for a part of its
+        // intervals only.
         let within = self.is_coarse || self.short_events.is_some();
         let (begin, and) = if within { ("between", "and") } else { ("from", "to") };
         let span_zh =
