@@ -119,6 +119,7 @@ pub(crate) fn clock(since_ms: i64) -> String {
     let s = since_ms.max(0) / 1000;
     format!("{}:{:02}", s / 60, s % 60)
 }
+
 /// Prepares a sentence for use within another sentence: removes the full stop, and writes a leading "The" in lower
 /// case.
 pub fn part(Words { en, zh }: &Words) -> Words {
