@@ -2,7 +2,6 @@
 
 use plan::plan::{Plan, SamplerKind};
 use report::model::{Cost, Known, Prices, Taken};
-use serde_json::Value;
 use stats::summary::Summary;
 
 /// Returns the facts that determine the cost of a run of this plan.
@@ -22,11 +21,4 @@ pub(crate) fn of(summary: &Summary, known: &Known) -> Cost {
         succeeded: summary.requests.saturating_sub(summary.failed),
     };
     Cost::new(&taken, known)
-}
-
-/// Adds `cost` to the summary's JSON.
-pub(crate) fn add_to_json(cost: &Cost, json: String) -> String {
-    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
-    summary.insert("cost".into(), serde_json::to_value(cost).unwrap_or_default());
-    serde_json::to_string_pretty(&summary).unwrap_or(json)
 }

@@ -216,10 +216,6 @@ impl Watch {
         ended
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.windows.is_empty()
-    }
-
     /// Judges all criteria at the end of the run.
     pub(crate) fn judge(
         &self,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use record::Recording;
+use record::{MemoryCopy, ReadError, Record, Recording};
 use stats::snapshot_file::{self, Second};
 
 /// A run's folder, open for writing seconds. It has no path if the folder could not be created.
@@ -29,6 +29,8 @@ pub(crate) struct Folder {
     record: Option<File>,
     /// Number of seconds of the record that could not be written.
     record_lost: u64,
+    /// Copy of the record in memory.
+    memory: MemoryCopy,
     shorter: shorter::Shorter,
 }
 
@@ -106,11 +108,16 @@ impl Folder {
         self.report(SECONDS, result)
     }
 
-    /// Appends new data to the record. Returns a message for the first failure only.
+    /// Appends new data to the record, in memory and in its file. Returns a message for the first failure only.
     pub(crate) fn write_record(&mut self, recording: &mut Recording) -> Option<String> {
-        let file = self.record.as_mut()?;
         let bytes = recording.take();
+        let Some(file) = self.record.as_mut() else {
+            self.record_lost += u64::from(self.path.is_some());
+            self.memory.push(&bytes, false, recording);
+            return None;
+        };
         let result = append(file, &bytes);
+        self.memory.push(&bytes, result.is_ok(), recording);
         if result.is_err() {
             self.record_lost += 1;
             recording.lost(file.metadata().is_ok_and(|about| about.len() == 0));
@@ -124,6 +131,15 @@ impl Folder {
             self.record = Some(file);
         }
         self.report(record::FILE, result)
+    }
+
+    /// Returns the record of the run. The file is read only if the record is too long for memory.
+    pub(crate) fn recorded(&self) -> Result<Record, ReadError> {
+        match (self.memory.record(), &self.path) {
+            (Some(record), _) => Ok(record),
+            (None, Some(path)) => Record::read(path),
+            (None, None) => Ok(Record::default()),
+        }
     }
 
     /// Ends the record of the run. No data is recorded after this call.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use answers::verdict::Words;
 use record::Ending;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Schema of `summary.json`. The number increases when a field is removed or changes its meaning.
 pub(crate) const SCHEMA: &str = "throng-summary/2";
@@ -62,8 +62,12 @@ impl End {
 }
 
 /// Adds `schema`, `throng`, `plan` and `end` to the summary's JSON, and the reason if errors cut the run short.
-pub(crate) fn into_json(json: String, plan: &Path, end: &End, cut_short: Option<&Words>) -> String {
-    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+pub(crate) fn add_to_json(
+    summary: &mut Map<String, Value>,
+    plan: &Path,
+    end: &End,
+    cut_short: Option<&Words>,
+) {
     let reason = match end {
         End::Aborted(reason) | End::Threshold(reason) => Some(reason),
         _ => cut_short.map(|why| &why.en),
@@ -72,7 +76,6 @@ pub(crate) fn into_json(json: String, plan: &Path, end: &End, cut_short: Option<
     summary.insert("throng".into(), env!("CARGO_PKG_VERSION").into());
     summary.insert("plan".into(), plan.display().to_string().into());
     summary.insert("end".into(), json!({ "how": end.word(), "reason": reason }));
-    serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 
 #[cfg(test)]
@@ -82,8 +85,8 @@ mod tests {
     #[test]
     fn a_summary_says_what_it_is_of() {
         let end = End::Aborted("no Java".into());
-        let json = into_json("{\"requests\": 3}".into(), Path::new("a/plan.jmx"), &end, None);
-        let value: Value = serde_json::from_str(&json).expect("JSON");
+        let mut value = Map::from_iter([("requests".to_owned(), json!(3))]);
+        add_to_json(&mut value, Path::new("a/plan.jmx"), &end, None);
         assert_eq!(value["schema"], SCHEMA);
         assert_eq!(value["plan"], "a/plan.jmx");
         assert_eq!(value["end"], json!({ "how": "aborted", "reason": "no Java" }));

@@ -1,7 +1,7 @@
 //! Worker processes in the summary, and messages about workers that died.
 
 use fleet::{Loss, Missed};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stats::grouped::things;
 
 /// Returns the message that is printed when a worker process dies.
@@ -46,11 +46,10 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
 }
 
 /// Adds the number of workers and the losses to the summary's JSON, unless the run was in one process.
-pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
+pub(crate) fn add_to_json(summary: &mut Map<String, Value>, workers: u32, losses: &[Loss]) {
     if workers == 0 {
-        return json;
+        return;
     }
-    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     let lost = losses.iter().map(|loss| {
         let lost = json!({
             "worker": loss.worker,
@@ -68,7 +67,6 @@ pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
     summary.insert("accounted".into(), losses.is_empty().into());
     summary.insert("missing".into(), losses.iter().map(missing).collect());
     summary.insert("workers_lost".into(), lost.collect());
-    serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 
 /// Returns the samples of a dead worker that are in no figure.

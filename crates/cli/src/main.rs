@@ -20,6 +20,7 @@
 //! | `preflight` | the limits of a machine and of a chain of proxies |
 //! | `progress` | merging cores' snapshots into seconds of the run |
 //! | `ahead` | warnings before watched hosts run out of ports |
+//! | `outcome` | the result of a run in memory, from which all outputs are rendered |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | criteria of a run, and their results as JUnit tests in XML |
 //! | `dashboard` | JMeter's report of a result file or of a run |
@@ -72,6 +73,7 @@ mod lost;
 mod machines;
 mod manifest;
 mod manual;
+mod outcome;
 mod outputs;
 mod pages;
 mod plugins;

@@ -50,6 +50,7 @@ use crate::identity::End;
 use crate::interrupt::Interrupt;
 use crate::load::{self, Loaded};
 use crate::log::Level;
+use crate::outcome::{Outcome, Recorded};
 use crate::pages::LivePage;
 use crate::preflight::{Host, Look};
 use crate::progress::Progress;
@@ -193,7 +194,8 @@ fn stages(
     let mut running = start.run(workers, agents, around, &mut traces)?;
     let losses = running.drive(&interrupt, control.as_ref(), &mut traces);
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
-    let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live };
+    let properties = Traces::properties(request, &properties);
+    let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live, properties };
     Ok(ending.conclude(running, &percentages, &mut traces))
 }
 
@@ -566,6 +568,8 @@ struct Ending<'a> {
     losses: Vec<Loss>,
     dashboard: Option<Dashboard>,
     live: Option<LivePage>,
+    /// Content of the properties file in the run's folder.
+    properties: String,
 }
 
 impl Ending<'_> {
@@ -587,7 +591,8 @@ impl Ending<'_> {
         let end = self.end(&run, &watch);
         progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
-        let mut judgement = judging::judged(&watch, &end, &progress, length, traces);
+        let record = traces.recorded();
+        let mut judgement = judging::judged(&watch, &end, &progress, length, record.as_ref());
         judgement.without_samples = judging::without_samples(&end, &progress, &watch);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         files.tell(&mut progress, traces);
@@ -612,18 +617,28 @@ impl Ending<'_> {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
         traces.machines.measured(&run.figures());
-        let starts = Starts::of(&totals.counters, &self.request.load);
-        let said = (starts, &judgement);
-        traces.report(&summary, workers, &self.losses, said, self.request, &end);
-        reports::write(self.request, self.dashboard.as_ref(), traces);
+        let outcome = Outcome {
+            plan: &self.request.plan,
+            end,
+            cost: cost::of(&summary, &traces.cost),
+            summary,
+            judgement,
+            starts: Starts::of(&totals.counters, &self.request.load),
+            workers,
+            losses: &self.losses,
+            recorded: record.map(Recorded::new),
+        };
+        let json = traces.report(&outcome, self.request);
+        let recorded = (outcome.recorded.as_ref(), json, &*self.properties);
+        reports::write(self.request, self.dashboard.as_ref(), recorded, traces);
         exports::finish(traces);
         // Written after all steps that can lose results, so that it contains all losses.
-        self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
+        self.write_junit(&outcome, (start_ms, end_ms - start_ms), traces);
         traces.folder.path().into_iter().for_each(kept::forget);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
-        let exit = self.exit(&run, workers, (whole, &judgement), traces.console);
+        let exit = self.exit(&run, workers, (whole, &outcome.judgement), traces.console);
         let exit = terminal::closing(exit);
         if let Some(live) = &self.live {
             traces.followers.clear();
@@ -651,14 +666,13 @@ impl Ending<'_> {
     /// Writes the JUnit file of the run, if it was requested.
     fn write_junit(
         &self,
-        end: &End,
+        outcome: &Outcome<'_>,
         (start_ms, length_ms): (i64, i64),
-        judgement: &Judgement,
         traces: &mut Traces<'_>,
     ) {
         let Some(path) = &self.request.junit else { return };
         let plan = self.request.plan.display().to_string();
-        let broken = match end {
+        let broken = match &outcome.end {
             End::Threshold(why) => {
                 Some((junit::FAILURE, format!("it was ended by --abort-if: {why}")))
             }
@@ -672,7 +686,7 @@ impl Ending<'_> {
         let lost: Vec<String> = traces.last.losses().collect();
         let lost = lost.join("; ");
         let facts = junit::Facts { plan: &plan, start_ms, length_ms, broken, lost: &lost };
-        if let Err(error) = std::fs::write(path, junit::xml(&facts, judgement)) {
+        if let Err(error) = std::fs::write(path, junit::xml(&facts, &outcome.judgement)) {
             traces.console.warn(&format!("cannot write {}: {error}", path.display()));
             traces.last.add_lost(0, "the file of --junit");
         }

@@ -1,7 +1,7 @@
 //! Iteration starts for a requested rate, and the starts that were skipped, in the summary.
 
 use plan::load::{Given, MAX_USERS};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stats::grouped::count;
 use stats::{Counter, Counters};
 
@@ -42,10 +42,8 @@ impl Starts {
     }
 
     /// Adds `starts` to the summary's JSON.
-    pub(crate) fn into_json(this: Option<Self>, json: String) -> String {
-        let Some(Self { due, missed, .. }) = this else { return json };
-        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+    pub(crate) fn add_to_json(this: Option<Self>, summary: &mut Map<String, Value>) {
+        let Some(Self { due, missed, .. }) = this else { return };
         summary.insert("starts".into(), json!({ "due": due, "missed": missed }));
-        serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 }

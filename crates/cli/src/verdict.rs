@@ -2,28 +2,15 @@
 
 pub(crate) mod verb;
 
-use std::path::Path;
-
-use answers::machines::machines;
 use answers::rules;
 use answers::verdict::{About, Confidence, Finding, Language, Verdict};
-use record::Record;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::flags::Lang;
 
 /// Default width of the text in columns.
 pub(crate) const WIDTH: usize = 120;
 const INDENT: &str = "  ";
-
-/// Returns the verdict on the run in this folder, and the settings of watched Java machines as JSON. Returns `None` if
-/// the run has no record.
-pub(crate) fn of_folder(folder: Option<&Path>) -> Option<(Verdict, Map<String, Value>)> {
-    let record = Record::read(folder?).ok()?;
-    let machines = machines(&record).into_iter();
-    let java = machines.map(|one| (one.host.to_owned(), json!(one))).collect();
-    Some((rules::verdict(&record), java))
-}
 
 /// Returns the requested language, or the language of the environment.
 pub(crate) fn language(asked: Option<Lang>) -> Language {
@@ -42,20 +29,6 @@ pub(crate) fn language(asked: Option<Lang>) -> Language {
 /// Returns the verdict as JSON.
 pub(crate) fn data(verdict: &Verdict) -> Value {
     serde_json::to_value(verdict).unwrap_or_default()
-}
-
-/// Adds the verdict, or `null` if there is none, and the watched Java machines to the summary's JSON.
-pub(crate) fn into_json(
-    json: String,
-    verdict: Option<&Verdict>,
-    java: Map<String, Value>,
-) -> String {
-    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
-    summary.insert("verdict".into(), verdict.map_or(json!(null), data));
-    if !java.is_empty() {
-        summary.insert("java_machines".into(), java.into());
-    }
-    serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 
 /// Formats the verdict as text, followed by an empty line.
@@ -199,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_run_without_findings_says_what_was_checked() {
-        let mut verdict = rules::verdict(&Record::default());
+        let mut verdict = rules::verdict(&record::Record::default());
         let undecided = text(&verdict, Language::English, Some(80));
         assert!(
             undecided.starts_with("Verdict\n  UNDECIDED: the run has no samples"),

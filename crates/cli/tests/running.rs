@@ -365,12 +365,35 @@ fn a_folder_that_cannot_be_made_is_told_and_the_run_goes_on() {
     program.write("taken", "");
     let ended = program.run(&["run", "plan.jmx", "--runs", "taken", "-l", "out.jtl"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.err.contains("cannot make the run's folder under taken"), "{ended:?}");
+    assert!(ended.err.contains("cannot create the run's folder under taken"), "{ended:?}");
+    assert!(ended.out.contains("\nVerdict\n"), "{ended:?}");
+    assert!(ended.out.contains("Results: not saved: the run's folder could not"), "{ended:?}");
     assert_eq!(program.read("out.jtl").lines().count(), 2);
+    let line = ["run", "plan.jmx", "--runs", "taken", "--markdown", "s.md", "--fail", "count > 5"];
+    let ended = program.run(&line);
+    assert!(ended.code == 4 && ended.out.contains("NOT MET"), "{ended:?}");
+    assert!(program.read("s.md").contains("NOT MET") || program.read("s.md").contains("not met"));
     // `--jtl` writes its rows into the run's folder, which cannot be created here.
     let ended = program.run(&["run", "plan.jmx", "--runs", "taken", "--jtl"]);
     assert_eq!(ended.code, 9, "{ended:?}");
     assert!(ended.err.contains("lost: all rows"), "{ended:?}");
+}
+
+#[test]
+fn the_verdict_of_a_run_needs_no_file() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "-Jloops=-1", "-Jms=20", "--fail", "p95 < 1h"];
+    let child = program.start(&line);
+    until("a second is recorded", || !seconds(&program).is_empty());
+    let record = program.run_folder().join("record");
+    until("the record has it", || record.metadata().is_ok_and(|about| about.len() > 0));
+    std::fs::remove_file(&record).expect("the record is removed");
+    signal(&child, rustix::process::Signal::INT);
+    let ended = ended(child.wait_with_output().expect("the run ends"));
+    assert!(ended.code == 130 && ended.out.contains("\nVerdict\n"), "{ended:?}");
+    let folder = program.run_folder();
+    let summary = std::fs::read_to_string(folder.join("summary.json")).expect("a summary");
+    assert!(summary.contains("\"verdict\": {") && folder.join("report.html").exists());
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! | `coarse`, `sum`, `compact` | joining the seconds of a long run into intervals; sums of parts; compacting a file |
 //! | `file`, `read` | the file format; reading a file |
 //! | `jtl` | building a record from a result file |
+//! | `memory` | a copy of the record in memory, for the end of the run |
 //! | `now` | the latest complete second, for the followers of a running test |
 //! | `wordings` | outcomes of failures from message texts of all operating systems and languages |
 //! | `mask` | masking of secrets in stored data |
@@ -30,6 +31,7 @@ pub mod jtl;
 pub mod kept;
 pub mod labels;
 pub mod mask;
+mod memory;
 pub mod now;
 pub mod read;
 pub mod recording;
@@ -44,6 +46,7 @@ pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;
 pub use kept::Kept;
 pub use labels::Labels;
+pub use memory::MemoryCopy;
 pub use now::{Follower, Lamp, Now, State};
 pub use read::{FILE, Given, ReadError, given};
 pub use recording::{Around, Recording};

@@ -220,10 +220,6 @@ impl Summary {
         self
     }
 
-    pub fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self)
-    }
-
     /// Returns the summary as short blocks, separated by empty lines.
     pub fn text(&self) -> String {
         self.text_within(None)

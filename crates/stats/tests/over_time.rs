@@ -133,7 +133,7 @@ fn the_summary_says_who_cut_the_connections_in_one_line() {
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
-    let json: serde_json::Value = serde_json::from_str(&summary.json().unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::to_value(&summary).unwrap();
     assert_eq!(json["connections"]["closed"][0]["cause"], "peer_fin");
     assert!(
         (179_500..180_500)

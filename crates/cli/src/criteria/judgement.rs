@@ -3,7 +3,7 @@
 
 use answers::criterion::{Judged, Outcome};
 use answers::verdict::Words;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stats::grouped::things;
 use stats::summary::Summary;
 
@@ -101,11 +101,10 @@ impl Judgement {
     }
 
     /// Adds `criteria` to the summary's JSON if there are criteria.
-    pub(crate) fn add_to_json(&self, json: String) -> String {
+    pub(crate) fn add_to_json(&self, summary: &mut Map<String, Value>) {
         if self.is_empty() {
-            return json;
+            return;
         }
-        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
         let list = |all: &[Judged]| all.iter().map(data).collect::<Vec<_>>();
         let outcome = self.outcome();
         let value = json!({
@@ -116,7 +115,6 @@ impl Judgement {
             "ended_by": self.aborted.as_ref().map(data),
         });
         summary.insert("criteria".into(), value);
-        serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 }
 

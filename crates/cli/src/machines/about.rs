@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fleet::Figures;
 use fleet::remote::About;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use stats::grouped::things;
 
 use super::figures::Tables;
@@ -54,11 +54,10 @@ impl Machines {
     }
 
     /// Adds the machines of the run to the summary's JSON, if there are any.
-    pub(crate) fn add_to_json(&self, json: String) -> String {
+    pub(crate) fn add_to_json(&self, summary: &mut Map<String, Value>) {
         if self.is_empty() {
-            return json;
+            return;
         }
-        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
         let agent = |(at, about): (usize, &About)| {
             let mut value = json!({
                 "name": about.name,
@@ -84,7 +83,6 @@ impl Machines {
         if !zones.is_empty() {
             summary.insert("zones".into(), zones.into());
         }
-        serde_json::to_string_pretty(&summary).unwrap_or(json)
     }
 }
 
@@ -97,7 +95,8 @@ mod tests {
     fn the_summary_has_each_agent_with_its_figures_and_the_zones() {
         let mut machines = Machines::new(vec![about("a", "eu"), about("b", "us")]);
         machines.measured(&[figures(600, 10), figures(400, 20)]);
-        let json: Value = serde_json::from_str(&machines.add_to_json("{}".into())).expect("JSON");
+        let mut json = Map::new();
+        machines.add_to_json(&mut json);
         let agent = &json["agents"][1];
         assert_eq!((&agent["name"], &agent["clock_bound_ms"]), (&"b".into(), &0.25.into()));
         assert_eq!((&agent["samples"], &agent["rate_per_s"]), (&400.into(), &40.0.into()));
@@ -108,6 +107,8 @@ mod tests {
             (&"eu".into(), &5.into())
         );
         let none = Machines::default();
-        assert!(none.is_empty() && none.add_to_json("{}".into()) == "{}");
+        let mut json = Map::new();
+        none.add_to_json(&mut json);
+        assert!(none.is_empty() && json.is_empty());
     }
 }

@@ -6,44 +6,52 @@
 use std::path::Path;
 
 use ::report::Page;
-use ::report::jmeter::Read;
+use ::report::jmeter::Figures;
 use ::report::model::RunPage;
-use record::Record;
+use serde_json::Value;
 
 use super::traces::Traces;
 use crate::dashboard::Dashboard;
+use crate::outcome::Recorded;
 use crate::report::columns::ROWS;
-use crate::report::{self, page::page};
+use crate::report::{self, page::Source};
 use crate::request::Request;
+use crate::summary::Told;
 use crate::verdict;
 
-/// Writes the requested reports. The run's report and JMeter's report contain the same page.
-pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &mut Traces<'_>) {
-    let own = !request.no_report;
+/// Writes the requested reports. The run's report and JMeter's report contain the same page. `summary` is the content
+/// of `summary.json`, and `properties` that of the properties file.
+pub(crate) fn write(
+    request: &Request,
+    dashboard: Option<&Dashboard>,
+    (recorded, summary, properties): (Option<&Recorded>, Value, &str),
+    traces: &mut Traces<'_>,
+) {
     let folder = traces.folder.path().map(Path::to_owned);
-    let summary = request.markdown.is_some() || request.k6_summary.is_some();
-    if dashboard.is_none() && !summary && !(own && folder.is_some()) {
+    let own =
+        folder.as_ref().filter(|_| !request.no_report).map(|own| own.join(report::file::FILE));
+    let is_summarized = request.markdown.is_some() || request.k6_summary.is_some();
+    if dashboard.is_none() && !is_summarized && own.is_none() {
         return;
     }
-    let record = folder.as_deref().map(Record::read).transpose().unwrap_or_else(|error| {
-        traces.console.warn(&format!("the record of the run cannot be read: {error}"));
-        None
-    });
-    let read = dashboard.and_then(|dashboard| read(request, dashboard, record.is_none(), traces));
-    let (figures, of_rows) = match read {
-        Some(Read { figures, record }) => (Some(figures), record),
-        None => (None, None),
-    };
-    let named = folder.clone().unwrap_or_else(|| request.plan.clone());
+    let figures = dashboard.and_then(|dashboard| read(request, dashboard, traces));
+    let named = folder.unwrap_or_else(|| request.plan.clone());
     let language = verdict::language(request.lang);
-    let page = record.or(of_rows).map(|record| {
-        let page = page(&named, &record, figures.as_ref(), RunPage::new);
-        Page::Run(Box::new(page))
+    let page = recorded.map(|recorded| {
+        let source = Source {
+            path: &named,
+            record: &recorded.record,
+            verdict: &recorded.verdict,
+            summary: Some(&Told(summary)),
+            properties,
+            figures: figures.as_ref(),
+        };
+        Page::Run(Box::new(source.page(RunPage::new)))
     });
     summaries(request, page.as_ref(), traces);
     let Some(page) = page else { return };
     let html = page.html(language);
-    if let Some(path) = folder.filter(|_| own).map(|folder| folder.join(report::file::FILE)) {
+    if let Some(path) = own {
         match report::file::write(&path, &html) {
             Ok(()) => traces.console.line(&format!("Report:  {}", path.display())),
             Err(error) => traces.console.warn(&report::file::cannot_write(&path, &error)),
@@ -81,21 +89,15 @@ fn summaries(request: &Request, page: Option<&Page>, traces: &mut Traces<'_>) {
     }
 }
 
-/// Computes JMeter's figures from the run's rows. Prints the reason and returns `None` if that fails. With `record`,
-/// also builds a record from the rows.
-fn read(
-    request: &Request,
-    dashboard: &Dashboard,
-    record: bool,
-    traces: &mut Traces<'_>,
-) -> Option<Read> {
+/// Computes JMeter's figures from the run's rows. Prints the reason and returns `None` if that fails.
+fn read(request: &Request, dashboard: &Dashboard, traces: &mut Traces<'_>) -> Option<Figures> {
     let rows = request.jtl.clone().or_else(|| traces.folder.file(ROWS));
     let rows = rows.unwrap_or_default();
     let source = ::report::jmeter::open(&rows).map_err(|refused| refused.0);
-    match source.and_then(|source| dashboard.read((&rows, source), &[], record)) {
+    match source.and_then(|source| dashboard.read((&rows, source), &[], false)) {
         Ok(read) => {
             read.figures.notes.iter().for_each(|note| traces.console.warn(&note.to_string()));
-            Some(read)
+            Some(read.figures)
         }
         Err(message) => {
             traces.warn("throng", &format!("Error generating the report: {message}"));

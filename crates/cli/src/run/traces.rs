@@ -2,30 +2,26 @@
 
 use std::path::Path;
 
-use answers::criterion::Outcome;
 use engine::{Line, LogLevel};
-use fleet::Loss;
-use record::Follower;
+use record::{Follower, Record};
 use report::model::Known;
+use serde_json::Value;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
-use stats::summary::{SeriesLine, Summary};
+use stats::summary::SeriesLine;
 
 use crate::console::Console;
-use crate::cost;
-use crate::criteria::Judgement;
 use crate::exit::Exit;
 use crate::failing;
 use crate::folder::Folder;
-use crate::identity::{self, End};
 use crate::last_words::LastWords;
 use crate::log::{Level, Log};
 use crate::machines::about::Machines;
+use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
-use crate::starts::Starts;
-use crate::{lost, terminal, verdict};
+use crate::{terminal, verdict};
 
 /// The outputs of a run: console, log and folder.
 pub(crate) struct Traces<'a> {
@@ -57,11 +53,11 @@ impl<'a> Traces<'a> {
             Folder::create(&request.runs, &request.plan, now_ms).unwrap_or_else(|error| {
                 let runs = request.runs.display();
                 console.warn(&format!(
-                    "cannot make the run's folder under {runs}: {error}; the run writes no files there"
+                    "cannot create the run's folder under {runs}: {error}; the run goes on, and its results are not saved there"
                 ));
                 Folder::default()
             });
-        let set = properties.file() + &request.sources.global_lines();
+        let set = Self::properties(request, properties);
         let written = [folder.write("plan.jmx", source), folder.write("properties.txt", &set)];
         written.into_iter().flatten().for_each(|message| console.warn(&message));
         let short_names = properties.flag("throng.log.short_names", false);
@@ -74,6 +70,11 @@ impl<'a> Traces<'a> {
             );
         }
         traces
+    }
+
+    /// Returns the content of the properties file in the run's folder.
+    pub(crate) fn properties(request: &Request, properties: &Properties) -> String {
+        properties.file() + &request.sources.global_lines()
     }
 
     /// Opens the folder of a run that another coordinator has started. Returns an error if the folder is not writable.
@@ -195,6 +196,14 @@ impl<'a> Traces<'a> {
         }
     }
 
+    /// Returns the record of the run after its end. Reports a loss and returns `None` if it cannot be read.
+    pub(crate) fn recorded(&mut self) -> Option<Record> {
+        let record = self.folder.recorded();
+        record
+            .inspect_err(|error| self.last.add_lost(0, &format!("the record of the run: {error}")))
+            .ok()
+    }
+
     /// Logs the summariser's lines under the category of JMeter's log, because scripts search for it.
     pub(crate) fn summariser_log(&mut self, lines: &[String]) {
         if self.console.logs_summary() {
@@ -204,21 +213,12 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// Writes the summary to the console and into the folder.
-    pub(crate) fn report(
-        &mut self,
-        summary: &Summary,
-        workers: u32,
-        losses: &[Loss],
-        (starts, judgement): (Option<Starts>, &Judgement),
-        request: &Request,
-        end: &End,
-    ) {
-        for words in summary.series.iter().filter_map(SeriesLine::missing) {
+    /// Writes the outcome to the console and into the folder. Returns the content of `summary.json`.
+    pub(crate) fn report(&mut self, outcome: &Outcome<'_>, request: &Request) -> Value {
+        for words in outcome.summary.series.iter().filter_map(SeriesLine::missing) {
             self.warn("throng", &words);
         }
-        let Self { console, folder, last, machines, cost, .. } = self;
-        let cost = cost::of(summary, cost);
+        let Self { console, folder, last, machines, .. } = self;
         folder.end_record();
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
@@ -226,55 +226,35 @@ impl<'a> Traces<'a> {
         if folder.record_lost() > 0 {
             last.add_lost(folder.record_lost(), "seconds of the record");
         }
-        let missed = starts.map(Starts::text).unwrap_or_default();
-        let (verdict, java) = verdict::of_folder(folder.path()).unzip();
         let language = verdict::language(request.lang);
-        let not_met = judgement.outcome() == Outcome::NotMet;
-        let said = |width| {
-            let text = |found| verdict::text_beside(found, not_met, language, width);
-            verdict.as_ref().map(text).unwrap_or_default()
+        let text = |last: &LastWords, width| {
+            outcome.text((last, machines), (language, width), request.listen)
         };
-        // Lost results are printed first, then the criteria, then everything else.
-        let criteria = last.text() + &judgement.text_of(summary, request.listen);
-        let lost = if machines.is_empty() || !losses.is_empty() {
-            lost::text(workers, losses)
-        } else {
-            machines.text()
-        };
-        let tables = machines.tables(None);
-        let taken = cost.text();
-        let text =
-            format!("{criteria}{}{missed}{}{taken}{lost}{tables}", said(None), summary.text());
-        let text = terminal::visible(&text);
-        let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-        let json = cost::add_to_json(&cost, machines.add_to_json(json));
-        let json = Starts::into_json(starts, last.add_to_json(json));
-        let json = judgement.add_to_json(json);
-        let json = verdict::into_json(json, verdict.as_ref(), java.unwrap_or_default());
-        let json = identity::into_json(json, &request.plan, end, judgement.cut_short.as_ref());
-        for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
+        let json = outcome.json(last, machines);
+        let printed = serde_json::to_string_pretty(&json).unwrap_or_default();
+        let plain = text(last, None);
+        for (name, text) in [("summary.json", &printed), ("summary.txt", &plain)] {
             if let Some(message) = folder.write(name, text) {
                 console.warn(&message);
                 last.add_lost(0, name);
             }
         }
         let shown = match console.table_width() {
-            Some(width) => &format!(
-                "{criteria}{}{missed}{}{taken}{lost}{}",
-                said(Some(width)),
-                summary.text_within(Some(width)),
-                machines.tables(Some(width))
-            ),
-            None => &*text,
+            Some(width) => text(last, Some(width)),
+            None => plain,
         };
         console.put(&format!("\n{shown}\n"));
-        console.missed(judgement);
-        if let Some(path) = folder.path() {
-            console.line(&format!("Results: {}", path.display()));
+        console.missed(&outcome.judgement);
+        match folder.path() {
+            Some(path) => console.line(&format!("Results: {}", path.display())),
+            None => console.line(
+                "Results: not saved: the run's folder could not be created (see the warning above)",
+            ),
         }
         if request.json {
-            terminal::json(&json);
+            terminal::json(&printed);
         }
+        json
     }
 }
 

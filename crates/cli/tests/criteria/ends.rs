@@ -162,13 +162,13 @@ fn errors_that_no_criterion_is_about_are_named_beside_one_that_is_met() {
 }
 
 #[test]
-fn a_run_without_a_record_does_not_say_that_the_plans_rate_was_reached() {
+fn a_run_without_a_folder_does_not_say_that_the_plans_rate_was_reached() {
     let program = Program::new();
     let timer = r#"<ConstantThroughputTimer guiclass="TestBeanGUI" testclass="ConstantThroughputTimer" testname="Rate" enabled="true">
     <doubleProp><name>throughput</name><value>6000.0</value><savedValue>0.0</savedValue></doubleProp><intProp name="calcMode">0</intProp>
     </ConstantThroughputTimer><hashTree/>"#;
     program.write("paced.jmx", &program::PLAN.replace("<!--more-->", timer));
-    // `plan.jmx` is a file, so the run's folder cannot be created below it and the run has no record.
+    // `plan.jmx` is a file, so the run's folder cannot be created below it.
     let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "3s"];
     let line = [&line[..], &["--runs", "plan.jmx", "--fail", "p95 < 1h"]].concat();
     let ended = program.run(&line);
