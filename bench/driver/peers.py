@@ -97,12 +97,6 @@ def websocket_jmeter(case, seconds):
             "-j", str(OUT / "jmeter.log"), *properties(case, seconds), f"-Jport={PORTS['websocket']}"]
 
 
-def websocket_k6(case, seconds):
-    values = {"URL": f"ws://127.0.0.1:{PORTS['websocket']}/", "USERS": case["users"], "SECONDS": seconds}
-    return ["k6", "run", "--quiet", "--no-usage-report", "--no-thresholds", "--no-summary",
-            *(word for name, value in values.items() for word in ("-e", f"{name}={value}")), str(BENCH / case["name"] / "k6.js")]
-
-
 def websocket_bare_loop(case, seconds):
     return [built("websocket_loop"), str(PORTS["websocket"]), str(case["users"]), str(seconds), str(case["size"])]
 
@@ -126,7 +120,6 @@ ALL = {
 
 WEBSOCKET = {
     "throng": websocket_throng,
-    "k6": websocket_k6,
     "beast": websocket_beast,
     "bare loop": websocket_bare_loop,
     "jmeter": websocket_jmeter,

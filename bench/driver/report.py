@@ -11,6 +11,8 @@ from place import BENCH, REALTIME, REPO, throng
 RESULTS = BENCH / "results"
 BUSY = 0.85
 OTHERS = 0.15
+# Generators of recorded rounds that new rounds do not run: k6 is under the AGPL, which the tool chain does not contain.
+FORMER = ("k6",)
 
 
 def machine():
@@ -99,7 +101,7 @@ def table(result):
             return "" if middle is None else form.format(middle)
 
         lines.append(
-            f"| {name} | {statistics.median(values):.2f} [{min(values):.2f}-{max(values):.2f}] | {len(values)}/{len(rounds)} | "
+            f"| {name}{' (no longer run)' if name in FORMER else ''} | {statistics.median(values):.2f} [{min(values):.2f}-{max(values):.2f}] | {len(values)}/{len(rounds)} | "
             f"{cell('requests_per_s', '{:.0f}')} | {cell('generator_busy', '{:.2f}')} | {cell('target_busy', '{:.2f}')} | "
             f"{cell('others_busy', '{:.2f}')} | "
             f"{cell('rss_mib', '{:.0f}')} |")
