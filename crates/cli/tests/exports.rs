@@ -70,8 +70,8 @@ fn influxdb_2_gets_lines_with_its_token() {
     let said = String::from_utf8_lossy(&ended.stdout).into_owned()
         + &String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{said}");
-    assert!(!said.contains("hidden-token") && !said.contains("were not taken"), "{said}");
-    assert!(said.contains("it answers 503") && said.contains("tried again"), "{said}");
+    assert!(!said.contains("hidden-token") && !said.contains("not delivered"), "{said}");
+    assert!(said.contains("HTTP status 503") && said.contains("retrying"), "{said}");
     let messages = messages.lock().expect("no panic");
     let (head, _) = &messages[0];
     assert!(head.starts_with("POST /api/v2/write?org=o&bucket=b HTTP/1.1\r\n"), "{head}");
@@ -105,21 +105,24 @@ fn over_https_a_certificate_must_be_believed() {
     let target = start("127.0.0.1");
     let (code, said) = run(target.addr().port(), ",ca=root.pem");
     assert_eq!(code, 0, "{said}");
-    assert!(!said.contains("certificate") && !said.contains("were not taken"), "{said}");
+    assert!(!said.contains("certificate") && !said.contains("not delivered"), "{said}");
     // Without `ca`, the machine's root certificates do not include the issuer.
     let (code, said) = run(target.addr().port(), "");
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("an issuer that is not known here") && said.contains(",ca=FILE"),
+        said.contains("the issuer of the server's certificate is unknown")
+            && said.contains(",ca=FILE"),
         "{said}"
     );
-    assert!(said.contains("were not taken"), "{said}");
+    assert!(said.contains("not delivered"), "{said}");
     // The server's certificate names another host, so Throng refuses the connection.
     let other = start("other.example");
     let (code, said) = run(other.addr().port(), ",ca=root.pem");
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("its certificate is not taken") && said.contains("127.0.0.1"), "{said}");
-    for (file, words) in [("nowhere.pem", "ca=nowhere.pem"), ("plan.jmx", "no certificate in it")] {
+    assert!(said.contains("certificate is rejected") && said.contains("127.0.0.1"), "{said}");
+    for (file, words) in
+        [("nowhere.pem", "ca=nowhere.pem"), ("plan.jmx", "no certificate in PEM format")]
+    {
         let (code, said) = run(1, &format!(",ca={file}"));
         assert_eq!(code, 2, "{said}");
         assert!(said.contains(words), "{said}");
@@ -175,8 +178,8 @@ fn a_target_that_is_down_costs_the_run_nothing() {
         let lost = format!("warning: {kind} at http://127.0.0.1:{port}");
         assert!(said.contains(&lost), "{said}");
     }
-    assert_eq!(said.matches("were not taken").count(), 2, "{said}");
-    assert!(said.contains("nothing listens there") && !said.contains("hidden"), "{said}");
+    assert_eq!(said.matches("not delivered").count(), 2, "{said}");
+    assert!(said.contains("no program listens") && !said.contains("hidden"), "{said}");
 }
 
 #[test]
@@ -212,9 +215,9 @@ fn the_endpoint_answers_while_the_run_lasts() {
 fn mistakes_end_the_run_before_it_starts() {
     let program = Program::new();
     for (out, words) in [
-        ("influx=http://u:hidden@h/db", "influx is not known"),
-        ("influxdb=http://u:hidden@h", "the name of the database is wanted"),
-        ("prometheus=nowhere:1", "an address like :9464"),
+        ("influx=http://u:hidden@h/db", "unknown kind influx"),
+        ("influxdb=http://u:hidden@h", "append the name of the database"),
+        ("prometheus=nowhere:1", "for example :9464"),
     ] {
         let ended = program.run(&["run", "plan.jmx", "--out", out]);
         let said = ended.out + &ended.err;
@@ -226,5 +229,8 @@ fn mistakes_end_the_run_before_it_starts() {
     program.write("throng.toml", "out = [\"prometheus=1\", \"otlp=ftp://h\"]\n");
     let ended = program.run(&["run", "plan.jmx"]);
     let said = ended.out + &ended.err;
-    assert!(ended.code == 2 && said.contains("line 1: --out otlp: an address like"), "{said}");
+    assert!(
+        ended.code == 2 && said.contains("line 1: --out otlp: expected an http or https URL"),
+        "{said}"
+    );
 }

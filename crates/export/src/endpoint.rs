@@ -40,7 +40,7 @@ impl Endpoint {
     pub(crate) fn start(address: &str) -> Result<Self, String> {
         let failed = |error: std::io::Error| {
             format!(
-                "--out prometheus: cannot listen on {address}: {error}: name another port, like --out prometheus=:9465"
+                "--out prometheus: cannot listen on {address}: {error}; choose another port, for example --out prometheus=:9465"
             )
         };
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -124,7 +124,7 @@ impl Shared {
                 &mut stream,
                 "400 Bad Request",
                 "text/plain",
-                "The request is not complete, or too long.\n",
+                "The request is incomplete or too long.\n",
                 true,
                 deadline,
             );
@@ -137,7 +137,7 @@ impl Shared {
                 &mut stream,
                 "405 Method Not Allowed",
                 "text/plain",
-                "GET /metrics\n",
+                "Use GET /metrics.\n",
                 true,
                 deadline,
             );
@@ -147,7 +147,7 @@ impl Shared {
                 &mut stream,
                 "404 Not Found",
                 "text/plain",
-                "The figures are at /metrics.\n",
+                "The metrics are at /metrics.\n",
                 with_body,
                 deadline,
             );

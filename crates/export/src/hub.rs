@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use record::{Follower, Now};
+use stats::grouped::things;
 
 use crate::endpoint::Endpoint;
 use crate::lines::Lines;
@@ -143,7 +144,8 @@ impl Exports {
         let missed = self.missed.load(Ordering::Relaxed);
         if missed > 0 {
             words.push(format!(
-                "--out: {missed} seconds were not sent: this machine was too busy to encode them"
+                "--out: no data sent for {}: this machine was too busy to encode it",
+                things(missed, "second")
             ));
         }
         for out in self.outs.iter() {

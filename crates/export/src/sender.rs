@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use stats::grouped::things;
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, parse_pem};
 
@@ -109,11 +110,10 @@ impl Sender {
         let lost = state.dropped + if state.done { 0 } else { state.waiting.len() as u64 + 1 };
         (lost > 0).then(|| {
             let State { sent, trouble, .. } = &*state;
+            let all = things(sent + lost, "message");
             format!(
-                "{}: {lost} of {} messages were not taken, and their figures are missing there: {trouble}. The run's own \
-                 folder has them all",
-                self.0.shown,
-                sent + lost
+                "{}: {lost} of {all} not delivered: {trouble}. The run's folder has all measurements",
+                self.0.shown
             )
         })
     }
@@ -126,7 +126,7 @@ impl State {
             self.bytes -= oldest.len();
             self.dropped += 1;
             if self.trouble.is_empty() {
-                self.trouble = "it is too slow".into();
+                self.trouble = "the receiver is too slow".into();
             }
         }
     }
@@ -160,14 +160,14 @@ impl Shared {
                     state.note(
                         &self.shown,
                         words,
-                        "what it refuses is left out there, and the run goes on",
+                        "rejected messages are dropped, and the run continues",
                     );
                 }
                 Tried::Later(words) => {
                     state.bytes += message.len();
                     state.waiting.push_front(message);
                     state.bound();
-                    state.note(&self.shown, words, "it is tried again, and the run goes on");
+                    state.note(&self.shown, words, "retrying; the run continues");
                     let until = Instant::now() + pause;
                     pause = (pause * 2).min(PAUSES.1);
                     self.rest(state, until);
@@ -233,13 +233,13 @@ impl Post {
     fn new(target: &Target, variable: &dyn Fn(&str) -> Option<String>) -> std::io::Result<Self> {
         let advice = match target.kind {
             Kind::InfluxDb => {
-                "name the token in THRONG_INFLUXDB_TOKEN, or user and password in THRONG_INFLUXDB_USER and THRONG_INFLUXDB_PASSWORD"
+                "set the token in THRONG_INFLUXDB_TOKEN, or user and password in THRONG_INFLUXDB_USER and THRONG_INFLUXDB_PASSWORD"
             }
             Kind::RemoteWrite => {
-                "name the token in THRONG_REMOTE_WRITE_TOKEN, or user and password in THRONG_REMOTE_WRITE_USER and THRONG_REMOTE_WRITE_PASSWORD"
+                "set the token in THRONG_REMOTE_WRITE_TOKEN, or user and password in THRONG_REMOTE_WRITE_USER and THRONG_REMOTE_WRITE_PASSWORD"
             }
             Kind::Otlp | Kind::Prometheus => {
-                "name its headers in OTEL_EXPORTER_OTLP_HEADERS, like Authorization=Bearer%20TOKEN"
+                "set headers in OTEL_EXPORTER_OTLP_HEADERS, for example Authorization=Bearer%20TOKEN"
             }
         };
         let url = target.url.clone();
@@ -257,7 +257,7 @@ impl Post {
             Ok(answer) => answer,
             // For example, a secret is not a valid header value; the message must not show it.
             Err(ureq::Error::Http(_)) => {
-                return Tried::Refused("a header or the address is not valid".into());
+                return Tried::Refused("a header or the URL is invalid".into());
             }
             Err(error) => return Tried::Later(words(&error)),
         };
@@ -268,15 +268,15 @@ impl Post {
             body.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
         match status {
             200..=299 => Tried::Sent,
-            401 | 403 => Tried::Refused(format!("it answers {status} ({body}): {}", self.advice)),
+            401 | 403 => Tried::Refused(format!("HTTP status {status} ({body}): {}", self.advice)),
             404 => Tried::Refused(format!(
-                "it answers {status} ({body}): see that the address is right, and that what it names is there"
+                "HTTP status {status} ({body}): check the URL, and that the database or path in it exists"
             )),
-            408 | 425 | 429 | 500..=599 => Tried::Later(format!("it answers {status} ({body})")),
+            408 | 425 | 429 | 500..=599 => Tried::Later(format!("HTTP status {status} ({body})")),
             300..=399 => Tried::Refused(format!(
-                "it answers {status}, a redirect: name the address to which it leads"
+                "HTTP status {status}, a redirect: use the URL that it leads to"
             )),
-            _ => Tried::Refused(format!("it answers {status} ({body})")),
+            _ => Tried::Refused(format!("HTTP status {status} ({body})")),
         }
     }
 }
@@ -296,7 +296,7 @@ fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
     let found: Result<Vec<_>, _> = found.collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(wrong("there is no certificate in it, as PEM".to_owned())),
+        _ => Err(wrong("no certificate in PEM format in the file".to_owned())),
     }
 }
 
@@ -304,18 +304,20 @@ fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
 fn words(error: &ureq::Error) -> String {
     let text = error.to_string();
     if text.contains("UnknownIssuer") {
-        return "its certificate is of an issuer that is not known here: name the issuer's certificate behind the address, as \
+        return "the issuer of the server's certificate is unknown: append the issuer's certificate to the URL, as \
                 ,ca=FILE"
             .into();
     }
     if let Some((_, what)) = text.split_once("invalid peer certificate: ") {
-        return format!("its certificate is not taken: {what}");
+        return format!("the server's certificate is rejected: {what}");
     }
     match error {
-        ureq::Error::Timeout(_) => "it does not answer in time".into(),
-        ureq::Error::HostNotFound => "its name has no address".into(),
+        ureq::Error::Timeout(_) => "no response in time".into(),
+        ureq::Error::HostNotFound => "the host name does not resolve".into(),
         ureq::Error::Io(error) => match error.kind() {
-            std::io::ErrorKind::ConnectionRefused => "nothing listens there".into(),
+            std::io::ErrorKind::ConnectionRefused => {
+                "connection refused: no program listens at this address".into()
+            }
             _ => error.to_string(),
         },
         _ => text,

@@ -207,7 +207,7 @@ impl Sums {
         vec![
             gauge(
                 "throng_run_info",
-                "The run, as labels; its value is 1.",
+                "Information about the run, as labels; the value is always 1.",
                 "1",
                 vec![Series { labels: info, value: Value::Number(1.0) }],
             ),
@@ -239,8 +239,8 @@ impl Sums {
         }
         vec![
             counter("throng_samples_total", "Finished samples.", "{sample}", samples),
-            counter("throng_sent_bytes_total", "Bytes of requests.", "By", sent),
-            counter("throng_received_bytes_total", "Bytes of answers.", "By", received),
+            counter("throng_sent_bytes_total", "Bytes sent in requests.", "By", sent),
+            counter("throng_received_bytes_total", "Bytes received in responses.", "By", received),
             Family {
                 kind: Kind::Histogram,
                 ..gauge(
@@ -274,13 +274,13 @@ impl Sums {
         vec![
             counter(
                 "throng_checked_answers_total",
-                "Answers that assertions checked.",
+                "Responses checked by assertions.",
                 "{answer}",
                 checked,
             ),
             counter(
                 "throng_failed_requests_total",
-                "Samples with checked answers that failed by transport or status.",
+                "Failed samples, by transport or status, in labels with assertions.",
                 "{sample}",
                 failed,
             ),
@@ -305,8 +305,18 @@ impl Sums {
             return Vec::new();
         }
         vec![
-            gauge("throng_series", "Numbers in the answers of a second.", "1", last),
-            counter("throng_series_values_total", "Numbers in answers.", "{value}", values),
+            gauge(
+                "throng_series",
+                "Numbers extracted from the responses of the last second.",
+                "1",
+                last,
+            ),
+            counter(
+                "throng_series_values_total",
+                "Numbers extracted from responses.",
+                "{value}",
+                values,
+            ),
         ]
     }
 
@@ -324,7 +334,7 @@ impl Sums {
         vec![
             counter(
                 "throng_errors_total",
-                "Failed samples by outcome and response code, transactions not counted.",
+                "Failed samples by outcome and response code, without transactions.",
                 "{sample}",
                 errors.collect(),
             ),
@@ -332,7 +342,7 @@ impl Sums {
                 kind: Kind::Histogram,
                 ..gauge(
                     "throng_response_time_seconds",
-                    "Time of requests from the moment at which they were to start.",
+                    "Response time of requests, from their intended start.",
                     "s",
                     response,
                 )
@@ -364,7 +374,7 @@ impl Sums {
             ),
             counter(
                 "throng_starts_missed_total",
-                "Starts that a rate asked for and that were not made.",
+                "User starts that were due by a rate but did not happen.",
                 "{start}",
                 one(self.missed as f64),
             ),
@@ -387,13 +397,13 @@ impl Sums {
             ),
             counter(
                 "throng_connections_reused_total",
-                "Requests on a connection that stood already.",
+                "Requests sent on an existing connection.",
                 "{request}",
                 one(self.reused as f64),
             ),
             counter(
                 "throng_generator_cpu_seconds_total",
-                "Processor time of the generator.",
+                "CPU time of the generator.",
                 "s",
                 one(self.cpu_s),
             ),
@@ -405,7 +415,7 @@ impl Sums {
             ),
             gauge(
                 "throng_generator_overhead_seconds",
-                "Part of the elapsed time of requests in the last second that the generator took.",
+                "Percentiles of generator overhead, the part of the elapsed time spent in this process, in the last second.",
                 "s",
                 lag.into(),
             ),

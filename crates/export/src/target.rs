@@ -68,7 +68,7 @@ impl Target {
             let kind: String = kind.chars().take(30).collect();
             let known = KINDS.map(|known| known.0).join(", ");
             return Err(format!(
-                "--out: {kind} is not known: known are {known}, as in --out influxdb=http://localhost:8086/jmeter"
+                "--out: unknown kind {kind}; use one of {known}, for example --out influxdb=http://localhost:8086/jmeter"
             ));
         };
         let failed = |words: String| format!("--out {name}: {words}");
@@ -80,7 +80,7 @@ impl Target {
                 "interval" => {
                     let seconds = value.strip_suffix('s').unwrap_or(value).parse::<u64>();
                     let seconds = seconds.ok().filter(|seconds| (1..=3600).contains(seconds));
-                    let wrong = || failed("interval is 1s to 3600s".to_owned());
+                    let wrong = || failed("interval must be from 1s to 3600s".to_owned());
                     interval = Duration::from_secs(seconds.ok_or_else(wrong)?);
                 }
                 "ca" if !value.is_empty() => roots = Some(value.into()),
@@ -122,7 +122,7 @@ impl Target {
             Kind::RemoteWrite => "http://localhost:9090/api/v1/write",
             Kind::Otlp | Kind::Prometheus => "http://localhost:4318",
         };
-        let wrong = || format!("an address like {example} is wanted, of http or https");
+        let wrong = || format!("expected an http or https URL, for example {example}");
         let (scheme, rest) = address.split_once("://").ok_or_else(wrong)?;
         let rest = rest.split('#').next().unwrap_or("");
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -163,24 +163,24 @@ impl Target {
         match self.kind {
             Kind::InfluxDb if short.ends_with("api/v2/write") => {
                 if !has("bucket") {
-                    return Err("the address of InfluxDB 2 needs ?org=…&bucket=…".into());
+                    return Err("the URL of InfluxDB 2 needs ?org=…&bucket=…".into());
                 }
                 if has("precision") {
-                    return Err("leave precision away: times are in nanoseconds".into());
+                    return Err("remove precision from the URL: times are in nanoseconds".into());
                 }
                 Ok(with_query(path))
             }
             Kind::InfluxDb if short == "write" || short.ends_with("/write") => {
                 if !has("db") {
-                    return Err("the address needs ?db=…, the name of the database".into());
+                    return Err("the URL needs ?db=…, the name of the database".into());
                 }
                 if has("precision") {
-                    return Err("leave precision away: times are in nanoseconds".into());
+                    return Err("remove precision from the URL: times are in nanoseconds".into());
                 }
                 Ok(with_query(path))
             }
             Kind::InfluxDb if short.is_empty() || short.contains('/') || query.is_some() => {
-                Err("the name of the database is wanted behind the address, like http://localhost:8086/jmeter; of InfluxDB 2, http://localhost:8086/api/v2/write?org=…&bucket=…".into())
+                Err("append the name of the database to the URL, for example http://localhost:8086/jmeter; for InfluxDB 2, use http://localhost:8086/api/v2/write?org=…&bucket=…".into())
             }
             Kind::InfluxDb => Ok(format!("/write?db={short}")),
             Kind::RemoteWrite if short.is_empty() => Ok(with_query("/api/v1/write")),
@@ -267,9 +267,9 @@ fn endpoint(text: &str) -> Result<String, String> {
     }
     match text.rsplit_once(':') {
         Some(("localhost", port)) if port.parse::<u16>().is_ok() => Ok(format!("127.0.0.1:{port}")),
-        _ => Err(format!(
-            "an address like :{PORT} or 0.0.0.0:{PORT} is wanted, on which Prometheus asks for figures"
-        )),
+        _ => {
+            Err(format!("expected an address to listen on, for example :{PORT} or 0.0.0.0:{PORT}"))
+        }
     }
 }
 
@@ -328,15 +328,15 @@ mod tests {
     #[test]
     fn mistakes_are_explained_without_secrets() {
         for (text, words) in [
-            ("influx=http://a:secret@h/db", "influx is not known: known are influxdb, "),
+            ("influx=http://a:secret@h/db", "unknown kind influx; use one of influxdb, "),
             ("influxdb=http://a:secret@h", "the name of the database"),
-            ("influxdb=ftp://a:secret@h/db", "http or https"),
+            ("influxdb=ftp://a:secret@h/db", "expected an http or https URL"),
             ("influxdb=http://a:secret@h/write", "needs ?db="),
-            ("influxdb=http://a:secret@h/write?db=d&precision=ms", "leave precision away"),
+            ("influxdb=http://a:secret@h/write?db=d&precision=ms", "remove precision from the URL"),
             ("influxdb=http://a:secret@h/api/v2/write", "?org=…&bucket=…"),
             ("otlp=secret:4318", "http://localhost:4318"),
-            ("prometheus=host.example:9464", "an address like :9464"),
-            ("otlp=http://h,interval=0", "interval is 1s"),
+            ("prometheus=host.example:9464", "for example :9464"),
+            ("otlp=http://h,interval=0", "interval must be from 1s"),
         ] {
             let error = Target::parse(text).expect_err(text);
             assert!(error.contains(words) && !error.contains("secret"), "{text}: {error}");
