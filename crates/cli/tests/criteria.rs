@@ -282,7 +282,7 @@ lops = 1
         ("[load]\nusers = = 1\n", "line 2"),
         ("[thresholds]\nfail = ['p99 < 1']\n", "has no unit"),
         ("[load.scenario]\nGuest = 'off'\n", "the plan has no thread group \"Guest\""),
-        ("[watch]\na = 'ftp://h'\n", "ftp://h is no URL"),
+        ("[watch]\na = 'ftp://h'\n", "ftp://h is not an http"),
     ] {
         program.write("throng.toml", text);
         let ended = program.run(&["run", "plan.jmx", "--runs", "wrong"]);

@@ -135,7 +135,7 @@ fn what_is_no_exporter_is_refused_or_named() {
     let ended = program.run(&["run", "plan.jmx", "--watch", &host, "-Jms=300", "-Jloops=3"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let said = ended.out + &ended.err;
-    assert!(said.contains("the answer has no metrics of Prometheus"), "{said}");
+    assert!(said.contains("the response has no Prometheus metrics"), "{said}");
 }
 
 /// The plan of [`Program`] with a PerfMon Metrics Collector, whose agent listens on `port`.
@@ -322,23 +322,23 @@ fn an_agent_that_floods_drips_or_sends_rubbish_is_bounded() {
                 let many = b"50\t60\t7\t\n".repeat(10_000);
                 while socket.write_all(&many).is_ok() {}
             },
-            "the agent sends more than 1 MiB or 100 lines in a second",
+            "the agent sends more than 1 MiB or 100 lines per second",
         ),
         (
             |mut socket| {
                 let _ = socket.write_all(b"Yep\n");
                 while socket.write_all(&[b'9'; 4096]).is_ok() {}
             },
-            "the agent's line has no end",
+            "the agent sends a line without an end",
         ),
-        (|mut socket| drop(socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "no PerfMon"),
+        (|mut socket| drop(socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "not a PerfMon"),
         (
             |mut socket| {
                 while socket.write_all(b"Y").is_ok() {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             },
-            "the agent does not answer",
+            "no answer from the agent",
         ),
     ];
     std::thread::scope(|scope| {

@@ -66,7 +66,7 @@ fn ask(agent: &Agent, url: &str) -> Result<Vec<Given>, String> {
 
 fn read(text: &str) -> Result<Vec<Given>, String> {
     serde_json::from_str(text)
-        .map_err(|error| format!("the answer is not that of an Alertmanager's API v2: {error}"))
+        .map_err(|error| format!("not a response of Alertmanager's API v2: {error}"))
 }
 
 /// The firing alerts by their fingerprint.
@@ -99,8 +99,9 @@ impl Held {
 
 impl Firing {
     fn since(since_ms: i64) -> Self {
-        let more =
-            Some(format!("more than {MOST} begins and ends of alerts: the rest is left out"));
+        let more = Some(format!(
+            "alerts started or ended more than {MOST} times: further ones are not shown"
+        ));
         Self { since_ms, more, ..Self::default() }
     }
 
@@ -119,7 +120,7 @@ impl Firing {
             let held = Held { starts_at: alert.starts_at, words, about };
             if is_new {
                 let before =
-                    if at_ms < self.since_ms { " (fires since before the run)" } else { "" };
+                    if at_ms < self.since_ms { " (firing since before the run)" } else { "" };
                 let text = format!("alert {}{before}", held.words);
                 let at_ms = at_ms.min(now_ms).max(self.since_ms);
                 told.push(held.told(&alert.fingerprint, at_ms, text));

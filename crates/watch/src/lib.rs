@@ -30,6 +30,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use record::{Fact, Series, Unit, mask};
+use stats::grouped::things;
 
 pub use mapping::promql;
 pub use once::{Answer, Answered, ask};
@@ -77,7 +78,7 @@ impl Host {
     pub fn alertmanager(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
-            return Err(format!("{} is no URL of http or https", mask::url(url)));
+            return Err(format!("{} is not an http or https URL", mask::url(url)));
         }
         let source = Source::Alertmanager(format!("{scheme}://{rest}"));
         Ok(Self { name: "the Alertmanager".to_owned(), source, ports: None })
@@ -85,17 +86,18 @@ impl Host {
 
     /// Parses `NAME=URL` or `NAME=URL,ports=N`, as passed to `--watch`. The path `/metrics` may be omitted.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (name, url) = text.split_once('=').ok_or("NAME=URL is wanted")?;
+        let (name, url) =
+            text.split_once('=').ok_or("expected NAME=URL, for example app=http://host:9100")?;
         let (url, ports) = match url.rsplit_once(",ports=") {
             None => (url, None),
             Some((url, number)) => match number.parse() {
                 Ok(ports @ 1..=65_535) => (url, Some(ports)),
-                _ => return Err(format!("{number} is no number of ports: 1 to 65535")),
+                _ => return Err(format!("invalid number of ports {number}; expected 1 to 65535")),
             },
         };
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
-            return Err(format!("{} is no URL of http or https", mask::url(url)));
+            return Err(format!("{} is not an http or https URL", mask::url(url)));
         }
         if name.is_empty() || name.len() > 100 || name.chars().any(char::is_control) {
             return Err("the name must have 1 to 100 characters".to_owned());
@@ -289,7 +291,8 @@ impl Teller {
     /// Records that the host has responded, and reports the end of its failures.
     fn recovered(&mut self) {
         if self.failed > 0 && self.told < MOST_TOLD {
-            let words = format!("{} is watched again, after {} failures", self.host, self.failed);
+            let attempts = things(self.failed, "failed attempt");
+            let words = format!("{} responds again after {attempts}", self.host);
             lock(&self.shared).said.push(words);
             self.told += 1;
         }
@@ -312,10 +315,9 @@ impl Teller {
         self.failed += 1;
         if self.failed == 1 && self.told < MOST_TOLD {
             self.told += 1;
-            shared.said.push(format!(
-                "cannot watch {}: {why}; it is asked again, and the run goes on",
-                self.host
-            ));
+            shared
+                .said
+                .push(format!("cannot watch {}: {why}; retrying, the run continues", self.host));
         }
         let place = shared.failures.iter().position(|one| *one.host == *self.host);
         let place = place.unwrap_or_else(|| {

@@ -20,7 +20,7 @@ pub type Answer = Result<Answered, String>;
 pub fn ask(hosts: &[Host]) -> Vec<Answer> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = hosts.iter().map(|host| scope.spawn(|| ask_one(host))).collect();
-        let lost = |_| Err("the thread that asked it ended".to_owned());
+        let lost = |_| Err("internal error: the thread that polls this host panicked".to_owned());
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect()
     })
 }

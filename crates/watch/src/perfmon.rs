@@ -227,7 +227,7 @@ fn listen(
             heard = Instant::now();
             tell(agent, &line, teller);
         } else if heard.elapsed() > silence {
-            return Err(std::io::Error::other("the agent is silent"));
+            return Err(std::io::Error::other(format!("no data for {} s", silence.as_secs())));
         }
     }
     // With TCP the agent notices the closed connection; with UDP it would send for ever.

@@ -62,7 +62,7 @@ pub(crate) fn agent(url: &str) -> Agent {
 fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
     let text = text(agent, url, "text/plain;version=0.0.4,*/*;q=0.1")?;
     if crate::exposition::samples(&text).next().is_none() {
-        return Err(format!("{}: the answer has no metrics of Prometheus", mask::url(url)));
+        return Err(format!("{}: the response has no Prometheus metrics", mask::url(url)));
     }
     Ok(text)
 }
@@ -74,14 +74,14 @@ pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, Str
     let mut answer = request.call().map_err(|error| failed(words(&error)))?;
     if answer.status().is_redirection() {
         let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
-        let to = to.unwrap_or("another address");
-        return Err(failed(format!("the answer is a redirect to {to:.200}: name that one")));
+        let to = to.unwrap_or("another URL");
+        return Err(failed(format!("redirected to {to:.200}; use that URL instead")));
     }
     let mut bytes = Vec::new();
     let mut body = answer.body_mut().as_reader().take(MOST_BYTES + 1);
     body.read_to_end(&mut bytes).map_err(|error| failed(words(&error.into())))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(failed(format!("the text is longer than {} MiB", MOST_BYTES >> 20)));
+        return Err(failed(format!("the response is longer than {} MiB", MOST_BYTES >> 20)));
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -89,7 +89,7 @@ pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, Str
 
 fn words(error: &ureq::Error) -> String {
     match error {
-        ureq::Error::Timeout(_) => format!("no whole answer within {} s", PATIENCE.as_secs()),
+        ureq::Error::Timeout(_) => format!("no complete response within {} s", PATIENCE.as_secs()),
         ureq::Error::Rustls(error) => format!("TLS: {error}"),
         ureq::Error::Io(error) => io_words(error),
         other => other.to_string(),

@@ -48,7 +48,7 @@ fn forever(mut socket: TcpStream, bytes: &[u8], pause: Duration) {
 const FINE: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 const NO_TIME: Duration = Duration::ZERO;
 /// Patterns of the two possible findings: a slow machine may not have read 16 MiB within the limit of 5 s.
-const TOO_LONG: &str = "longer than 16 MiB|no whole answer within 5 s";
+const TOO_LONG: &str = "longer than 16 MiB|no complete response within 5 s";
 
 #[test]
 fn a_host_that_answers_badly_is_named_once_and_disturbs_nothing() {
@@ -65,12 +65,22 @@ fn a_host_that_answers_badly_is_named_once_and_disturbs_nothing() {
             "http",
             FINE,
             |s| forever(s, b"a_metric 1\n", Duration::from_millis(200)),
-            "no whole answer within 5 s",
+            "no complete response within 5 s",
         ),
-        ("http", "", |s| forever(s, b"H", Duration::from_secs(20)), "no whole answer within 5 s"),
+        (
+            "http",
+            "",
+            |s| forever(s, b"H", Duration::from_secs(20)),
+            "no complete response within 5 s",
+        ),
         ("http", "HTTP/1.1 200 OK\r\n", |s| forever(s, b"X-A: b\r\n", NO_TIME), "127.0.0.1"),
         ("http", "\u{1}\u{2}\u{1b}[31m garbage \r\n\r\n", drop, "127.0.0.1"),
-        ("http", FINE, |mut s| drop(s.write_all(&[0, 159, 146, 150, 27, 10])), "no metrics of"),
+        (
+            "http",
+            FINE,
+            |mut s| drop(s.write_all(&[0, 159, 146, 150, 27, 10])),
+            "no Prometheus metrics",
+        ),
         (
             "http",
             "HTTP/1.1 302 Found\r\nLocation: /metrics\u{1b}[31m\r\nContent-Length: 0\r\n\r\n",

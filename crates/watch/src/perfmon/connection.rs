@@ -105,9 +105,9 @@ impl Connection {
         loop {
             match self.line()? {
                 Some(line) if line.starts_with("Yep") => return Ok(self),
-                Some(_) => return Err(other("what answers there is no PerfMon server agent")),
+                Some(_) => return Err(other("this is not a PerfMon server agent")),
                 None if asked.elapsed() > patience => {
-                    return Err(other("the agent does not answer"));
+                    return Err(other("no answer from the agent"));
                 }
                 None => {}
             }
@@ -162,7 +162,7 @@ impl Connection {
             return Ok(Some(text));
         }
         if line.len() >= MOST_LINE {
-            return Err(other("the agent's line has no end"));
+            return Err(other("the agent sends a line without an end"));
         }
         Ok(None)
     }
@@ -180,7 +180,7 @@ impl Second {
         self.bytes += bytes;
         self.lines += usize::from(is_line);
         if self.bytes > MOST_BYTES || self.lines > MOST_LINES {
-            return Err(other("the agent sends more than 1 MiB or 100 lines in a second"));
+            return Err(other("the agent sends more than 1 MiB or 100 lines per second"));
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ fn resolved(agent: &Agent) -> Result<SocketAddr, Refused> {
     let unknown = || format!("java.net.UnknownHostException: {host}");
     let found = agent.address.to_socket_addrs();
     let first = found.map_err(|error| refused(agent, &error, unknown()))?.next();
-    first.ok_or_else(|| refused(agent, &"the name has no address", unknown()))
+    first.ok_or_else(|| refused(agent, &"the host name does not resolve", unknown()))
 }
 
 fn refused(agent: &Agent, error: &dyn Display, exception: String) -> Refused {
