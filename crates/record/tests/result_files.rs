@@ -200,7 +200,7 @@ fn tables_and_files_of_spreadsheets_are_refused_by_name() {
             &*format!("{}1,7644E+12;88;a;true\n", HEAD.replace(',', ";")),
             "a spreadsheet saved the file",
         ),
-        (&*format!("{HEAD}29.11.2025,88,a,true\n"), "a format of its own is given with"),
+        (&*format!("{HEAD}29.11.2025,88,a,true\n"), "set its format with"),
         (old, "elements httpSample and sample"),
         (HEAD, "no sample had ended"),
         (&*format!("{HEAD}1700000000000,88,a,1\n"), "neither true nor false"),

@@ -271,7 +271,7 @@ fn figures_that_cannot_be_are_refused() {
     assert!(refused(heading, "", "").contains("no whole row"));
     let odd = format!("{heading}1700000000000,1.5,a,true\n");
     assert!(
-        refused(&odd, "", "").contains("line 2: its elapsed is no whole number"),
+        refused(&odd, "", "").contains("line 2: its elapsed is not a whole number"),
         "{}",
         refused(&odd, "", "")
     );

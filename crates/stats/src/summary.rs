@@ -230,10 +230,10 @@ impl Summary {
         let mut out = self.aggregate.text(width);
         if self.transactions > 0 {
             out.push_str(&format!(
-                "TOTAL counts {} and {}. Of the requests {} failed.\n",
+                "TOTAL includes {} and {}; {} failed.\n",
                 things(self.requests, "request"),
                 things(self.transactions, "transaction"),
-                count(self.failed)
+                things(self.failed, "request")
             ));
         }
         if let Some(checks) = &self.checks {
@@ -276,13 +276,9 @@ impl Summary {
             g.rss_peak.div_ceil(1 << 20)
         ));
         if self.cut_by_end > 0 {
-            let (cut, it) = match self.cut_by_end {
-                1 => ("1 sample was".to_owned(), "it is"),
-                many => (format!("{} were", things(many, "sample")), "they are"),
-            };
+            let cut = things(self.cut_by_end, "sample");
             out.push_str(&format!(
-                "Cut by the end  {cut} in flight when the run ended; {it} in no \
-                 figure above\n"
+                "Cut by the end  {cut} in flight when the run ended, not included above\n"
             ));
         }
         out
@@ -300,14 +296,14 @@ impl Summary {
         ));
         if n(Counter::ConnClosedForNewUser) > 0 {
             out.push_str(&format!(
-                "                {} of those closed by Throng because an iteration was a new user\n",
+                "                {} of those closed by Throng: the next iteration was a new user\n",
                 n(Counter::ConnClosedForNewUser)
             ));
         }
         if n(Counter::StaleRetried) > 0 {
-            let retried = n(Counter::StaleRetried);
+            let retried = things(n(Counter::StaleRetried), "request");
             out.push_str(&format!(
-                "                {retried} found their connection closed and were sent again\n"
+                "                {retried} resent, because the server had closed the connection\n"
             ));
         }
     }
@@ -332,7 +328,7 @@ impl Summary {
             out.push('\n');
         }
         if let Some(more) = self.errors.len().checked_sub(CAUSES_SHOWN).filter(|more| *more > 0) {
-            out.push_str(&format!("            and {more} more causes\n"));
+            out.push_str(&format!("            and {}\n", things(more as u64, "more cause")));
         }
     }
 }

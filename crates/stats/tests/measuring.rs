@@ -188,7 +188,7 @@ fn samples_cut_by_the_end_are_in_no_other_figure() {
     assert_eq!((summary.requests, summary.failed, summary.cut_by_end), (1, 0, 1));
     assert_eq!(summary.aggregate.total.max, 10);
     assert_eq!(totals.counters.get(Counter::CutByEnd), 1);
-    assert!(summary.text().contains("1 sample was in flight"), "{}", summary.text());
+    assert!(summary.text().contains("1 sample in flight"), "{}", summary.text());
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn summary_text_shows_errors_connections_and_the_generator() {
         "Response time   p50 50.0  p90 90.0  p95 95.0  p99 99.0  max 100 ms",
         "                generator overhead p50 1.00",
         "Connections     5 opened, 0 reused, 0 closed by peer, 4 closed by Throng, 0 failed",
-        "                3 of those closed by Throng because an iteration was a new user",
+        "                3 of those closed by Throng: the next iteration was a new user",
         "TLS handshakes  0 full, 2 resumed, 0 failed\n",
         "  time          p50 200  p90 200  p99 200 ms; 10.0% of all response time",
         "  CPU           37500 µs per resumed handshake: 10.0% of the generator's CPU",

@@ -128,8 +128,8 @@ fn the_summary_says_who_cut_the_connections_in_one_line() {
         "messages      40 000 in (1 905/s, 4.0 MiB), 0 out (0.0/s, 0 bytes)",
         "latency       p50 5.00",
         "heartbeats    20 000 sent, 19 990 answered, 10 missed",
-        "\n  19 990 cut by the peer's FIN after 180 s without data\n      a time limit of 180 s",
-        "\n  10 closed when the run was stopped; without data before that: p10 0.0 s",
+        "\n  19 990 cut by the peer's FIN after 180 s without data\n      idle timeout of 180 s",
+        "\n  10 closed when the run was stopped; idle time before: p10 0.0 s",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }

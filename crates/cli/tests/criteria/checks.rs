@@ -64,7 +64,7 @@ fn answers_as_expected_stand_beside_requests_that_succeeded() {
         "UNDECIDED  checks% > 1% for label Free: no assertion checked an answer of label Free",
         "NOT MET    checks% > 1% for label Nobody: all 10 requests failed by transport or status, and no assertion checked",
         "\nRequests        30 of 40 succeeded (75%), by transport and status\n",
-        "\nAnswers         9 of 10 checked were as expected (90%), by their assertions\n",
+        "\nResponses       9 of 10 checked as expected (90%), by their assertions\n",
     ] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
@@ -87,7 +87,7 @@ fn a_run_with_assertions_that_checked_nothing_says_so() {
         &nobody.replace("\"Free\" enabled=\"true\"", "\"Free\" enabled=\"false\""),
     );
     let ended = program.run(&["run", "plan.jmx", "-Jloops=1"]);
-    let words = "\nAnswers         none was checked: no assertion ran on an answer\n";
+    let words = "\nResponses       none checked: no assertion ran on a response\n";
     assert!(ended.out.contains(words), "{ended:?}");
     let summary = summary(&program);
     schema::check(&summary).expect("the published form");

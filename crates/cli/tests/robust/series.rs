@@ -66,7 +66,7 @@ fn numbers_in_answers_are_counted_whatever_process_gets_them() {
         ] {
             assert!(ended.out.contains(words), "{words}: {}", ended.out);
         }
-        let never = "never never got a value: no answer had nobody";
+        let never = "never has no value: no response had nobody";
         assert!(ended.out.contains(never) && ended.err.contains(never), "{ended:?}");
         let folder = std::fs::read_dir(trial.program.path("all")).expect("runs").next();
         let folder = folder.expect("a run").expect("a folder").path();

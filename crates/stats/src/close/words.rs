@@ -33,7 +33,7 @@ pub fn line(cause: CloseCause, code: u16, idle_ms: &Hist) -> String {
         Some(ms) => format!("{n} {what} after {} without data", seconds(ms)),
         None => {
             let [low, middle, high] = idle_ms.quantiles([0.1, 0.5, 0.9]).map(seconds);
-            format!("{n} {what}; without data before that: p10 {low}, p50 {middle}, p90 {high}")
+            format!("{n} {what}; idle time before: p10 {low}, p50 {middle}, p90 {high}")
         }
     }
 }
@@ -44,8 +44,8 @@ pub fn hint(cause: CloseCause, idle_ms: &Hist) -> Option<String> {
         matches!(cause, CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset);
     let ms = common_idle_ms(idle_ms).filter(|_| by_peer)?;
     Some(format!(
-        "a time limit of {} at the server or a proxy before it: send heartbeats more often than \
-         that, or raise the limit",
+        "idle timeout of {} at the server or a proxy in front of it: send heartbeats more \
+         often, or raise the timeout",
         seconds(ms)
     ))
 }
@@ -72,9 +72,9 @@ fn what(cause: CloseCause, code: u16) -> String {
         CloseCause::InboxFull => ("closed by Throng", ": the user's inbox was full"),
         CloseCause::Replaced => ("replaced by a new connection of the user", ""),
         CloseCause::ByPlan => ("closed by the plan", ""),
-        CloseCause::UserEnded => ("closed when their user ended", ""),
+        CloseCause::UserEnded => ("closed when the user ended", ""),
         CloseCause::Stopped => ("closed when the run was stopped", ""),
-        CloseCause::WorkerLost => ("lost with their worker process", ""),
+        CloseCause::WorkerLost => ("lost with the worker process", ""),
         CloseCause::ConnectFailed => ("never opened: TCP, TLS or the upgrade failed", ""),
     };
     format!("{before}{code}{after}")
@@ -122,7 +122,7 @@ mod tests {
             "20 000 cut by the peer's FIN after 180 s without data"
         );
         let hint = hint(CloseCause::PeerFin, &idle).expect("a time limit");
-        assert!(hint.starts_with("a time limit of 180 s at the server"), "{hint}");
+        assert!(hint.starts_with("idle timeout of 180 s at the server"), "{hint}");
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(common_idle_ms(&scattered), None);
         assert_eq!(
             line(CloseCause::PeerFrame, 1001, &scattered),
-            "100 closed by the peer's close frame with code 1001 (going away); without data before that: \
+            "100 closed by the peer's close frame with code 1001 (going away); idle time before: \
              p10 1.0 s, p50 1.0 s, p90 90 s"
         );
         assert_eq!(common_idle_ms(&ages(&[(4_000, 100)])), None);
@@ -154,7 +154,7 @@ mod tests {
             "1 refused at the upgrade with HTTP status 403"
         );
         assert!(line(CloseCause::Protocol, 1002, &one).starts_with(
-            "1 closed by Throng with code 1002 (protocol error): the peer broke the protocol; without"
+            "1 closed by Throng with code 1002 (protocol error): the peer broke the protocol; idle time"
         ));
         assert!(line(CloseCause::PeerFrame, OTHER_CODES, &one).contains("with other codes"));
         assert_eq!(hint(CloseCause::ByPlan, &ages(&[(60_000, 5)])), None);

@@ -33,8 +33,8 @@ impl std::fmt::Display for DelimiterError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "delimiter {:?} of result files must be one printable ASCII character or a tab, \
-             neither letter nor digit nor quote",
+            "delimiter {:?} of result files must be a tab or one printable ASCII character that is \
+             not a letter, digit or quote",
             self.0
         )
     }

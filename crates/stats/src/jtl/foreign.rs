@@ -2,37 +2,43 @@
 
 /// Binary formats by their first bytes.
 const MAGIC: &[(&[u8], &str)] = &[
-    (b"PK\x03\x04", "a zip archive, as spreadsheets (.xlsx) are"),
+    (b"PK\x03\x04", "a zip archive, for example a spreadsheet (.xlsx)"),
     (
         b"\x28\xb5\x2f\xfd",
-        "packed with zstd: unpack it first, as in `zstdcat FILE | throng report -`",
+        "compressed with zstd: decompress it first, for example `zstdcat FILE | throng report -`",
     ),
-    (b"\xfd7zXZ\0", "packed with xz: unpack it first, as in `xzcat FILE | throng report -`"),
-    (b"BZh", "packed with bzip2: unpack it first, as in `bzcat FILE | throng report -`"),
+    (
+        b"\xfd7zXZ\0",
+        "compressed with xz: decompress it first, for example `xzcat FILE | throng report -`",
+    ),
+    (
+        b"BZh",
+        "compressed with bzip2: decompress it first, for example `bzcat FILE | throng report -`",
+    ),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"\x89PNG", "an image"),
     (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"),
     (b"%PDF", "a PDF"),
     (b"\x7fELF", "a program"),
-    (b"SQLite format 3\0", "a database of SQLite"),
+    (b"SQLite format 3\0", "an SQLite database"),
     (b"PAR1", "a Parquet file"),
 ];
 
 /// Text formats by their beginnings.
 const TEXTS: &[(&str, &str)] = &[
-    ("{", "JSON, as k6 and others write it"),
-    ("[", "JSON, as k6 and others write it"),
+    ("{", "JSON, for example from k6"),
+    ("[", "JSON, for example from k6"),
     ("<!doctype html", "an HTML page"),
     ("<html", "an HTML page"),
     (
         "label,# ",
-        "a table of JMeter's Summary or Aggregate Report, not samples: save these with `-l FILE`, or in a listener",
+        "a table of JMeter's Summary or Aggregate Report, not samples: save samples with `-l FILE` or in a listener",
     ),
-    ("metric_name,timestamp,metric_value", "a CSV file of k6"),
-    ("type,name,request count", "the statistics of Locust"),
-    ("timestamp,user count,type,name", "the history of Locust"),
-    ("run\t", "a log of Gatling"),
+    ("metric_name,timestamp,metric_value", "a CSV file from k6"),
+    ("type,name,request count", "Locust statistics"),
+    ("timestamp,user count,type,name", "a Locust history"),
+    ("run\t", "a Gatling log"),
     ("this is apachebench", "the output of ab"),
     ("summary:", "the output of oha or hey"),
 ];
@@ -58,8 +64,10 @@ pub(super) fn text(head: &[u8]) -> Option<&'static str> {
 /// Returns the kind of an XML document for its root element.
 pub(super) fn document(root: &[u8]) -> String {
     match root {
-        b"jmeterTestPlan" => "a test plan of JMeter: `throng run` runs it".into(),
-        b"testsuite" | b"testsuites" => "a report of tests in JUnit's form".into(),
-        root => format!("an XML document of <{}>", String::from_utf8_lossy(root)),
+        b"jmeterTestPlan" => "a JMeter test plan: run it with `throng run`".into(),
+        b"testsuite" | b"testsuites" => "a JUnit report".into(),
+        root => {
+            format!("an XML document with the root element <{}>", String::from_utf8_lossy(root))
+        }
     }
 }

@@ -106,7 +106,7 @@ pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option
         (true, true) => "the columns have another order".to_owned(),
         (false, true) => format!("the rows of this run also have {more}"),
         (true, false) => format!("the rows of this run do not have {fewer}"),
-        (false, false) => format!("the rows of this run have {more}, and not {fewer}"),
+        (false, false) => format!("the rows of this run have {more}, but not {fewer}"),
     };
     Some(format!("the heading of the file has other columns: {words}"))
 }

@@ -110,8 +110,7 @@ impl Table {
             if row.len() < table.columns.len() {
                 // An unclosed quote or a missing line end: acceptable only if it is the end of the file.
                 let may_be_last = !row.is_whole || !row.is_ended;
-                let what =
-                    format!("{} fields where {} are expected", row.len(), table.columns.len());
+                let what = format!("expected {} fields, found {}", table.columns.len(), row.len());
                 let error = ReadError::Shape(row.line, what);
                 if !may_be_last && short.is_none() {
                     return Err(error);

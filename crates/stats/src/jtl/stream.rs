@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::io::Read;
 
+use crate::grouped::things;
+
 use super::columns::Columns;
 use super::decode::{self, Text};
 use super::elements::{Elements, Next, Sample};
@@ -120,37 +122,38 @@ pub enum Why {
 impl std::fmt::Display for Why {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Fields(1, names) => write!(f, "it has 1 field and not {names}"),
-            Self::Fields(fields, names) => write!(f, "it has {fields} fields and not {names}"),
-            Self::Torn => f.write_str("it was not written whole"),
-            Self::Damaged => f.write_str("it has NUL bytes: data were lost there"),
+            Self::Fields(fields, names) => {
+                write!(f, "it has {} instead of {names}", things(*fields as u64, "field"))
+            }
+            Self::Torn => f.write_str("it is incomplete"),
+            Self::Damaged => f.write_str("it has NUL bytes: data is missing there"),
             Self::Value => f.write_str(
-                "its timeStamp cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
+                "its timeStamp cannot be read; set its format with -J jmeter.save.saveservice.timestamp_format=FORMAT",
             ),
             Self::OtherFormat => f.write_str(
-                "its timeStamp does not have the format that jmeter.save.saveservice.timestamp_format gives",
+                "its timeStamp does not have the format of jmeter.save.saveservice.timestamp_format",
             ),
             Self::UnreadFormat => f.write_str(
-                "its timeStamp cannot be read: jmeter.save.saveservice.timestamp_format has a letter that is not understood, or an open quote",
+                "its timeStamp cannot be read: jmeter.save.saveservice.timestamp_format has an unknown letter or an open quote",
             ),
             Self::Rounded => f.write_str(
-                "its timeStamp is rounded, like 1.7644E+12: a spreadsheet saved the file; take the one that the test wrote",
+                "its timeStamp is rounded, like 1.7644E+12: a spreadsheet saved the file; use the original file",
             ),
-            Self::Stray => f.write_str("it is no XML: another form was appended to the file"),
+            Self::Stray => f.write_str("it is not XML: another format was appended to the file"),
             Self::Negative => f.write_str(
                 "its elapsed is negative: the clock was set back while the sample ran",
             ),
             Self::Success => f.write_str(
                 "its success is neither true nor false: another program wrote or changed the file",
             ),
-            Self::Elapsed => f.write_str("its elapsed is no whole number of milliseconds"),
+            Self::Elapsed => f.write_str("its elapsed is not a whole number of milliseconds"),
             Self::TooLong => f.write_str("its elapsed is longer than 24 days"),
             Self::Beyond => {
-                f.write_str("its timeStamp is no time from 1990 to 2100 in milliseconds since 1970")
+                f.write_str("its timeStamp is not a time from 1990 to 2100 in milliseconds since 1970")
             }
-            Self::Bytes => f.write_str("its bytes or sentBytes is no whole number"),
+            Self::Bytes => f.write_str("its bytes or sentBytes is not a whole number"),
             Self::PerfMon => f.write_str(
-                "it is a figure of a host that the plug-in PerfMon wrote, not a sample: take the result file of the test itself",
+                "it is a host metric of the PerfMon plug-in, not a sample: use the result file of the test itself",
             ),
         }
     }

@@ -80,11 +80,11 @@ impl Answers {
             share(self.requests_succeeded, self.requests),
         );
         if self.checked == 0 {
-            out.push_str("Answers         none was checked: no assertion ran on an answer\n");
+            out.push_str("Responses       none checked: no assertion ran on a response\n");
             return out;
         }
         out.push_str(&format!(
-            "Answers         {} of {} checked were as expected ({}), by their assertions\n",
+            "Responses       {} of {} checked as expected ({}), by their assertions\n",
             count(self.as_expected),
             count(self.checked),
             share(self.as_expected, self.checked),
@@ -108,7 +108,7 @@ impl OfLabel {
     fn text(&self) -> String {
         let bad = self.checked - self.as_expected;
         let kind = if self.transaction { "transaction " } else { "" };
-        format!("{} of {} of {kind}{}", count(bad), count(self.checked), self.label)
+        format!("{kind}{} ({} of {})", self.label, count(bad), count(self.checked))
     }
 }
 

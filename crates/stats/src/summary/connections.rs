@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use crate::close::{CloseCause, words};
 use crate::counter::Counter;
-use crate::grouped::{bytes, count, rate};
+use crate::grouped::{bytes, count, rate, things};
 use crate::span::Span;
 use crate::timeline::Timeline;
 use crate::totals::Totals;
@@ -173,7 +173,7 @@ impl Connections {
         }
         if self.heartbeats_sent > 0 {
             let answer = if self.has(Span::Heartbeat) {
-                format!("; answer {}", spread(&self.heartbeat))
+                format!("; round trip {}", spread(&self.heartbeat))
             } else {
                 String::new()
             };
@@ -193,10 +193,10 @@ impl Connections {
                 out,
                 "inboxes",
                 format!(
-                    "{} at most were queued for their users; {} messages dropped, reading stopped {} times",
+                    "at most {} queued for users; {} dropped, reading stopped {}",
                     bytes(self.inbox_peak),
-                    count(self.inbox_dropped),
-                    count(self.reading_stopped)
+                    things(self.inbox_dropped, "message"),
+                    things(self.reading_stopped, "time")
                 ),
             );
         }

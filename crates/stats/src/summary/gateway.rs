@@ -6,7 +6,7 @@ use lang::decimal_format::percent;
 use serde::Serialize;
 
 use crate::counter::Counter;
-use crate::grouped::count;
+use crate::grouped::{count, things};
 use crate::totals::Totals;
 
 use super::digits;
@@ -47,8 +47,8 @@ impl Gateway {
 
     pub(super) fn text(&self) -> String {
         let mut out = format!(
-            "RPC gateway     {} requests signed or encrypted: {} µs of CPU each, {} of the generator's CPU\n",
-            count(self.sealed),
+            "RPC gateway     {} signed or encrypted: {} µs of CPU each, {} of the generator's CPU\n",
+            things(self.sealed, "request"),
             digits(self.cpu_us),
             percent(self.cpu_share, 1)
         );

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::counter::Counter;
-use crate::grouped::count;
+use crate::grouped::{count, things};
 use crate::span::Span;
 use crate::totals::Totals;
 
@@ -32,9 +32,8 @@ impl PoolWaits {
     }
 
     pub(super) fn text(&self) -> String {
-        let (requests, waited) = (count(self.requests), count(self.waited));
-        let mut out =
-            format!("Pools           {requests} requests, {waited} waited for a connection\n");
+        let (requests, waited) = (things(self.requests, "request"), count(self.waited));
+        let mut out = format!("Pools           {requests}, {waited} waited for a connection\n");
         if self.waited > 0 {
             out.push_str(&format!(
                 "  wait          p50 {}  p90 {}  p99 {}  max {} ms\n",

@@ -42,12 +42,14 @@ impl SeriesLine {
         let Self { name, source, .. } = self;
         match (self.values, self.no_numbers) {
             (0, 0) => Some(format!(
-                "series {name} never got a value: no answer had {source}; look at its name and at the extractor"
+                "series {name} has no value: no response had {source}; check the name and the extractor"
             )),
-            (0, 1) => Some(format!("series {name} has no number: the value of {source} is none")),
-            (0, odd) => {
-                Some(format!("series {name} has no number: all {odd} values of {source} are none"))
+            (0, 1) => {
+                Some(format!("series {name} has no number: the value of {source} is not a number"))
             }
+            (0, odd) => Some(format!(
+                "series {name} has no number: none of the {odd} values of {source} is a number"
+            )),
             _ => None,
         }
     }
@@ -61,8 +63,8 @@ impl SeriesLine {
                 return format!("Series          {words}\n");
             }
             (_, 0) => things(all, "value"),
-            (_, 1) => format!("1 of {} was no number", things(all, "value")),
-            (_, odd) => format!("{} of {} were no numbers", count(odd), things(all, "value")),
+            (_, 1) => format!("1 of {} was not a number", things(all, "value")),
+            (_, odd) => format!("{} of {} were not numbers", count(odd), things(all, "value")),
         };
         let [mean, min, max] =
             [self.mean, self.min, self.max].map(|value| shown(value.unwrap_or(0.0)));
@@ -97,17 +99,15 @@ mod tests {
         let text = line(&[Some(1.0), Some(190.0), Some(2.5), None]).text();
         assert_eq!(
             text,
-            "Series          load: mean 64.5, min 1, max 190 (1 of 4 values was no number)\n"
+            "Series          load: mean 64.5, min 1, max 190 (1 of 4 values was not a number)\n"
         );
         assert!(
-            line(&[])
-                .text()
-                .contains("Series          load never got a value: no answer had loadNow")
+            line(&[]).text().contains("Series          load has no value: no response had loadNow")
         );
         assert!(
-            line(&[None])
-                .text()
-                .contains("Series          load has no number: the value of loadNow is none")
+            line(&[None]).text().contains(
+                "Series          load has no number: the value of loadNow is not a number"
+            )
         );
         assert_eq!(line(&[Some(1.0)]).missing(), None);
     }
