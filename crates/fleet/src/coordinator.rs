@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use engine::{Backends, Batches, Evaluated, Line, Live, Users};
 use plan::plan::Plan;
 use stats::Snapshot;
+use stats::grouped::things;
 use stats::process::Usage;
 
 use self::resume::Taking;
@@ -119,7 +120,7 @@ impl Fleet {
     pub fn start(bus: Box<dyn Bus>, plan: &Plan, job: Job) -> Result<Self, StartError> {
         let count = bus.workers();
         if count == 0 {
-            return Err(StartError("there is no worker".into()));
+            return Err(StartError("the run has no workers".into()));
         }
         let (to_complaints, complaints) = channel();
         let property = |key: &str| {
@@ -193,7 +194,7 @@ impl Fleet {
                     let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
                     let text = match self.bus.name(worker) {
                         Some(_) => words,
-                        None => format!("worker {worker} (process {pid}) is silent: {words}"),
+                        None => format!("worker {worker} (process {pid}): {words}"),
                     };
                     self.events.push_back(Event::Log(text.into()));
                 }
@@ -332,7 +333,9 @@ impl Fleet {
         }
         match message {
             FromWorker::Offer { version, .. } if version != VERSION => {
-                self.fail(format!("worker {worker} speaks version {version} of the protocol"));
+                self.fail(format!(
+                    "worker {worker} uses protocol version {version}; {VERSION} is required"
+                ));
             }
             FromWorker::Offer { pid, .. } => {
                 member.pid = pid;
@@ -354,7 +357,7 @@ impl Fleet {
             FromWorker::Report(mut report) => {
                 let (counts, missing) = member.takes(&report);
                 if missing > 0 {
-                    let text = format!("{missing} seconds of worker {worker} are missing");
+                    let text = format!("worker {worker}: {} missing", things(missing, "report"));
                     self.events.push_back(Event::Log(text.into()));
                 }
                 if counts {
@@ -489,7 +492,7 @@ impl Fleet {
     /// Starts the time limit for workers to end.
     fn expect_end(&mut self, within: Duration, since: &str) {
         self.lost_at.get_or_insert_with(|| {
-            let words = format!("it has not ended {} s after {since}", within.as_secs());
+            let words = format!("it did not end within {} s after {since}", within.as_secs());
             (Instant::now() + within, words)
         });
     }
@@ -497,7 +500,7 @@ impl Fleet {
     fn halt(&mut self, now: bool) {
         self.stopped = true;
         if now {
-            self.expect_end(ENDLESS, "it was told to end at once");
+            self.expect_end(ENDLESS, "the order to stop at once");
         }
         self.tell(&ToWorker::Stop { now });
         if self.taking.is_some() {
@@ -522,7 +525,7 @@ impl Fleet {
 
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ending, true) {
-            self.expect_end(ENDLESS + self.bus.grace(), "its users were through");
+            self.expect_end(ENDLESS + self.bus.grace(), "the order to end");
             self.tell(&ToWorker::End);
         }
     }

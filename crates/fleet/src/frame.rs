@@ -38,12 +38,12 @@ pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), St
     // Moving the buffer in and out avoids a copy.
     match postcard::serialize_with_flavor(message, Appending(std::mem::take(out))) {
         Ok(filled) => *out = filled,
-        Err(error) => return Err(format!("a message cannot be sent: {error}")),
+        Err(error) => return Err(format!("cannot encode a message: {error}")),
     }
     let length = out.len() - start - 4;
     if length > LONGEST {
         out.truncate(start);
-        return Err(format!("a message of {length} bytes is too long"));
+        return Err(format!("a message of {length} bytes exceeds the limit of {LONGEST} bytes"));
     }
     out[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
     Ok(())
@@ -84,11 +84,14 @@ impl Incoming {
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
         if length > self.most {
-            return Err(format!("a message announces {length} bytes, which is too long"));
+            return Err(format!(
+                "received a message length of {length} bytes; the limit is {} bytes",
+                self.most
+            ));
         }
         let Some(message) = rest.get(..length) else { return Ok(None) };
-        let message =
-            postcard::from_bytes(message).map_err(|error| format!("a message is broken: {error}"));
+        let message = postcard::from_bytes(message)
+            .map_err(|error| format!("cannot decode a message: {error}"));
         self.at += 4 + length;
         if self.at == self.bytes.len() {
             // The buffer is empty: release the memory of large messages.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::Counters;
+use stats::grouped::things;
 use stats::process::Usage;
 
 use crate::loss::{Loss, Missed};
@@ -76,7 +77,11 @@ impl Member {
             worker,
             agent: None,
             pid: self.pid,
-            reason: format!("it counted {samples} samples, of which {} have come", self.samples),
+            reason: format!(
+                "it counted {}, but {} were received",
+                things(samples, "sample"),
+                self.samples
+            ),
             users: 0,
             connections: 0,
             last_ms: self.last_ms,

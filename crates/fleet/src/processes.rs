@@ -106,11 +106,12 @@ impl Processes {
             if silent >= self.limit {
                 worker.socket = None;
                 worker.kill();
-                let words = format!("no message from it for {seconds} s{state}; it was killed");
+                let words = format!("no message for {seconds} s{state}; it was killed");
                 self.heard.push_back((number, News::Gone(words)));
             } else {
                 let limit = self.limit.as_secs();
-                let words = format!("for {seconds} s{state}; after {limit} s it is killed");
+                let words =
+                    format!("no message for {seconds} s{state}; it will be killed after {limit} s");
                 self.heard.push_back((number, News::Silent(words)));
             }
         }
@@ -278,8 +279,8 @@ impl Worker {
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         match state {
             Some('t') => None,
-            Some('T') => Some(", it is stopped (SIGSTOP)"),
-            Some('D') => Some(", it is blocked in the kernel, perhaps by a disk"),
+            Some('T') => Some(" (stopped by SIGSTOP)"),
+            Some('D') => Some(" (blocked in the kernel, perhaps by a disk)"),
             _ => Some(""),
         }
     }
@@ -322,11 +323,11 @@ impl Worker {
         }
         match self.child.wait() {
             Ok(status) => match (status.signal(), status.code()) {
-                (Some(signal), _) => format!("it was killed by signal {signal}"),
-                (None, Some(code)) => format!("it ended with code {code}"),
-                (None, None) => "it ended".to_string(),
+                (Some(signal), _) => format!("killed by signal {signal}"),
+                (None, Some(code)) => format!("exited with code {code}"),
+                (None, None) => "the process ended".to_string(),
             },
-            Err(error) => format!("it cannot be waited for: {error}"),
+            Err(error) => format!("cannot wait for the process: {error}"),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Threads {
                 work(number, from, &mut |message| {
                     let _ = say.send((number, News::Said(message)));
                 });
-                let _ = say.send((number, News::Gone("its thread ended".into())));
+                let _ = say.send((number, News::Gone("the thread ended".into())));
             });
             Some(to)
         });

@@ -210,7 +210,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
     let plan = compile(&share.name, share.plan, std::path::Path::new(&share.folder), &properties)?;
     if plan.hash != share.hash {
         return Err(
-            "its plan differs from the coordinator's: the program was changed during the run"
+            "the compiled plan differs from the coordinator's: the program was replaced during the run"
                 .into(),
         );
     }
@@ -260,7 +260,7 @@ fn compile(
     };
     plan::compile::compile(&document, &settings)
         .plan
-        .ok_or_else(|| "its plan cannot be compiled".to_string())
+        .ok_or_else(|| "cannot compile the plan".to_string())
 }
 
 /// Raises the limit of open files as far as the system allows. Returns the limit.

@@ -168,7 +168,7 @@ fn a_report_that_comes_twice_counts_once_and_a_missing_one_is_told() {
     let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
     let told = run(&mut fleet);
     assert_eq!(told.snapshots, 3);
-    assert_eq!(told.logs, ["2 seconds of worker 0 are missing"]);
+    assert_eq!(told.logs, ["worker 0: 2 reports missing"]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
         at_most: None,
         worker: 1,
         pid: 101,
-        reason: "its thread ended".into(),
+        reason: "the thread ended".into(),
         users: 2,
         connections: 3,
         last_ms: 7_000,

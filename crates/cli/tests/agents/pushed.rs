@@ -82,9 +82,9 @@ fn rows_go_to_a_store_and_those_it_refuses_come_here() {
     );
     assert_eq!(ended.code, 0, "{ended:?}");
     let all = format!("{}{}", ended.out, ended.err);
-    assert!(all.contains("2 of 3 agents sent theirs to their place"), "{ended:?}");
+    assert!(all.contains("2 of 3 agents uploaded their rows"), "{ended:?}");
     assert!(
-        all.contains("rows of me@b for out.jtl were not sent: the answer has status 507"),
+        all.contains("agent me@b could not upload its rows for out.jtl: HTTP status 507"),
         "{ended:?}"
     );
     let here = machines.program.read("out.jtl");
@@ -146,7 +146,7 @@ fn rows_go_to_a_folder_of_the_machines() {
 fn a_place_that_is_none_is_refused_before_anything_starts() {
     let machines = Machines::new(true);
     for (more, words) in [
-        (vec!["--fleet", "ssh:a", "--rows-to", "results"], "is no place for rows"),
+        (vec!["--fleet", "ssh:a", "--rows-to", "results"], "invalid destination for rows"),
         (vec!["--fleet", "ssh:a", "--rows-to", "http://127.0.0.1:1/all.gz"], "put {agent} into it"),
         (vec!["--rows-to", "/mnt"], "--rows-to needs agents"),
     ] {

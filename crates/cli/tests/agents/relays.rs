@@ -97,9 +97,9 @@ fn a_relay_that_is_killed_is_named_and_its_machines_stop() {
 fn relays_that_cannot_be_are_refused() {
     let machines = Machines::new(true);
     for (line, words) in [
-        ("run plan.jmx --fleet ssh:a,b --relays 3", "3 relays are more than the 2 machines"),
-        ("run plan.jmx --fleet ssh:a,b --relays x", "write a number up to"),
-        ("run plan.jmx --fleet ssh:a,away --relays 2", "relay-2: away: no agent could be started"),
+        ("run plan.jmx --fleet ssh:a,b --relays 3", "3 relays for 2 machines"),
+        ("run plan.jmx --fleet ssh:a,b --relays x", "expected a number up to"),
+        ("run plan.jmx --fleet ssh:a,away --relays 2", "relay-2: away: cannot start an agent"),
         ("run plan.jmx --relays 2", "--fleet"),
     ] {
         let ended = machines.run(&line.split(' ').collect::<Vec<_>>());

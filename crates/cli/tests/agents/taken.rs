@@ -64,7 +64,7 @@ impl Run {
 fn another_coordinator_reaches_the_agents_and_goes_on_to_the_end() {
     let mut run = Run::divided("-Jusers=20 -Jloops=100 -Jms=80");
     let refused = run.resume();
-    assert!(refused.code == 2 && refused.err.contains("still runs"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("is still running"), "{refused:?}");
     let works = agents(&run.coordinator);
     run.kill();
     // Users keep running while the run has no coordinator.
@@ -185,7 +185,7 @@ fn ctrl_c_ends_the_wait_for_an_agent_that_stands_still_and_the_run_can_be_taken_
     // The message names the agents that the coordinator waits for.
     let mut said = String::new();
     let mut lines = BufReader::new(waits.stdout.take().expect("a pipe"));
-    while !said.contains("waiting for the answer of") {
+    while !said.contains("waiting for an answer from") {
         assert!(lines.read_line(&mut said).expect("text") > 0, "it ended: {said}");
     }
     kill_process(Pid::from_child(&waits), Signal::INT).expect("it lives");

@@ -56,7 +56,9 @@ fn a_stopped_worker_is_told_and_given_up() {
     signal(workers[1], Signal::STOP);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 7, "{ended:?}");
-    for words in ["is silent: for ", "it is stopped (SIGSTOP); after 30 s", "it was killed"] {
+    for words in
+        [": no message for ", "(stopped by SIGSTOP); it will be killed after 30 s", "it was killed"]
+    {
         assert!(ended.err.contains(words), "{words}: {ended:?}");
     }
     assert!(workers.into_iter().all(is_gone));

@@ -120,7 +120,7 @@ pub(crate) fn until_users_have_ended(target: &Running) {
 fn another_coordinator_goes_on_to_the_end() {
     let Some(mut run) = Run::new("-Jusers=20 -Jloops=100 -Jms=80") else { return };
     let refused = run.resume();
-    assert!(refused.code == 2 && refused.err.contains("still runs"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("is still running"), "{refused:?}");
     run.kill();
     // Users keep running while the run has no coordinator.
     std::thread::sleep(Duration::from_millis(1_500));

@@ -47,7 +47,7 @@ impl Fleet {
         let mut fleet = Self::start(bus, plan, job)?;
         if plan.hash != share.hash {
             let words =
-                "the plan is compiled otherwise than it was: a file that it includes has changed";
+                "the compiled plan differs from the one of the run: an included file has changed";
             return Err(StartError(words.into()));
         }
         let passed = u64::try_from(wall_ns() - share.zero).unwrap_or(0);

@@ -146,7 +146,7 @@ pub(crate) fn open_offer(agent: &str, bytes: &[u8]) -> Option<Offer> {
 pub(crate) fn draw() -> Result<Drawn, String> {
     let mut bytes = Drawn::default();
     aws_lc_rs::rand::fill(&mut bytes)
-        .map_err(|_| "the system gives no random numbers".to_owned())?;
+        .map_err(|_| "the system's random number generator failed".to_owned())?;
     Ok(bytes)
 }
 

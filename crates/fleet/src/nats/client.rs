@@ -79,7 +79,8 @@ impl Client {
         name: String,
         say: impl FnMut(Event) + Send + 'static,
     ) -> Result<Self, String> {
-        let words = |error: io::Error| format!("a connection cannot be made: {error}");
+        let words =
+            |error: io::Error| format!("cannot start the connection to the NATS server: {error}");
         let config = config(&login)?;
         let (commands, taken) = channel();
         let (wake, woken) = UnixStream::pair().map_err(words)?;
@@ -145,7 +146,7 @@ fn config(login: &Login) -> Result<Arc<tls::rustls::ClientConfig>, String> {
         roots => tls::Verify::Roots(roots.to_vec()),
     };
     let settings = tls::Settings { verify, ..tls::Settings::default() };
-    tls::client_config(&settings).map_err(|error| format!("TLS cannot be set up: {error}"))
+    tls::client_config(&settings).map_err(|error| format!("cannot set up TLS: {error}"))
 }
 
 struct Thread {
@@ -193,7 +194,7 @@ impl Thread {
                 return;
             }
             let Ended { words, refused } =
-                ended.err().unwrap_or_else(|| "it ended".to_owned().into());
+                ended.err().unwrap_or_else(|| "the connection was closed".to_owned().into());
             let words = format!("{}:{}: {words}", self.server.host, self.server.port);
             (self.say)(Event::Down { words, refused });
             if was_up {
@@ -225,7 +226,7 @@ impl Thread {
     fn connect(&self) -> Result<(Line, Info), Ended> {
         let until = Instant::now() + CONNECT;
         let Server { host, port, .. } = &self.server;
-        let mut error = io::Error::other("it has no address");
+        let mut error = io::Error::other("the host name does not resolve");
         let mut socket = None;
         for address in (host.as_str(), *port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, CONNECT) {
@@ -248,7 +249,7 @@ impl Thread {
         if line.tls.is_none() {
             let loopback = line.socket.peer_addr().is_ok_and(|peer| peer.ip().is_loopback());
             if self.server.tls || !loopback {
-                let words = "the server offers no TLS, without which orders and results go over loopback only";
+                let words = "the server offers no TLS, which is required except on loopback";
                 return Err(Ended { words: words.into(), refused: true });
             }
         }
@@ -281,7 +282,9 @@ impl Thread {
             self.hear(line)?;
             let silent = heard.elapsed();
             if silent >= GIVE_UP {
-                return Err("the server says nothing".to_owned().into());
+                return Err(
+                    format!("no message from the server for {} s", GIVE_UP.as_secs()).into()
+                );
             }
             if silent >= ASK && !asked {
                 asked = true;
@@ -307,7 +310,7 @@ impl Thread {
                 }
                 Told::Ping => nats::push_pong(&mut answer),
                 Told::Err(words) if is_permission(words) => {
-                    (self.say)(Event::Note(format!("the server says: {words}")));
+                    (self.say)(Event::Note(format!("the server reports an error: {words}")));
                 }
                 Told::Err(words) => return Err(refusal(words)),
                 Told::Info(_) | Told::Pong | Told::Ok => {}
@@ -363,7 +366,7 @@ fn is_permission(words: &str) -> bool {
 fn refusal(words: &str) -> Ended {
     let lower = words.to_ascii_lowercase();
     let refused = lower.starts_with("authoriz") || lower.starts_with("authentic");
-    Ended { words: format!("the server says: {words}"), refused }
+    Ended { words: format!("the server reports an error: {words}"), refused }
 }
 
 /// The socket and its buffers.
@@ -486,7 +489,7 @@ impl Line {
         self.tls = Some(tls);
         self.open()?;
         while self.tls.as_ref().is_some_and(tls::Client::handshaking) {
-            self.step(until, "TLS")?;
+            self.step(until, "TLS handshake")?;
         }
         self.open()
     }
@@ -496,7 +499,7 @@ impl Line {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let seconds = CONNECT.as_secs();
-            return Err(format!("{what} did not come within {seconds} s").into());
+            return Err(format!("no {what} from the server within {seconds} s").into());
         }
         self.flush()?;
         self.wait(None, left).map(drop)
@@ -514,8 +517,12 @@ impl Line {
                     self.plain.clear();
                     return Ok(info);
                 }
-                Some(_) => return Err("it does not begin as a NATS server does".to_owned().into()),
-                None => self.step(until, "the server's first word")?,
+                Some(_) => {
+                    return Err("this is not a NATS server: its first message is not INFO"
+                        .to_owned()
+                        .into());
+                }
+                None => self.step(until, "INFO message")?,
             }
         }
     }
@@ -530,7 +537,7 @@ impl Line {
                 // Messages of subscriptions may arrive first. They are dropped here and resent by their senders.
                 Some((_, used)) => (false, used),
                 None => {
-                    self.step(until, "the server's consent")?;
+                    self.step(until, "reply to the login")?;
                     continue;
                 }
             };

@@ -22,9 +22,12 @@ pub(super) struct Info {
 impl Info {
     pub(super) fn read(json: &[u8]) -> Result<Self, String> {
         let info: Self = serde_json::from_slice(json)
-            .map_err(|error| format!("the server describes itself oddly: {error}"))?;
+            .map_err(|error| format!("cannot parse the server's INFO message: {error}"))?;
         if info.max_payload < 4096 {
-            return Err(format!("it takes messages of {} bytes only", info.max_payload));
+            return Err(format!(
+                "the server accepts messages of at most {} bytes; set max_payload to 4096 or more",
+                info.max_payload
+            ));
         }
         Ok(info)
     }
@@ -70,7 +73,7 @@ impl Greeting<'_> {
         let sig = match (key, &info.nonce) {
             (Some(key), Some(nonce)) => Some(URL_SAFE_NO_PAD.encode(key.sign(nonce.as_bytes()))),
             (Some(_), None) if info.auth_required => {
-                return Err("the server takes no keys, but a user and a password or a token".into());
+                return Err("the server does not accept keys; log in with user and password, or with a token".into());
             }
             _ => None,
         };

@@ -213,13 +213,13 @@ impl<'a> Hiring<'a> {
         note: &mut dyn FnMut(&str),
     ) -> Result<Option<(String, Vec<u8>)>, String> {
         if (self.cancelled)() {
-            return Err("it was interrupted while agents were looked for".into());
+            return Err("interrupted while looking for agents".into());
         }
         let event = match self.crew.input.recv_timeout(Duration::from_millis(50)) {
             Ok(Input::Bus(event)) => event,
             Ok(_) | Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err("the connection's thread has ended".into());
+                return Err("internal error: the thread of the NATS connection has ended".into());
             }
         };
         match event {
@@ -254,8 +254,9 @@ impl<'a> Hiring<'a> {
             self.listen(note)?;
             if Instant::now() > until {
                 let Server { host, port, .. } = &self.asked.server;
-                let why = if self.down.is_empty() { "it does not answer" } else { &self.down };
-                return Err(format!("the NATS server {host}:{port} is not to be had: {why}"));
+                let silent = format!("{host}:{port}: no answer");
+                let why = if self.down.is_empty() { &silent } else { &self.down };
+                return Err(format!("cannot reach the NATS server {why}"));
             }
         }
         self.crew
@@ -298,22 +299,27 @@ impl<'a> Hiring<'a> {
     fn unfit(&self, offer: &Offer) -> Option<String> {
         let Pools { zones, labels, .. } = self.asked;
         if offer.busy {
-            return Some("works for another run".into());
+            return Some("is busy with another run".into());
         }
         if offer.program != self.program {
-            return Some("is another version or build of this program".into());
+            return Some("runs another version or build of Throng".into());
         }
         match (offer.mark, self.crew.seals.shared.as_ref().map(Shared::mark)) {
             (one, other) if one == other => {}
-            (None, _) => return Some(format!("has no key by {}", var::SEAL)),
-            (_, None) => return Some(format!("has a key by {}, and this run has none", var::SEAL)),
-            _ => return Some(format!("has another key by {}", var::SEAL)),
+            (None, _) => return Some(format!("has no shared key ({})", var::SEAL)),
+            (_, None) => {
+                return Some(format!("has a shared key ({}), but this run has none", var::SEAL));
+            }
+            _ => return Some(format!("has another shared key ({})", var::SEAL)),
         }
         if !zones.is_empty() && !zones.iter().any(|(zone, _)| *zone == offer.zone) {
             return Some(format!("is in zone {:?}", offer.zone));
         }
         let lacks = |label: &&(String, String)| !offer.labels.contains(label);
-        labels.iter().find(lacks).map(|(name, value)| format!("is not labelled {name}={value}"))
+        labels
+            .iter()
+            .find(lacks)
+            .map(|(name, value)| format!("does not have the label {name}={value}"))
     }
 
     /// Returns the agents to hire if there are enough, taken from the zones in turn.
@@ -343,7 +349,11 @@ impl<'a> Hiring<'a> {
 
     fn take(&mut self, names: Vec<String>) -> Result<(), String> {
         for name in names {
-            let offer = self.offers.get(&name).cloned().ok_or("an offer is gone")?;
+            let offer = self
+                .offers
+                .get(&name)
+                .cloned()
+                .ok_or("internal error: an offer has disappeared")?;
             let (key, session) = (Public::of(offer.key), air::draw()?);
             self.crew.client.subscribe(&air::from(&name));
             let (half, keys) = (offer.half, self.crew.seals.keys(&offer.half, (session, &name))?);
@@ -388,9 +398,7 @@ impl<'a> Hiring<'a> {
             let refusal =
                 refusal.filter(|(session, _)| *session == hired.session).map(|(_, words)| words);
             let late = begun.elapsed() > BEGIN;
-            let late = late.then(|| {
-                format!("it offered itself and did not begin within {} s", BEGIN.as_secs())
-            });
+            let late = late.then(|| format!("it did not start within {} s", BEGIN.as_secs()));
             if let Some(words) = refusal.or(late) {
                 return Err(format!("agent {}: {words}", hired.name));
             }
@@ -417,7 +425,7 @@ impl<'a> Hiring<'a> {
         let (pool, seconds) = (self.pool(), AGENTS.as_secs());
         let meant = || self.offers.iter().filter(|(name, _)| self.is_meant(name));
         let fit = meant().filter(|(_, offer)| self.unfit(offer).is_none()).count();
-        let wanted = self.asked.agents.map_or_else(String::new, |agents| format!(" of {agents}"));
+        let needed = self.asked.agents.map_or_else(String::new, |agents| format!(" of {agents}"));
         let zones: Vec<&str> = self.asked.zones.iter().map(|(zone, _)| zone.as_str()).collect();
         let zones = if zones.is_empty() {
             String::new()
@@ -429,13 +437,13 @@ impl<'a> Hiring<'a> {
             .take(5)
             .collect();
         let others = match &others[..] {
-            [] if self.offers.is_empty() => "; no agent has answered".to_owned(),
+            [] if self.offers.is_empty() => "; no agent answered".to_owned(),
             [] => String::new(),
             others => format!("; {}", others.join(", ")),
         };
         let down = if self.down.is_empty() { String::new() } else { format!("; {}", self.down) };
         format!(
-            "after {seconds} s {fit}{wanted} agents of pool {pool}{zones} are free{others}{down}"
+            "not enough agents in pool {pool}{zones} after {seconds} s: {fit}{needed} free{others}{down}"
         )
     }
 }

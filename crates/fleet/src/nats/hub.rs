@@ -115,7 +115,7 @@ impl Carried {
         }
         self.cut();
         let words = self.state.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if words.is_empty() { "its stream was closed".into() } else { words }
+        if words.is_empty() { "the stream was closed".into() } else { words }
     }
 }
 
@@ -219,11 +219,11 @@ impl Hub {
                 for stream in &mut self.streams {
                     stream.link.resend();
                 }
-                self.note("the NATS server is there again".into());
+                self.note("reconnected to the NATS server".into());
             }
             Input::Bus(Event::Down { words, .. }) => {
                 if self.up.swap(false, Ordering::Relaxed) {
-                    self.note(format!("{words}; agents go on within their grace"));
+                    self.note(format!("NATS server {words}; agents continue for their grace time"));
                 }
             }
             Input::Bus(Event::Note(words)) => self.note(words),
@@ -256,7 +256,7 @@ impl Hub {
             if air::open_offer(name, payload)
                 .is_some_and(|offer| offer.key != stream.hired.key.bytes())
             {
-                self.ended(number, "it was started anew".into());
+                self.ended(number, "the agent was restarted".into());
             }
             return;
         }
@@ -275,7 +275,7 @@ impl Hub {
             Said::Close(words) => self.ended(number, words),
             Said::Packet(packet) => {
                 let Some(packet) = self.streams[number].hired.keys.open(packet) else {
-                    let words = "what it says is sealed by other keys";
+                    let words = "its messages are encrypted with other keys";
                     return self.ended(number, words.into());
                 };
                 let bytes = self.streams[number].link.receive(packet);

@@ -44,13 +44,14 @@ impl Secret {
     /// Generates a key. The error is a sentence: the system returns no random numbers.
     pub fn new() -> Result<Self, String> {
         let mut seed = [0; KEY];
-        rand::fill(&mut seed).map_err(|_| "the system gives no random numbers".to_owned())?;
+        rand::fill(&mut seed)
+            .map_err(|_| "the system's random number generator failed".to_owned())?;
         Self::of(seed, USER)
     }
 
     fn of(seed: [u8; KEY], kind: u8) -> Result<Self, String> {
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed);
-        let pair = pair.map_err(|_| "it is no Ed25519 key".to_owned())?;
+        let pair = pair.map_err(|_| "not an Ed25519 key".to_owned())?;
         Ok(Self { pair, seed, kind })
     }
 
@@ -58,17 +59,17 @@ impl Secret {
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| line.starts_with('S') && line.len() == 58);
-        let line = line.ok_or("there is no secret key like SUAM… in it")?;
-        let bytes = decode(line).ok_or("its secret key has a wrong letter or checksum")?;
+        let line = line.ok_or("no secret key (SUAM…) found")?;
+        let bytes = decode(line).ok_or("the secret key has an invalid character or checksum")?;
         // The first five bits mark a secret key. The kind spans the border of the first two bytes.
         let ([first, second, seed @ ..], true) = (&bytes[..], bytes.len() == KEY + 2) else {
-            return Err("its secret key has a wrong length".into());
+            return Err("the secret key has a wrong length".into());
         };
         if first & 0b1111_1000 != SEED {
-            return Err("its key is not a secret one".into());
+            return Err("the key is not a secret key".into());
         }
         let kind = (first & 0b111) << 5 | (second & 0b1111_1000) >> 3;
-        let seed = seed.try_into().map_err(|_| "its secret key has a wrong length")?;
+        let seed = seed.try_into().map_err(|_| "the secret key has a wrong length")?;
         Self::of(seed, kind)
     }
 
@@ -96,14 +97,14 @@ impl Public {
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        let bytes = line.and_then(decode).ok_or("there is no public key like UDXU… in it")?;
+        let bytes = line.and_then(decode).ok_or("no public key (UDXU…) found")?;
         match &bytes[..] {
             [kind, key @ ..] if key.len() == KEY && kind & 0b1111_1000 != SEED => {
                 let mut bytes = [0; KEY];
                 bytes.copy_from_slice(key);
                 Ok(Self(bytes))
             }
-            _ => Err("its key is not a public one".into()),
+            _ => Err("the key is not a public key".into()),
         }
     }
 

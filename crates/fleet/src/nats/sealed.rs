@@ -46,7 +46,7 @@ impl Shared {
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
         let mut key = [0; KEY];
         if line.len() != 2 * KEY || !line.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err("there is no key of 64 hexadecimal digits in it".into());
+            return Err("no key of 64 hexadecimal digits found".into());
         }
         for (at, byte) in key.iter_mut().enumerate() {
             let digits = &line[2 * at..2 * at + 2];
@@ -71,7 +71,7 @@ impl Shared {
     }
 }
 
-const NO_RANDOM: &str = "the system gives no random numbers";
+const NO_RANDOM: &str = "the system's random number generator failed";
 
 /// The key pair of one side.
 pub(super) struct Own {
@@ -94,7 +94,7 @@ pub(super) enum Side {
 
 impl Own {
     pub(super) fn new() -> Result<Self, String> {
-        let odd = |_| "no key can be made: ".to_owned() + NO_RANDOM;
+        let odd = |_| "cannot create a key: ".to_owned() + NO_RANDOM;
         let secret = PrivateKey::generate(&X25519).map_err(odd)?;
         let public = secret.compute_public_key().map_err(odd)?;
         let mut half = [0; KEY];
@@ -119,11 +119,11 @@ impl Own {
             Side::Coordinator => [*other, self.half],
         };
         let salt = shared.map_or([0; KEY], |shared| shared.0);
-        let odd = |_| "the keys of the stream cannot be made".to_owned();
+        let odd = |_| "cannot derive the keys of the stream".to_owned();
         let both = agree(&self.secret, UnparsedPublicKey::new(&X25519, other), (), |both| {
             Ok(hkdf::Salt::new(hkdf::HKDF_SHA256, &salt).extract(both))
         });
-        let both = both.map_err(|()| "the half of a key is none".to_owned())?;
+        let both = both.map_err(|()| "the other side's public key is invalid".to_owned())?;
         let key = |direction: &[u8]| {
             let about: [&[u8]; 6] = [
                 b"throng fleet 1 stream",

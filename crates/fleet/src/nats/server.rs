@@ -62,19 +62,19 @@ impl Server {
         let (tls, rest) = match text.split_once("://") {
             Some(("nats", rest)) => (false, rest),
             Some(("tls", rest)) => (true, rest),
-            _ => return Err(odd("write it like nats://host:4222/pool")),
+            _ => return Err(odd("expected nats://host:4222/pool")),
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let tls_first = match query {
             "" => false,
             "tls=first" => true,
-            _ => return Err(odd("behind ? there may be tls=first only")),
+            _ => return Err(odd("only tls=first is allowed after ?")),
         };
         let (address, pool) = match rest.split_once('/') {
             Some((address, "")) => (address, None),
             Some((address, pool)) if is_token(pool) => (address, Some(pool.to_owned())),
             Some((_, pool)) => {
-                return Err(odd(&format!("{pool:?} is no name of a pool: {TOKEN_WORDS}")));
+                return Err(odd(&format!("invalid pool name {pool:?}; use {TOKEN_WORDS}")));
             }
             None => (rest, None),
         };
@@ -91,7 +91,7 @@ impl Server {
         let (host, port) = match address.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => {
                 let port = port.parse().ok().filter(|port| *port > 0);
-                (host, port.ok_or_else(|| odd("its port is none"))?)
+                (host, port.ok_or_else(|| odd("invalid port"))?)
             }
             _ => (address, PORT),
         };
@@ -99,7 +99,7 @@ impl Server {
         let plain =
             |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, ',' | '[' | ']');
         if bare.is_empty() || !bare.chars().all(plain) || (bare == host && host.contains(':')) {
-            return Err(odd("its host is none; one server is named, which tells of the others"));
+            return Err(odd("invalid host; name one server, which announces the others"));
         }
         let (tls, host) = (tls || tls_first, bare.to_owned());
         Ok(Self { host, port, tls, tls_first, user, pool })
@@ -112,7 +112,7 @@ impl Server {
 }
 
 /// Description of the valid names for a part of a subject.
-pub const TOKEN_WORDS: &str = "letters, digits, - and _, at most 64";
+pub const TOKEN_WORDS: &str = "up to 64 letters, digits, - and _";
 
 fn without_secret(text: &str) -> String {
     match text.rsplit_once('@') {
@@ -163,7 +163,10 @@ impl Login {
             let found = CertificateDer::pem_file_iter(PathBuf::from(&path)).map_err(|e| odd(&e))?;
             login.roots = found.collect::<Result<_, _>>().map_err(|e| odd(&e))?;
             if login.roots.is_empty() {
-                return Err(format!("{}: {path}: there is no certificate in it", var::CA));
+                return Err(format!(
+                    "{}: {path}: no certificate in PEM format in the file",
+                    var::CA
+                ));
             }
         }
         Ok(login)
@@ -221,13 +224,13 @@ mod tests {
             ("nats://a,b", "its host is none"),
             ("nats://::1", "its host is none"),
             ("nats://a b", "its host is none"),
-            ("nats://a:0", "its port is none"),
-            ("nats://a:x", "its port is none"),
+            ("nats://a:0", "invalid port"),
+            ("nats://a:x", "invalid port"),
             ("nats://a/b.c", "no name of a pool"),
             ("nats://a/>", "no name of a pool"),
             ("nats://a/b c\r\nPUB x 0", "no name of a pool"),
             ("nats://a?x", "tls=first only"),
-            ("nats://u:secret@a:x", "its port is none"),
+            ("nats://u:secret@a:x", "invalid port"),
         ] {
             let error = Server::read(text).expect_err(text);
             assert!(error.contains(words) && !error.contains("secret"), "{text}: {error}");

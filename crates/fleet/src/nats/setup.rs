@@ -58,10 +58,10 @@ impl Setup {
     /// Writes the files. The error is a message for the user.
     pub fn write(&self) -> Result<Files, String> {
         if self.agents.is_empty() || self.agents.len() > MOST {
-            return Err(format!("a server is for 1 to {MOST} agents"));
+            return Err(format!("expected the names of 1 to {MOST} agents"));
         }
         if let Some(name) = self.agents.iter().find(|name| !is_token(name)) {
-            return Err(format!("{name:?} is no name of an agent: {TOKEN_WORDS}"));
+            return Err(format!("invalid agent name {name:?}; use {TOKEN_WORDS}"));
         }
         let odd = |error: io::Error| format!("{}: {error}", self.folder.display());
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(odd)?;
@@ -118,7 +118,7 @@ impl Setup {
     /// Issues a new certificate for the server, because its names may have changed. The authority is kept, because
     /// agents trust it.
     fn certificate(&self, folder: &Path) -> Result<(), String> {
-        let odd = |error: rcgen::Error| format!("a certificate cannot be made: {error}");
+        let odd = |error: rcgen::Error| format!("cannot create a certificate: {error}");
         let at = |name: &str| folder.join(name);
         let authority = authority_key(&at("ca.key"))?;
         let mut params = CertificateParams::default();
@@ -140,7 +140,7 @@ impl Setup {
             name.parse::<IpAddr>().is_ok() || (!name.is_empty() && name.chars().all(letter))
         };
         if let Some(name) = self.hosts.iter().find(|name| !plain(name)) {
-            return Err(format!("{name:?} is neither the name of a host nor an address"));
+            return Err(format!("invalid host name or address {name:?}"));
         }
         names.retain(plain);
         names.sort();

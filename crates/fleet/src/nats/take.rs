@@ -34,7 +34,7 @@ pub(crate) fn take(
     for (name, zone, found) in former {
         hiring.crew.client.subscribe(&air::from(name));
         let (name, zone) = (name.clone(), zone.clone());
-        let session = *found.sessions.last().ok_or("an agent has no session")?;
+        let session = *found.sessions.last().ok_or("internal error: an agent has no session")?;
         let key = Public::of(found.key);
         let (half, keys) = (found.half, hiring.crew.seals.keys(&found.half, (session, &name))?);
         hiring.crew.hired.push(Hired { name, zone, key, half, keys, session });
@@ -52,7 +52,7 @@ pub(crate) fn take(
     hire_again(&mut hiring, &mut answers, patience, note)?;
     let reason = |answer: Answer| match answer {
         Some(answer) => answer.err(),
-        None => Some(format!("it did not answer within {} s", ANSWER.as_secs())),
+        None => Some(format!("no answer within {} s", ANSWER.as_secs())),
     };
     Ok((hiring.crew, answers.into_iter().map(reason).collect()))
 }

@@ -565,5 +565,5 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
             break;
         }
     }
-    assert!(lines[0].end(Duration::ZERO).contains("started anew"));
+    assert!(lines[0].end(Duration::ZERO).contains("restarted"));
 }

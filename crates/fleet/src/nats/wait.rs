@@ -140,8 +140,8 @@ impl<'a> Member<'a> {
         let operator = operator.transpose()?;
         if operator.is_none() && !asked.server.is_loopback() {
             return Err(format!(
-                "an agent runs what its orders say: off loopback it needs the operator's public key, in a file that \
-                 --operator-key or {} names",
+                "the NATS server is on another machine, so orders must be signed: name the file with the operator's public \
+                 key by --operator-key or {}",
                 var::OPERATOR
             ));
         }
@@ -186,7 +186,9 @@ impl<'a> Member<'a> {
                 Ok(input) => self.take(input, note)?,
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err("the connection's thread has ended".into());
+                    return Err(
+                        "internal error: the thread of the NATS connection has ended".into()
+                    );
                 }
             }
             next = self.input.recv_timeout(Duration::ZERO);
@@ -215,7 +217,7 @@ impl<'a> Member<'a> {
             Input::Bus(Event::Up { max_payload }) => {
                 self.max_payload = max_payload;
                 self.told = false;
-                note(&format!("{} waits in pool {}", self.name, self.pool));
+                note(&format!("agent {} is waiting in pool {}", self.name, self.pool));
                 if let Some(work) = &mut self.work {
                     work.link.resend();
                 }
@@ -223,7 +225,7 @@ impl<'a> Member<'a> {
                 self.offer();
             }
             Input::Bus(Event::Down { words, refused }) => {
-                let again = if refused { "; it is tried again" } else { "" };
+                let again = if refused { "; retrying" } else { "" };
                 if !std::mem::replace(&mut self.told, true) {
                     note(&format!("{words}{again}"));
                 }
@@ -268,7 +270,8 @@ impl<'a> Member<'a> {
             if let Some(Order { session, what: Ordered::Hire { nonce, .. } }) = meant
                 && nonce == self.nonce
             {
-                let words = "the order is not signed by the operator whose key the agent has";
+                let words =
+                    "the order is not signed by the operator whose public key the agent has";
                 note(words);
                 self.refusal = Some((session, words.to_owned()));
                 self.offer();
@@ -284,7 +287,7 @@ impl<'a> Member<'a> {
                         self.say(order.session, Said::Close(words));
                         return Ok(());
                     }
-                    note("it was hired for a run");
+                    note("a run has started");
                 } else if !is_ours {
                     return Ok(());
                 }
@@ -332,13 +335,13 @@ impl<'a> Member<'a> {
                     Err(words) => return self.say(session, Said::Close(words)),
                 };
                 work.take_over((session, keys), patience, chunk);
-                let words = "another coordinator has taken the run over";
+                let words = "another coordinator has taken over the run";
                 note(words);
                 self.over.insert(before, words.into());
             }
             _ => {
                 let words = former.iter().find_map(|session| self.over.get(session).cloned());
-                let words = words.unwrap_or_else(|| "it does not work for this run".into());
+                let words = words.unwrap_or_else(|| "the agent is not working for this run".into());
                 return self.say(session, Said::Close(words));
             }
         }
@@ -362,15 +365,14 @@ impl<'a> Member<'a> {
         let keys = own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
         self.runs += 1;
         let chunk = self.chunk();
-        let words =
-            |error: std::io::Error| format!("the process that works cannot be started: {error}");
+        let words = |error: std::io::Error| format!("cannot start the working process: {error}");
         let mut command = Command::new("/proc/self/exe");
         command.arg0("throng").args(["agent", "--stdio"]).args(&self.asked.arguments);
         // A separate process group, so that Ctrl-C reaches only the waiting agent.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(words)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("the process that works has no pipes".into());
+            return Err("the working process has no pipes".into());
         };
         let (held, queued) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let to = write(stdin, Arc::clone(&held)).map_err(words)?;
@@ -398,9 +400,10 @@ impl<'a> Member<'a> {
     fn work(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
         let Some(work) = &mut self.work else { return Ok(false) };
         if work.to.is_some() && work.heard.elapsed() > work.patience {
-            note(
-                "no word of the coordinator has come for too long: the run ends here with its grant",
-            );
+            note(&format!(
+                "no message from the coordinator for {} s: users stop when the grant expires",
+                work.patience.as_secs()
+            ));
             (work.to, work.closed) = (None, true);
         }
         let packets = if work.closed { Vec::new() } else { work.link.due(elapsed()) };
@@ -424,7 +427,7 @@ impl<'a> Member<'a> {
             self.over.pop_first();
         }
         self.work = None;
-        note(&format!("the run is over; {} waits in pool {}", self.name, self.pool));
+        note(&format!("the run has ended; agent {} is waiting in pool {}", self.name, self.pool));
         if self.asked.once {
             self.flush();
         }
@@ -436,7 +439,7 @@ impl<'a> Member<'a> {
         if let Some(mut work) = self.work.take() {
             let _ = work.child.kill();
             let _ = work.child.wait();
-            self.say(work.session, Said::Close("it was told to end".into()));
+            self.say(work.session, Said::Close("the agent was stopped".into()));
         }
         self.flush();
     }
@@ -482,11 +485,11 @@ fn patience_of(seconds: u32) -> Duration {
 fn how(child: &mut Child) -> String {
     match child.wait() {
         Ok(status) => match (status.signal(), status.code()) {
-            (Some(signal), _) => format!("its process was killed by signal {signal}"),
-            (None, Some(0)) => "it has left".into(),
-            (None, code) => format!("its process ended with code {}", code.unwrap_or(-1)),
+            (Some(signal), _) => format!("the agent's process was killed by signal {signal}"),
+            (None, Some(0)) => "the agent has ended".into(),
+            (None, code) => format!("the agent's process exited with code {}", code.unwrap_or(-1)),
         },
-        Err(error) => format!("its process cannot be waited for: {error}"),
+        Err(error) => format!("cannot wait for the agent's process: {error}"),
     }
 }
 
@@ -552,11 +555,11 @@ fn names(asked: &Waiting) -> Result<(String, String), String> {
     let labels = asked.labels.iter().flat_map(|(key, value)| [("label", key), ("label", value)]);
     for (what, text) in named.chain(labels) {
         if !is_token(text) {
-            return Err(format!("{text:?} is no name of a {what}: {TOKEN_WORDS}"));
+            return Err(format!("invalid {what} {text:?}; use {TOKEN_WORDS}"));
         }
     }
     if asked.labels.len() > LABELS {
-        return Err(format!("an agent has {LABELS} labels at most"));
+        return Err(format!("an agent can have at most {LABELS} labels"));
     }
     Ok((pool, name))
 }
@@ -570,6 +573,6 @@ fn machine() -> Result<String, String> {
     if is_token(&name) {
         Ok(name)
     } else {
-        Err("this machine has no name: give the agent one by --name".into())
+        Err("the host name of this machine is not usable: name the agent with --name".into())
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> 
         // The agent is leaving. When it has ended, its files can be delivered. A relay first fetches its agents' rows.
         wait_beside()?;
     }
-    let words = format!("the agent that works for the run did not answer for {} s", MOST.as_secs());
+    let words = format!("the agent of this run did not answer within {} s", MOST.as_secs());
     Err(io::Error::other(words))
 }
 

@@ -39,7 +39,7 @@ pub(super) const AGAIN: Duration = Duration::from_secs(3);
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
 /// The reason for which users stop without an order.
 pub(super) const ALONE: &str =
-    "an agent had no word from the coordinator for longer than the grace";
+    "an agent received no message from the coordinator for longer than the grace time";
 const SECOND: i64 = 1_000_000_000;
 
 /// Runs an agent until its coordinator needs it no longer. `allowed` lists targets that it may load; if empty, all.
@@ -80,7 +80,8 @@ fn beat(said: Said) -> io::Result<()> {
 
 /// Opens the storage of this user.
 fn store() -> io::Result<Store> {
-    Store::open().map_err(|error| io::Error::other(format!("its cache folder: {error}")))
+    Store::open()
+        .map_err(|error| io::Error::other(format!("cannot open the agent's cache folder: {error}")))
 }
 
 fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<(), String> {
@@ -96,14 +97,14 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
     let results = assignment.results.clone();
     if let Err(error) = again::listen(&place.root, orders.ear()) {
-        said.note(&format!("no other coordinator can take its part over: {error}"));
+        said.note(&format!("another coordinator cannot take over this agent: {error}"));
     }
     let is_relay = below.is_some();
     let bus: Box<dyn Bus> = match below {
         Some(below) => Box::new(below.into_agents(&place, &assignment)?),
         None => {
             let processes = Processes::of_agent(assignment.shares.len() as u32);
-            let words = |error| format!("its processes cannot be started: {error}");
+            let words = |error| format!("cannot start the agent's processes: {error}");
             Box::new(processes.map_err(words)?)
         }
     };
@@ -177,14 +178,14 @@ fn prepare<'a>(
             }
             Some(ToAgent::Serve(serve)) => below.iter_mut().for_each(|of| of.serve(&serve)),
             Some(ToAgent::Begin(assignment)) => {
-                let place = place.take().ok_or("the run began before its files were there")?;
+                let place = place.take().ok_or("the run began before its files were complete")?;
                 return Ok(Task::Run(place, assignment, below));
             }
             Some(ToAgent::Resume(left)) if place.is_none() && wanted.is_none() => {
                 if let Some(place) = store.left(&left.run, left.depth) {
                     return Ok(Task::Deliver(place, left.results));
                 }
-                let torn = Some("it has nothing of the run any more".to_owned());
+                let torn = Some("the agent has no data of the run".to_owned());
                 said.say(&FromAgent::Stands(Box::new(Stand { torn, ..Stand::default() })));
             }
             Some(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::default())),
@@ -261,11 +262,11 @@ impl Working {
         let all = |number| place.root.join(format!("rows-{number}")).into_os_string();
         share.results = (0..share.results.len()).map(all).collect();
         let zero = nanos(clock) - (wall_ns() - share.zero);
-        let mut spool =
-            Disk::create(&place.root.join("spool")).map_err(|error| words("its spool", error))?;
+        let mut spool = Disk::create(&place.root.join("spool"))
+            .map_err(|error| words("the agent's spool file", error))?;
         let (sender, entries) = Sender::begin(sender, &[]);
         for entry in &entries {
-            spool.write(entry).map_err(|error| words("its spool", error))?;
+            spool.write(entry).map_err(|error| words("the agent's spool file", error))?;
         }
         let now = Instant::now();
         Ok(Self {
@@ -415,7 +416,7 @@ impl Working {
     /// Logs if the start order arrived after the start time.
     fn late(&self, late: i64) {
         if late > 0 {
-            let words = format!("it heard of the start {} ms late", late / 1_000_000);
+            let words = format!("an agent received the start order {} ms late", late / 1_000_000);
             self.said.say(&FromAgent::Said(FromWorker::Log(words.into())));
         }
     }
@@ -428,7 +429,7 @@ impl Working {
     /// Writes an entry to disk. Only then the entry changes the account's state.
     fn write(&mut self, entry: &Entry) -> Result<(), String> {
         let written = self.spool.write(entry);
-        written.map_err(|error| format!("its spool cannot be written: {error}"))?;
+        written.map_err(|error| format!("cannot write the agent's spool file: {error}"))?;
         self.sender.written(entry);
         Ok(())
     }
@@ -497,7 +498,7 @@ fn deliver(
                     if let Err(error) = send_file(&path, said)
                         && error.kind() != io::ErrorKind::NotFound
                     {
-                        let words = format!("its rows in {}: {error}", path.display());
+                        let words = format!("cannot send the rows in {}: {error}", path.display());
                         said.say(&FromAgent::Said(FromWorker::Log(words.into())));
                     }
                 }
@@ -530,7 +531,7 @@ fn send_file(path: &Path, said: &Said) -> io::Result<()> {
         }
         bytes.truncate(n);
         if !said.has_room() {
-            return Err(io::Error::other("nobody takes them"));
+            return Err(io::Error::other("the coordinator does not receive them"));
         }
         said.say(&FromAgent::Rows(pack(&bytes)));
     }

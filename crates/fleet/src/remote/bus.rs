@@ -272,7 +272,10 @@ impl Agents {
             let paths: Vec<String> =
                 paths.filter_map(|path| Some(path.to_str()?.to_owned())).collect();
             if number.is_none() && paths.is_empty() {
-                notes.push(format!("{} stays on each agent: its path is absolute", path.display()));
+                notes.push(format!(
+                    "result file {} stays on each agent: its path is absolute",
+                    path.display()
+                ));
             }
             let on_agent =
                 number.map_or(Results::Listener(paths), |number| Results::All(number as u32));
@@ -332,8 +335,10 @@ impl Agents {
             && let Err(error) = resume::keep(self, share)
         {
             let path = resume::kept(&self.notes_path);
-            let words =
-                format!("{}: {error}; no other coordinator can take this run over", path.display());
+            let words = format!(
+                "cannot write {}: {error}; another coordinator cannot take over this run",
+                path.display()
+            );
             self.say(worker, words);
         }
         // The share's zero was read from the system clock a moment ago.
@@ -438,7 +443,7 @@ impl Agents {
         };
         // An agent may report only for itself.
         if origin.sender != worker {
-            return self.lose(worker, "it reported in the name of another agent".into());
+            return self.lose(worker, "it sent a report in the name of another agent".into());
         }
         let (note, mut down) = self.ledger.hear(self.slot(), up);
         if let Some(note) = note {
@@ -448,7 +453,7 @@ impl Agents {
                     self.say(
                         worker,
                         format!(
-                            "{path}: {error}; agents keep what they measure until there is room"
+                            "cannot write {path}: {error}; agents keep their measurements until it can be written"
                         ),
                     );
                 }
@@ -547,7 +552,7 @@ impl Agents {
                     continue;
                 }
                 if before < TOLD && silent >= TOLD {
-                    let words = format!("{words}; after {limit} s it is lost");
+                    let words = format!("{words}; it counts as lost after {limit} s");
                     self.news.push_back((worker, News::Silent(words)));
                 }
             }
@@ -573,7 +578,7 @@ impl Bus for Agents {
             // Orders are small except for the plan.
             order => match again(order) {
                 Some(order) => self.tell(worker, &ToAgent::Order(order)),
-                None => self.lose(worker, "an order cannot be sent".into()),
+                None => self.lose(worker, "internal error: cannot encode an order".into()),
             },
         }
     }
@@ -602,7 +607,7 @@ impl Bus for Agents {
     }
 
     fn kill(&mut self, worker: u32) {
-        self.lose(worker, "it was ended".into());
+        self.lose(worker, "it was stopped by the coordinator".into());
     }
 
     fn lead(&self) -> Duration {

@@ -56,13 +56,16 @@ impl Cuts {
                     continue;
                 }
                 Ok(lines) => format!(
-                    "its {lines} lines begin anew behind the last one, and are no multiple of its {} users",
+                    "it is reread from the start, and its number of lines ({lines}) is not a multiple of its users ({})",
                     file.users
                 ),
                 Err(Odd::Form(why)) => why.to_owned(),
                 Err(Odd::Unreadable(_)) => continue,
             };
-            cuts.notes.push(format!("the data file {} is sent whole: {why}", named.path));
+            cuts.notes.push(format!(
+                "data file {} is sent to each machine completely: {why}",
+                named.path
+            ));
         }
         cuts
     }
@@ -102,7 +105,7 @@ impl Cuts {
             let users = u64::from(of.users);
             let owner = |line: u64| agents[(line % users) as usize % agents.len()];
             of.deal(path, &mut out, owner).map_err(|odd| match odd {
-                Odd::Unreadable(error) => format!("{}, or its parts: {error}", path.display()),
+                Odd::Unreadable(error) => format!("cannot split {}: {error}", path.display()),
                 Odd::Form(why) => format!("{} has changed: {why}", path.display()),
             })?;
             for ((mut out, into), files) in out.into_iter().zip(into).zip(&mut files) {

@@ -32,7 +32,10 @@ impl Disk {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).open(path)?;
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, "its writer still runs"));
+            return Err(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "another process still writes this file",
+            ));
         }
         let mut frames = Frames::open(path)?;
         while frames.read()? {}

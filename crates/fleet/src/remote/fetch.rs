@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use stats::grouped::things;
+
 use super::bus::Agents;
 use super::line::{Heard, nanos};
 use super::push::{Rest, RowsTo};
@@ -88,7 +90,11 @@ impl Agents {
         for worker in (0..self.all.len()).filter(|worker| !sent[*worker]) {
             let agent = &self.all[worker];
             if agent.gone {
-                let words = format!("rows of {} for {} stay there", agent.name, path.display());
+                let words = format!(
+                    "cannot fetch the rows of agent {} for {}: the agent is lost",
+                    agent.name,
+                    path.display()
+                );
                 complaints.push(words);
                 continue;
             }
@@ -96,12 +102,16 @@ impl Agents {
             let offset_ms = self.offset_ms(agent);
             if let Err(error) = self.fetch_one(worker, number, &part) {
                 let name = &self.all[worker].name;
-                complaints.push(format!("rows of {name} for {}: {error}", path.display()));
+                complaints.push(format!(
+                    "cannot fetch the rows of agent {name} for {}: {error}",
+                    path.display()
+                ));
             }
             parts.push(Part { path: part, offset_ms });
         }
         if let Err(error) = rows::merge(&parts, path, are_rows) {
-            complaints.push(format!("rows of the agents for {}: {error}", path.display()));
+            complaints
+                .push(format!("cannot merge the rows of agents into {}: {error}", path.display()));
         }
         for part in &parts {
             let _ = std::fs::remove_file(&part.path);
@@ -149,12 +159,11 @@ impl Agents {
             for (agent, answer) in self.all.iter().zip(&mut answers).filter(|(_, of)| of.is_none())
             {
                 if is_late {
-                    *answer =
-                        Some(Err(format!("it has not sent them within {} s", PUSHED.as_secs())));
+                    *answer = Some(Err(format!("not finished within {} s", PUSHED.as_secs())));
                 } else if agent.gone
                     || nanos(self.clock) - agent.line.last() > SILENCE.as_nanos() as i64
                 {
-                    *answer = Some(Err("it is not heard any more".into()));
+                    *answer = Some(Err("the agent does not respond".into()));
                 }
             }
         }
@@ -164,7 +173,7 @@ impl Agents {
             {
                 let name = &agent.name;
                 complaints.push(format!(
-                    "rows of {name} for {file} were not sent: {words}; they are fetched"
+                    "agent {name} could not upload its rows for {file}: {words}; fetching them instead"
                 ));
             }
         }
@@ -187,14 +196,16 @@ impl Agents {
                 Ok((from, Heard::Ended(words))) => {
                     self.all[from as usize].gone = true;
                     if from as usize == worker {
-                        return Err(io::Error::other(format!("its connection ended {words}")));
+                        let separator = if words.is_empty() { "" } else { ": " };
+                        let words = format!("the connection was closed{separator}{words}");
+                        return Err(io::Error::other(words));
                     }
                 }
                 Ok(_) | Err(_) => {}
             }
             let agent = &self.all[worker];
             if agent.gone || nanos(self.clock) - agent.line.last() > SILENCE.as_nanos() as i64 {
-                return Err(io::Error::other("it is not heard any more"));
+                return Err(io::Error::other("the agent does not respond"));
             }
         }
     }
@@ -222,10 +233,10 @@ impl Agents {
 /// Returns the message about rows that were sent to their destination.
 fn said(path: &Path, sent: &[bool]) -> Option<String> {
     let (count, all) = (sent.iter().filter(|sent| **sent).count(), sent.len());
-    let rest = if count < all { "; those of the others are in it" } else { "" };
+    let rest = if count < all { "; the file has the rows of the others" } else { "" };
     let path = path.display();
     (count > 0).then(|| {
-        format!("rows for {path}: {count} of {all} agents sent theirs to their place{rest}")
+        format!("{path}: {count} of {} uploaded their rows{rest}", things(all as u64, "agent"))
     })
 }
 

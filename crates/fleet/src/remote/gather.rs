@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use engine::Line as Words;
+use stats::grouped::{bytes as size, things};
 
 use super::bus::{Agent, Agents, wall_ns};
 use super::carrier::Line;
@@ -142,7 +143,7 @@ fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
     let Relays::Ssh(hosts) = relays else {
         let lines = (0..).zip(relays.names()).map(|(number, name)| {
             let line = Piped::here(number, relays::here(None), ear.clone());
-            let line = line.map_err(|error| format!("{name} cannot be started: {error}"))?;
+            let line = line.map_err(|error| format!("cannot start {name}: {error}"))?;
             Ok(Coming::new(name, String::new(), Line::Piped(Box::new(line))))
         });
         return lines.collect();
@@ -152,15 +153,15 @@ fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
 
 /// Starts an agent on each machine.
 fn by_ssh(hosts: &[Host], ear: &Ear) -> Result<Vec<Coming>, String> {
-    let bootstrap =
-        Bootstrap::new().map_err(|error| format!("this program cannot be read: {error}"))?;
+    let bootstrap = Bootstrap::new()
+        .map_err(|error| format!("cannot read the file of this program: {error}"))?;
     let mut coming = Vec::new();
     for (number, host) in (0..).zip(hosts) {
         let bootstrap = bootstrap.of(host);
         let command = bootstrap.command(host);
         let program = command.get_program().to_string_lossy().into_owned();
         let line = Piped::start(number, command, bootstrap, ear.clone());
-        let line = line.map_err(|error| format!("{host}: {program} cannot be started: {error}"))?;
+        let line = line.map_err(|error| format!("{host}: cannot start {program}: {error}"))?;
         coming.push(Coming::new(host.to_string(), String::new(), Line::Piped(Box::new(line))));
     }
     Ok(coming)
@@ -181,7 +182,7 @@ fn by_nats(
     let names: Vec<_> =
         crew.hired.iter().map(|hired| (hired.name.clone(), hired.zone.clone())).collect();
     let lines = nats::start(crew, ear)
-        .map_err(|error| format!("the streams to agents cannot be started: {error}"))?;
+        .map_err(|error| format!("cannot start the streams to agents: {error}"))?;
     let coming = names.into_iter().zip(lines);
     Ok(coming.map(|((name, zone), line)| Coming::new(name, zone, Line::Carried(line))).collect())
 }
@@ -311,8 +312,8 @@ impl<'a> Gather<'a> {
         cuts.notes.iter().for_each(|words| note(words));
         if cuts.len() > 0 {
             note(&format!(
-                "data files are cut: {}; each machine gets the lines of its users",
-                cuts.len()
+                "{} split by users: each machine gets the lines of its own users",
+                things(cuts.len() as u64, "data file")
             ));
         }
         let files = cuts.files(asked.manifest, shares, folder)?;
@@ -348,7 +349,7 @@ impl<'a> Gather<'a> {
                 Err(RecvTimeoutError::Disconnected) => return Err("all agents have ended".into()),
             }
             if (self.cancelled)() {
-                return Err("it was interrupted while the agents got ready".into());
+                return Err("interrupted while preparing the agents".into());
             }
             let now = nanos(self.clock);
             let silent = |agent: &&Coming| {
@@ -356,9 +357,7 @@ impl<'a> Gather<'a> {
             };
             if let Some(agent) = self.coming.iter().find(silent) {
                 let (name, seconds) = (&agent.name, SILENCE.as_secs());
-                return Err(format!(
-                    "{name}: nothing was heard for {seconds} s; what is missing is {what}"
-                ));
+                return Err(format!("{name}: no message for {seconds} s while waiting for {what}"));
             }
         }
         Ok(())
@@ -380,7 +379,7 @@ impl<'a> Gather<'a> {
             Heard::Ended(words) => {
                 let how = agent.line.end(Duration::from_secs(2));
                 let words = if words.is_empty() { how } else { format!("{words}; {how}") };
-                return Err(format!("{}: no agent could be started: {words}", agent.name));
+                return Err(format!("{}: cannot start an agent: {words}", agent.name));
             }
         };
         match message {
@@ -426,7 +425,7 @@ impl<'a> Gather<'a> {
             let files = agent.files.iter().map(|(named, _)| named.clone()).collect();
             agent.line.send(&ToAgent::Files { run, depth, files })?;
         }
-        self.wait("which files the agent has", note, |agent| agent.missing.is_some())?;
+        self.wait("the agent's list of missing files", note, |agent| agent.missing.is_some())?;
         for at in 0..self.coming.len() {
             let missing = self.coming[at].missing.clone().unwrap_or_default();
             let files = self.coming[at].files.clone();
@@ -437,15 +436,16 @@ impl<'a> Gather<'a> {
                 .sum();
             if !missing.is_empty() {
                 note(&format!(
-                    "{}: {} files are sent, {bytes} bytes",
+                    "{}: sending {} ({})",
                     self.coming[at].name,
-                    missing.len()
+                    things(missing.len() as u64, "file"),
+                    size(bytes)
                 ));
             }
             for hash in missing {
                 let file = files.iter().find(|(named, _)| named.hash == hash);
                 let (named, path) =
-                    file.ok_or("an agent asks for a file that the plan does not name")?;
+                    file.ok_or("an agent requested a file that the plan does not name")?;
                 let words = |error: io::Error| format!("{}: {error}", path.display());
                 let mut open = File::open(path).map_err(words)?.take(named.length);
                 loop {
@@ -461,7 +461,7 @@ impl<'a> Gather<'a> {
                 }
             }
         }
-        self.wait("its files", note, |agent| agent.placed)
+        self.wait("the agent to store its files", note, |agent| agent.placed)
     }
 
     /// Waits until a connection has space for the next piece of a file.
@@ -471,13 +471,14 @@ impl<'a> Gather<'a> {
                 self.hear(number, heard, note)?;
             }
             if (self.cancelled)() {
-                return Err("it was interrupted while files were sent".into());
+                return Err("interrupted while sending files".into());
             }
             let now = nanos(self.clock);
             if now - self.coming[at].line.last() > SILENCE.as_nanos() as i64 {
                 return Err(format!(
-                    "{}: it takes no files, and nothing was heard of it",
-                    self.coming[at].name
+                    "{}: no message for {} s while sending files",
+                    self.coming[at].name,
+                    SILENCE.as_secs()
                 ));
             }
         }

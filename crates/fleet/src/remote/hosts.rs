@@ -23,7 +23,7 @@ impl Way {
         if !Server::is_one(text) {
             if choice != Choice::default() {
                 return Err(
-                    "--agents, --zone and --label choose among agents that wait at a NATS server: \
+                    "--agents, --zone and --label select agents that wait on a NATS server: use them with \
                             --fleet nats://host:4222/pool"
                         .into(),
                 );
@@ -33,7 +33,7 @@ impl Way {
         let server = Server::read(text).map_err(|words| format!("--fleet {words}"))?;
         let Choice { agents, zones, labels } = choice;
         if agents.is_some_and(|agents| (agents as usize) < zones.len()) {
-            return Err("--agents: each zone needs an agent".into());
+            return Err("--agents must be at least the number of zones".into());
         }
         let names = Vec::new();
         Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels, names })))
@@ -52,8 +52,8 @@ impl Way {
             }
         }
         match hosts.len() {
-            0 => Err("-R and -r need hosts: -R a,b, or the property remote_hosts".into()),
-            n if n > MOST => Err(format!("-R and -r name {n} hosts; it may be {MOST}")),
+            0 => Err("-R and -r need hosts: use -R a,b, or set the property remote_hosts".into()),
+            n if n > MOST => Err(format!("-R and -r name {n} hosts; at most {MOST} are allowed")),
             _ => Ok(Self::Whole(hosts)),
         }
     }
@@ -94,7 +94,7 @@ pub(crate) const MOST: usize = 256;
 fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
     let Some(list) = text.strip_prefix("ssh:") else {
         return Err(format!(
-            "--fleet {text}: write it like ssh:user@a,user@b:2222 or nats://host:4222/pool"
+            "--fleet {text}: expected ssh:user@a,user@b:2222 or nats://host:4222/pool"
         ));
     };
     let hosts =
@@ -102,14 +102,14 @@ fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
     if hosts.len() > MOST * relays {
         let most = MOST * relays;
         return Err(format!(
-            "--fleet names {} machines; by ssh it may be {most}, and {MOST} for each of --relays",
+            "--fleet names {} machines; at most {most} are allowed with ssh ({MOST} for each relay)",
             hosts.len()
         ));
     }
     for (at, host) in hosts.iter().enumerate() {
         if hosts[..at].contains(host) {
             return Err(format!(
-                "--fleet names {host} twice; --workers gives a machine more processes"
+                "--fleet names {host} twice; use --workers to run more processes on each machine"
             ));
         }
     }
@@ -132,12 +132,12 @@ pub(crate) fn one(text: &str, option: &str) -> Result<Host, String> {
     };
     if odd(bare) || user.is_some_and(odd) || (bare == host && host.contains([':', '[', ']'])) {
         return Err(format!(
-            "{option}: {text:?} is no machine; write it like user@host or user@host:2222"
+            "{option}: invalid machine {text:?}; expected user@host or user@host:2222"
         ));
     }
     let port = port.map(|port| match port.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("{option}: {port:?} of {text} is no port")),
+        _ => Err(format!("{option}: invalid port {port:?} in {text}")),
     });
     let name = user.map_or_else(|| bare.to_owned(), |user| format!("{user}@{bare}"));
     Ok(Host { name, port: port.transpose()?, called: None })

@@ -38,6 +38,8 @@ pub(crate) enum Heard {
 /// The connection to an agent.
 #[derive(Debug)]
 pub(crate) struct Piped {
+    /// Name of the process, for messages.
+    process: &'static str,
     child: Child,
     /// `None` if this side has closed it.
     to: Option<Sender<Vec<u8>>>,
@@ -64,7 +66,7 @@ impl Piped {
         bootstrap: Bootstrap,
         ear: (Instant, Sender<(u32, Heard)>),
     ) -> io::Result<Self> {
-        Self::begin(number, command, Some(bootstrap), ear)
+        Self::begin(number, ("ssh", command), Some(bootstrap), ear)
     }
 
     /// Starts an agent with a command that is an agent immediately.
@@ -73,12 +75,12 @@ impl Piped {
         command: Command,
         ear: (Instant, Sender<(u32, Heard)>),
     ) -> io::Result<Self> {
-        Self::begin(number, command, None, ear)
+        Self::begin(number, ("the process", command), None, ear)
     }
 
     fn begin(
         number: u32,
-        mut command: Command,
+        (process, mut command): (&'static str, Command),
         bootstrap: Option<Bootstrap>,
         (clock, say): (Instant, Sender<(u32, Heard)>),
     ) -> io::Result<Self> {
@@ -88,7 +90,7 @@ impl Piped {
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(io::Error::other("it has no pipes"));
+            return Err(io::Error::other("the process has no pipes"));
         };
         let (to, from) = channel();
         let (queued, last) = (Arc::default(), Arc::new(AtomicI64::new(nanos(clock))));
@@ -102,7 +104,7 @@ impl Piped {
             let words = ended.err().map_or_else(String::new, |error| error.to_string());
             let _ = threads.say.send((threads.number, Heard::Ended(words)));
         })?;
-        Ok(Self { child, to: Some(to), queued, last, words, stderr })
+        Ok(Self { process, child, to: Some(to), queued, last, words, stderr })
     }
 
     pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
@@ -154,14 +156,15 @@ impl Piped {
         if !by_itself {
             let _ = self.child.kill();
         }
+        let process = self.process;
         let how = match self.child.wait() {
-            _ if !by_itself => "its connection was closed".to_owned(),
+            _ if !by_itself => "the connection was closed".to_owned(),
             Ok(status) => match (status.signal(), status.code()) {
-                (Some(signal), _) => format!("its connection was killed by signal {signal}"),
-                (None, Some(code)) => format!("its connection ended with code {code}"),
-                (None, None) => "its connection ended".to_owned(),
+                (Some(signal), _) => format!("{process} was killed by signal {signal}"),
+                (None, Some(code)) => format!("{process} exited with code {code}"),
+                (None, None) => format!("{process} ended"),
             },
-            Err(error) => format!("its connection cannot be waited for: {error}"),
+            Err(error) => format!("cannot wait for {process}: {error}"),
         };
         // The last lines may not have arrived yet; other processes may hold standard error open.
         let until = Instant::now() + LAST_WORDS_WAIT;

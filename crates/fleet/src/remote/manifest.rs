@@ -72,9 +72,9 @@ pub fn manifest(
         }
         let (hash, length) = hash(&here)?;
         let Some((ups, path)) = normal(&path) else {
-            manifest
-                .notes
-                .push(format!("the file {path} is not sent: its path leads in and out of folders"));
+            manifest.notes.push(format!(
+                "file {path} is not sent to agents: its path has .. after a folder name"
+            ));
             continue;
         };
         manifest.depth = manifest.depth.max(ups);
@@ -228,7 +228,7 @@ impl<'a> Found<'a> {
             }
             None => {
                 let note = format!(
-                    "the file {text} is not sent: its name is known only while the run goes on; agents must have it"
+                    "file {text} is not sent to agents: its name is only known during the run; copy it to each machine"
                 );
                 if !self.notes.contains(&note) {
                     self.notes.push(note);

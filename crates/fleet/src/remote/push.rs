@@ -42,7 +42,7 @@ struct Body {
 impl io::Read for Body {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.progress.given_up.load(Relaxed) {
-            return Err(io::Error::other("it was given up"));
+            return Err(io::Error::other("the transfer was aborted"));
         }
         let bytes = self.file.read(into)?;
         self.progress.bytes.fetch_add(bytes as u64, Relaxed);
@@ -64,13 +64,13 @@ impl RowsTo {
         let is_address = to.starts_with("http://") || to.starts_with("https://");
         if !is_address && !to.starts_with('/') {
             return Err(format!(
-                "{to:?} is no place for rows: write it like https://store.example/results/{{run}}/{{agent}}-{{file}}.gz, \
-                 or /mnt/results for a folder on each machine"
+                "invalid destination for rows {to:?}: expected a URL like https://store.example/results/{{run}}/{{agent}}-{{file}}.gz, \
+                 or a folder on each machine like /mnt/results"
             ));
         }
         if is_address && !to.contains("{agent}") {
             return Err(format!(
-                "{to:?}: agents would overwrite each other's rows; put {{agent}} into it"
+                "{to:?}: add {{agent}} to the URL, or agents would overwrite each other's rows"
             ));
         }
         let to = if is_address || to.contains("{agent}") {
@@ -141,7 +141,7 @@ impl Push {
     ) -> Result<u64, String> {
         let is_address = !self.to.starts_with('/');
         if is_address && !allowed.is_empty() && !permitted(&self.to, allowed)? {
-            return Err("this machine does not permit that target".into());
+            return Err("the agent's machine does not permit this target".into());
         }
         let sent = self.pack(files, scratch).and_then(|length| {
             let done =
@@ -154,7 +154,7 @@ impl Push {
 
     /// Writes the compressed file to `into`. Returns its length.
     fn pack(&self, files: &[PathBuf], into: &Path) -> Result<u64, String> {
-        let odd = |error: io::Error| format!("its rows cannot be compressed: {error}");
+        let odd = |error: io::Error| format!("cannot compress the rows: {error}");
         let parts = files.iter().filter(|path| path.exists());
         let parts: Vec<Part> =
             parts.map(|path| Part { path: path.clone(), offset_ms: self.offset_ms }).collect();
@@ -183,12 +183,14 @@ impl Push {
         let sends = std::thread::Builder::new().name("rows".into()).spawn(move || {
             let _ = answer.send(order.send(body));
         });
-        sends.map_err(|error| format!("no thread: {error}"))?;
+        sends.map_err(|error| format!("cannot start a thread: {error}"))?;
         loop {
             let before = progress.bytes.load(Relaxed);
             match answered.recv_timeout(STALLED) {
                 Ok(done) => return done,
-                Err(RecvTimeoutError::Disconnected) => return Err("it was given up".into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the transfer was aborted".into());
+                }
                 Err(RecvTimeoutError::Timeout) if progress.bytes.load(Relaxed) > before => {}
                 Err(RecvTimeoutError::Timeout) => {
                     progress.given_up.store(true, Relaxed);
@@ -218,19 +220,19 @@ impl Push {
         request = request.header("Content-Length", length.to_string());
         let answer =
             request.send(ureq::SendBody::from_owned_reader(body)).map_err(|error| match error {
-                ureq::Error::StatusCode(status) => format!("the answer has status {status}"),
+                ureq::Error::StatusCode(status) => format!("HTTP status {status}"),
                 error => error.to_string(),
             })?;
         if answer.status().is_success() {
             return Ok(());
         }
-        Err(format!("the answer has status {}", answer.status().as_u16()))
+        Err(format!("HTTP status {}", answer.status().as_u16()))
     }
 }
 
 /// True if the machine permits the host of a URL.
 fn permitted(to: &str, allowed: &str) -> Result<bool, String> {
-    let uri: ureq::http::Uri = to.parse().map_err(|_| format!("{to:?} is no address"))?;
+    let uri: ureq::http::Uri = to.parse().map_err(|_| format!("invalid URL {to:?}"))?;
     let host = uri.host().unwrap_or_default();
     let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
     engine::permits(allowed, host, uri.port_u16().unwrap_or(default))

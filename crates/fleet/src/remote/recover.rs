@@ -22,12 +22,12 @@ pub(super) fn recover(
     said: &Said,
     orders: &Orders,
 ) -> Result<Option<Stand>, String> {
-    let words = |error: io::Error| format!("its spool: {error}");
+    let words = |error: io::Error| format!("the agent's spool file: {error}");
     let path = place.root.join("spool");
     let mut spool = Disk::open(&path).map_err(words)?;
     let mut frames = Frames::open(&path).map_err(words)?;
     let Some(Entry::Begun(Origin { sender, .. })) = frames.next().map_err(words)? else {
-        return Err("its spool has no beginning".into());
+        return Err("the agent's spool file has no first record".into());
     };
     let (mut frames, mut samples) = (Frames::open(&path).map_err(words)?, 0);
     let entries = std::iter::from_fn(|| frames.next::<Entry>().ok().flatten());
@@ -55,7 +55,7 @@ pub(super) fn recover(
         all.then(|| Stand {
             begun: true,
             done: (!torn).then(|| (was_alone.then(|| ALONE.to_owned()), samples)),
-            torn: torn.then(|| "it was killed or started anew while it worked".to_owned()),
+            torn: torn.then(|| "the agent was killed or restarted during the run".to_owned()),
             ..Stand::default()
         })
     })
@@ -82,7 +82,7 @@ fn deliver(
             Ok(ToAgent::Down(down)) => {
                 if let Some(entry) = sender.hear(&down) {
                     let written = spool.write(&entry);
-                    written.map_err(|error| format!("its spool: {error}"))?;
+                    written.map_err(|error| format!("the agent's spool file: {error}"))?;
                     sender.written(&entry);
                 }
             }

@@ -31,13 +31,14 @@ impl<'a> Below<'a> {
         note: &mut dyn FnMut(&str),
     ) -> Result<Self, String> {
         if !allowed.is_empty() {
-            return Err("it may load certain targets only, so it reaches no other machine".into());
+            return Err("a machine that permits only certain targets cannot be a relay".into());
         }
         let Region { way, proofs, grace } = region;
         let mut gather = if proofs.is_empty() {
             Gather::start(&way, (nats::env, grace), cancelled, note)?
         } else {
-            let lent = Lent::new(proofs).map_err(|error| format!("the run's proofs: {error}"))?;
+            let lent = Lent::new(proofs)
+                .map_err(|error| format!("cannot store the credentials of the run: {error}"))?;
             Gather::start(&way, (|name: &str| lent.var(name), grace), cancelled, note)?
         };
         gather.meet(note)?;
@@ -73,11 +74,14 @@ impl<'a> Below<'a> {
         let parts = self.serve.agents.iter().map(|served| (served.shares.clone(), served.cores));
         let (agents, ear) = self.gather.into_parts(parts);
         let limits = Limits { ahead: self.serve.ahead, grace: self.grace };
-        let words = |error: io::Error| format!("the relay's notes: {error}");
+        let words = |error: io::Error| format!("cannot create the relay's notes: {error}");
         let agents =
             Agents::new(agents, ear, limits, &place.root.join("fleet.notes")).map_err(words)?;
         let results = results(place, assignment);
-        Ok(agents.of_relay(self.run, results.map_err(|error| format!("result files: {error}"))?))
+        Ok(agents.of_relay(
+            self.run,
+            results.map_err(|error| format!("cannot create the result files: {error}"))?,
+        ))
     }
 }
 

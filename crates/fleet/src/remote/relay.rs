@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use engine::Live;
+use stats::grouped::things;
 use stats::snapshot::Behind;
 use stats::{Counter, Standstill};
 
@@ -142,7 +143,7 @@ impl Relay {
                     let pid = self.members.get(child as usize).map_or(0, |member| member.pid);
                     self.log(match self.bus.name(child) {
                         Some(_) => words,
-                        None => format!("its process {pid} is silent: {words}"),
+                        None => format!("process {pid} of an agent: {words}"),
                     });
                 }
                 Some((child, News::Gone(words))) => self.gone(child, &words),
@@ -194,7 +195,9 @@ impl Relay {
         }
         match message {
             FromWorker::Offer { version, .. } if version != VERSION => {
-                self.fail(format!("a process speaks version {version} of the protocol"));
+                self.fail(format!(
+                    "a process uses protocol version {version}; {VERSION} is required"
+                ));
             }
             FromWorker::Offer { pid, .. } => {
                 member.pid = pid;
@@ -309,7 +312,7 @@ impl Relay {
         let Some(member) = self.members.get_mut(child as usize) else { return };
         let (counts, missing) = member.takes(report);
         if missing > 0 {
-            self.log(format!("{missing} seconds of one of its processes are missing"));
+            self.log(format!("a process of an agent: {} missing", things(missing, "report")));
         }
         if !counts {
             return;
@@ -387,7 +390,7 @@ impl Relay {
             self.close();
         }
         if self.aborted.is_none() && self.members.iter().all(|member| member.stage == Stage::Lost) {
-            self.aborted = Some("all its processes were lost".into());
+            self.aborted = Some("all processes of the agent were lost".into());
         }
         let (aborted, samples) = (self.aborted.take(), self.samples);
         self.out.push_back(Out::Said(FromWorker::Done { aborted, samples }));

@@ -5,6 +5,8 @@
 
 use std::process::Command;
 
+use stats::grouped::things;
+
 use super::hosts::{self, Host, Way};
 
 /// The relays of a run.
@@ -27,14 +29,17 @@ impl Relays {
                 .map(|host| hosts::one(host.trim(), "--relays"))
                 .collect::<Result<_, _>>()?;
             if hosts.len() > MOST as usize {
-                return Err(format!("--relays names {} machines; it may be {MOST}", hosts.len()));
+                return Err(format!(
+                    "--relays names {} machines; at most {MOST} are allowed",
+                    hosts.len()
+                ));
             }
             return Ok(Self::Ssh(hosts));
         }
         match text.parse() {
             Ok(count) if (1..=MOST).contains(&count) => Ok(Self::Here(count)),
             _ => Err(format!(
-                "--relays {text}: write a number up to {MOST}, or machines like ssh:user@a,user@b:2222"
+                "--relays {text}: expected a number up to {MOST}, or machines like ssh:user@a,user@b:2222"
             )),
         }
     }
@@ -71,11 +76,11 @@ pub(crate) fn divide(way: &Way, count: usize, waiting: &[String]) -> Result<Vec<
         Way::Ssh(hosts) => hosts.len(),
         Way::Nats(_) => waiting.len(),
         Way::Whole(_) => {
-            return Err("-R and -r run the whole plan on each host; --relays is for --fleet".into());
+            return Err("--relays cannot be combined with -R or -r; use it with --fleet".into());
         }
     };
     if all < count {
-        return Err(format!("--relays: {count} relays are more than the {all} machines"));
+        return Err(format!("--relays: {count} relays for {}", things(all as u64, "machine")));
     }
     let part = |number: usize| number * all / count..(number + 1) * all / count;
     let ways = (0..count).map(|number| match way {

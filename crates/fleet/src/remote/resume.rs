@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use engine::Evaluated;
 use serde::{Deserialize, Serialize};
+use stats::grouped::things;
 
 use super::bus::{Agent, Agents};
 use super::carrier::Line;
@@ -155,19 +156,19 @@ pub fn former(notes_path: &Path) -> Result<Former, String> {
     let words = |error: io::Error| format!("{}: {error}", path.display());
     let mut frames = Frames::open(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "{} is not there: the run has ended, or its agents had not begun",
+            "{} does not exist: the run has ended, or its agents had not started",
             path.display()
         ),
         _ => words(error),
     })?;
     let program: Option<String> = frames.next().map_err(words)?;
     if program != Some(super::program()?) {
-        return Err("another build of Throng has begun the run: take that one".into());
+        return Err("another build of Throng started the run; use that build".into());
     }
     let kept: Kept =
         frames.next().map_err(words)?.ok_or_else(|| words(io::ErrorKind::UnexpectedEof.into()))?;
     let notes = Disk::open(notes_path).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => "the run's coordinator still runs".to_owned(),
+        io::ErrorKind::WouldBlock => "the coordinator of the run is still running".to_owned(),
         _ => format!("{}: {error}", notes_path.display()),
     })?;
     Ok(Former { kept, notes, notes_path: notes_path.to_owned() })
@@ -274,7 +275,7 @@ fn by_nats(
     let access = Access::of(&pools.server, nats::env)?;
     let (crew, refused) = nats::take(pools, access, &streams, patience, asked.cancelled, note)?;
     let lines = nats::start(crew, ear)
-        .map_err(|error| format!("the streams to agents cannot be started: {error}"))?;
+        .map_err(|error| format!("cannot start the streams to agents: {error}"))?;
     let lines = lines.into_iter().map(Line::Carried).collect();
     Ok(Reached { lines, refused, early: Vec::new() })
 }
@@ -282,15 +283,15 @@ fn by_nats(
 /// Connects to agents or relays by ssh.
 fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     if hosts.len() != kept.agents.len() {
-        let (had, names) = (kept.agents.len(), hosts.len());
-        return Err(format!("the run had {had} agents, and its command line names {names}"));
+        let (had, names) = (things(kept.agents.len() as u64, "agent"), hosts.len());
+        return Err(format!("the run has {had}, but its command line names {names}"));
     }
-    let bootstrap =
-        Bootstrap::new().map_err(|error| format!("this program cannot be read: {error}"))?;
+    let bootstrap = Bootstrap::new()
+        .map_err(|error| format!("cannot read the file of this program: {error}"))?;
     let lines = (0..).zip(hosts).map(|(number, host)| {
         let bootstrap = bootstrap.of(host).again(&kept.run_of(number))?;
         let line = Piped::start(number, bootstrap.command(host), bootstrap, ear.clone());
-        line.map_err(|error| format!("{host}: ssh cannot be started: {error}"))
+        line.map_err(|error| format!("{host}: cannot start ssh: {error}"))
     });
     lines.collect()
 }
@@ -300,7 +301,7 @@ fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     let lines = (0..).zip(&kept.agents).map(|(number, agent)| {
         let command = relays::here(Some(&kept.run_of(number)));
         let line = Piped::here(number, command, ear.clone());
-        line.map_err(|error| format!("{} cannot be reached: {error}", agent.name))
+        line.map_err(|error| format!("cannot reach {}: {error}", agent.name))
     });
     lines.collect()
 }
@@ -333,17 +334,17 @@ fn by_pipes(
             Err(_) => {}
         }
         if (asked.cancelled)() {
-            return Err("it was interrupted".into());
+            return Err("interrupted".into());
         }
         if told.take_if(|at| Instant::now() > *at).is_some() {
             let of = names.iter().zip(&came).filter(|(_, came)| !**came);
             let of: Vec<&str> = of.map(|(name, _)| name.as_str()).collect();
-            note(&format!("waiting for the answer of {}", of.join(", ")));
+            note(&format!("waiting for an answer from {}", of.join(", ")));
         }
         let now = nanos(clock);
         for (at, line) in lines.iter().enumerate().filter(|(at, _)| !came[*at]) {
             if now - line.last() > SILENCE.as_nanos() as i64 {
-                refused[at] = Some(format!("nothing was heard for {} s", SILENCE.as_secs()));
+                refused[at] = Some(format!("no message for {} s", SILENCE.as_secs()));
             }
         }
         came.iter_mut().zip(&refused).for_each(|(came, refused)| *came |= refused.is_some());

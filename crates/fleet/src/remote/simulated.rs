@@ -38,7 +38,7 @@ impl Shape {
             Ok([labels, samples, seconds]) => {
                 Ok(Self { labels: *labels, samples: *samples, seconds: *seconds })
             }
-            _ => Err("write it like 1000,2,60: labels, samples of each, seconds".into()),
+            _ => Err("expected LABELS,SAMPLES,SECONDS, for example 1000,2,60".into()),
         }
     }
 }

@@ -41,10 +41,10 @@ pub(crate) fn unpack(came: &[u8]) -> Result<Vec<u8>, String> {
                 Decompress::new(false).decompress_vec(bytes, &mut out, FlushDecompress::Finish);
             match status {
                 Ok(Status::StreamEnd) if !out.is_empty() => Ok(out),
-                _ => Err("a piece of a file is broken, or larger than pieces are".into()),
+                _ => Err("a piece of a file is damaged or too large".into()),
             }
         }
-        Some(_) => Err("a piece of a file has an unknown form".into()),
+        Some(_) => Err("a piece of a file has an unknown encoding".into()),
     }
 }
 

@@ -41,7 +41,9 @@ const SELF: &str = "/proc/self/exe";
 /// Returns the hash of this program.
 pub(crate) fn program() -> Result<String, String> {
     let hashed = manifest::hash(SELF.as_ref());
-    hashed.map(|(hash, _)| hash).map_err(|error| format!("this program cannot be read: {error}"))
+    hashed
+        .map(|(hash, _)| hash)
+        .map_err(|error| format!("cannot read the file of this program: {error}"))
 }
 
 impl Bootstrap {
@@ -58,7 +60,7 @@ impl Bootstrap {
     /// Returns the bootstrap for a takeover: the agent works or has worked for this run.
     pub(crate) fn again(self, run: &str) -> Result<Self, String> {
         if !is_run(run) {
-            return Err(format!("{run:?} is no name of a run"));
+            return Err(format!("invalid run name {run:?}"));
         }
         Ok(Self { again: Some(run.to_owned()), ..self })
     }
@@ -103,19 +105,18 @@ impl Bootstrap {
                 THERE => return Ok(()),
                 NEEDED => {
                     let size = self.length.div_ceil(1 << 20);
-                    note(format!(
-                        "{}: the program is not there; it is copied ({size} MiB)",
-                        self.name
-                    ));
+                    note(format!("{}: copying Throng to this machine ({size} MiB)", self.name));
                     copy(to, alive)?;
                 }
                 BROKEN => {
-                    return Err(io::Error::other("the program came otherwise than it was sent"));
+                    return Err(io::Error::other(
+                        "the copied program is damaged: its length or hash is wrong",
+                    ));
                 }
                 _ => {}
             }
         }
-        Err(io::Error::other("the shell there prints too much; the agent was not heard"))
+        Err(io::Error::other("the remote shell prints too much, and no agent started"))
     }
 }
 

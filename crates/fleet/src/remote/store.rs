@@ -63,14 +63,14 @@ impl Store {
         let all = files.iter().fold(0_u64, |all, file| all.saturating_add(file.length));
         if files.len() > MOST_FILES || all > MOST_BYTES {
             return Err(format!(
-                "the plan names {} files of {all} bytes; an agent takes {MOST_FILES} of {MOST_BYTES} at most",
+                "the plan names {} files with {all} bytes; an agent accepts at most {MOST_FILES} files with {MOST_BYTES} bytes",
                 files.len()
             ));
         }
         let mut missing = Vec::new();
         for Named { path, hash, length } in files {
             if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(format!("the hash of {path} is none: {hash:?}"));
+                return Err(format!("invalid hash of {path}: {hash:?}"));
             }
             let kept = |at: &Path| {
                 fs::metadata(at).is_ok_and(|about| about.is_file() && about.len() == *length)
@@ -86,8 +86,8 @@ impl Store {
 
     /// Appends a piece of a file. An empty piece ends the file.
     pub(crate) fn piece(&mut self, hash: &str, bytes: &[u8]) -> Result<(), String> {
-        let words = |error: io::Error| format!("a file of the plan cannot be kept: {error}");
-        let left = self.awaited.get_mut(hash).ok_or("a file came that was not asked for")?;
+        let words = |error: io::Error| format!("cannot store a file of the plan: {error}");
+        let left = self.awaited.get_mut(hash).ok_or("received a file that was not requested")?;
         *left = left
             .checked_sub(bytes.len() as u64)
             .ok_or("a file of the plan is longer than announced")?;
@@ -105,14 +105,14 @@ impl Store {
         self.awaited.remove(hash);
         if !is(&part, hash) {
             let _ = fs::remove_file(&part);
-            return Err("a file of the plan came otherwise than it was sent".into());
+            return Err("a received file of the plan is damaged: its hash is wrong".into());
         }
         fs::rename(&part, self.file(hash)).map_err(words)
     }
 
     /// Creates the folder of a run with its files.
     pub(crate) fn place(&self, run: &str, depth: u32, files: &[Named]) -> Result<Place, String> {
-        let root = self.run(run).ok_or_else(|| format!("{run:?} is no name of a run"))?;
+        let root = self.run(run).ok_or_else(|| format!("invalid run name {run:?}"))?;
         let words = |error: io::Error| format!("the run's folder {}: {error}", root.display());
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(words)?;
         let base = root.join("plan");
@@ -127,7 +127,7 @@ impl Store {
                     continue;
                 }
                 return Err(format!(
-                    "the plan names {path}, which is not the same file on this machine; name it by a path from the plan's folder"
+                    "the plan names {path}, which is missing or different on the agent's machine; use a path relative to the plan's folder"
                 ));
             }
             let to = within(&base, &to)

@@ -258,7 +258,7 @@ pub(crate) fn body(report: &Report) -> Vec<u8> {
 
 /// Deserializes the report in a record's body into an existing snapshot.
 pub(crate) fn report(body: &[u8], mut snapshot: Box<Snapshot>) -> Result<Report, String> {
-    let words = |error| format!("a report is broken: {error}");
+    let words = |error| format!("cannot decode a report: {error}");
     // The fields are in order; the snapshot is the last one.
     let (head, rest) = postcard::take_from_bytes::<Head>(body).map_err(words)?;
     stats::snapshot::read(rest, &mut snapshot).map_err(words)?;

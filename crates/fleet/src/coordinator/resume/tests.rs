@@ -170,7 +170,7 @@ fn workers_that_do_not_end_when_told_to_are_lost() {
     let (mut fleet, _given) = taken([found(0, first(true, &[])), found(1, first(true, &[]))]);
     fleet.stop_now();
     let lost = overdue(&mut fleet);
-    assert_eq!(lost, ["it has not ended 30 s after it was told to end at once"; 2]);
+    assert_eq!(lost, ["it did not end within 30 s after the order to stop at once"; 2]);
     assert_eq!(fleet.workers(), 0);
 }
 
@@ -180,6 +180,6 @@ fn workers_that_do_not_end_after_their_users_are_lost() {
     fleet.end();
     assert!(given.try_iter().any(|(_, order)| matches!(order, ToWorker::End)));
     let lost = overdue(&mut fleet);
-    assert_eq!(lost, ["it has not ended 30 s after its users were through"; 2]);
+    assert_eq!(lost, ["it did not end within 30 s after the order to end"; 2]);
     assert_eq!(fleet.workers(), 0);
 }
