@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(request.sources.global, global);
         for (line, words) in [
             (&["-R", "a", "--fleet", "ssh:b"][..], "both name machines"),
-            (&["-R", "-n"], "is no machine"),
+            (&["-R", "-n"], "invalid machine"),
             (&["-r", "-Jremote_hosts=,"], "need hosts"),
             (&["-R", "a", "--agents", "2"], "need --fleet nats://"),
         ] {

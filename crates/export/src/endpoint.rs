@@ -283,6 +283,6 @@ mod tests {
     fn an_address_that_is_taken_is_told_of() {
         let endpoint = endpoint();
         let error = Endpoint::start(&endpoint.address.to_string()).expect_err("it is taken");
-        assert!(error.contains("name another port"), "{error}");
+        assert!(error.contains("choose another port"), "{error}");
     }
 }

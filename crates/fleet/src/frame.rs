@@ -210,6 +210,6 @@ mod tests {
         assert!(incoming.next::<ToWorker>().is_err());
         let mut incoming = Incoming::default();
         incoming.add(&[1, 0, 0, 0, 99]);
-        assert!(incoming.next::<ToWorker>().unwrap_err().contains("broken"));
+        assert!(incoming.next::<ToWorker>().unwrap_err().contains("decode"));
     }
 }

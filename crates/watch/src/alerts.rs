@@ -233,9 +233,11 @@ mod tests {
             names.iter().map(|name| (name.as_str(), "2026-01-01T00:00:00Z", "Many")).collect();
         let told = firing.add(given(&many), 0);
         assert_eq!(told.len(), MOST + 1);
-        assert!(told[MOST].words.contains("the rest is left out"), "{:?}", told[MOST]);
+        assert!(told[MOST].words.contains("further ones are not shown"), "{:?}", told[MOST]);
         assert_eq!(firing.add(Vec::new(), 1).len(), 0);
-        assert!(read("<html>").is_err_and(|words| words.contains("not that of an Alertmanager")));
+        assert!(
+            read("<html>").is_err_and(|words| words.contains("not a response of Alertmanager"))
+        );
         assert!(read(r#"{"status":"success"}"#).is_err());
         assert_eq!(address("http://a:9093/"), address("http://a:9093"));
     }

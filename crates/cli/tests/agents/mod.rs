@@ -269,5 +269,5 @@ fn a_machine_that_is_not_to_be_had_is_named_and_nothing_starts() {
     assert!(ended.err.contains("No route to host"), "{ended:?}");
     let ended = machines.run(&["run", "plan.jmx", "--fleet", "a,b"]);
     assert_eq!(ended.code, 2, "{ended:?}");
-    assert!(ended.err.contains("write it like ssh:"), "{ended:?}");
+    assert!(ended.err.contains("expected ssh:"), "{ended:?}");
 }

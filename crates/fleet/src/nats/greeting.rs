@@ -125,7 +125,7 @@ mod tests {
         let key = login.key.as_ref().map(Secret::public).expect("a key");
         assert!(key.has_signed(b"abc", &signature) && connect.get("user").is_none());
         let info = Info { nonce: None, ..info };
-        assert!(greeting.json(&info).is_err_and(|words| words.contains("takes no keys")));
+        assert!(greeting.json(&info).is_err_and(|words| words.contains("does not accept keys")));
     }
 
     #[test]

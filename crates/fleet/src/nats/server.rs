@@ -219,17 +219,17 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_without_its_secret() {
         for (text, words) in [
-            ("http://x", "write it like nats://"),
-            ("nats://", "its host is none"),
-            ("nats://a,b", "its host is none"),
-            ("nats://::1", "its host is none"),
-            ("nats://a b", "its host is none"),
+            ("http://x", "expected nats://"),
+            ("nats://", "invalid host"),
+            ("nats://a,b", "invalid host"),
+            ("nats://::1", "invalid host"),
+            ("nats://a b", "invalid host"),
             ("nats://a:0", "invalid port"),
             ("nats://a:x", "invalid port"),
-            ("nats://a/b.c", "no name of a pool"),
-            ("nats://a/>", "no name of a pool"),
-            ("nats://a/b c\r\nPUB x 0", "no name of a pool"),
-            ("nats://a?x", "tls=first only"),
+            ("nats://a/b.c", "invalid pool name"),
+            ("nats://a/>", "invalid pool name"),
+            ("nats://a/b c\r\nPUB x 0", "invalid pool name"),
+            ("nats://a?x", "only tls=first"),
             ("nats://u:secret@a:x", "invalid port"),
         ] {
             let error = Server::read(text).expect_err(text);

@@ -328,7 +328,7 @@ impl Agent {
     /// Returns how often the agent was hired.
     fn hired(&self) -> usize {
         let notes = self.notes.lock().expect("notes");
-        notes.iter().filter(|words| words.contains("it was hired")).count()
+        notes.iter().filter(|words| words.contains("a run has started")).count()
     }
 }
 
@@ -555,7 +555,7 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
         }
     }
     assert_eq!(from_first, 1, "only its own word");
-    assert!(ended.is_some_and(|words| words.contains("too long")));
+    assert!(ended.is_some_and(|words| words.contains("the limit is")));
     assert!(!lines[0].has_ended());
     // Another key means another agent: the hired agent is gone.
     let anew = Liar { key: Secret::new().expect("a key"), ..a1 };

@@ -564,7 +564,7 @@ mod tests {
         let (said, ended) = (Said::new().expect("a thread"), || false);
         let store = Store::at(root.clone()).expect("a folder");
         let prepared = prepare(store, (&said, &ended, "10.0.0.0/8"), &orders);
-        assert!(prepared.is_err_and(|words| words.contains("certain targets only")));
+        assert!(prepared.is_err_and(|words| words.contains("only certain targets")));
         let _ = std::fs::remove_dir_all(root);
     }
 }

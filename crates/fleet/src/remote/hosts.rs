@@ -170,15 +170,15 @@ mod tests {
             ])
         );
         for (text, words) in [
-            ("a,b", "write it like ssh:"),
-            ("ssh:", "is no machine"),
-            ("ssh:a,,b", "is no machine"),
-            ("ssh:-oProxyCommand=x", "is no machine"),
-            ("ssh:me@-x", "is no machine"),
-            ("ssh:a b", "is no machine"),
-            ("ssh:::1", "is no machine"),
-            ("ssh:a:0", "is no port"),
-            ("ssh:a:ssh", "is no port"),
+            ("a,b", "expected ssh:"),
+            ("ssh:", "invalid machine"),
+            ("ssh:a,,b", "invalid machine"),
+            ("ssh:-oProxyCommand=x", "invalid machine"),
+            ("ssh:me@-x", "invalid machine"),
+            ("ssh:a b", "invalid machine"),
+            ("ssh:::1", "invalid machine"),
+            ("ssh:a:0", "invalid port"),
+            ("ssh:a:ssh", "invalid port"),
             ("ssh:a,b,a", "twice"),
         ] {
             let error = hosts(text, 1).expect_err(text);
@@ -210,7 +210,7 @@ mod tests {
             ("", "need hosts"),
             (" , ", "need hosts"),
             ("-o", "-R: \"-o\" is no"),
-            ("a:x", "is no port"),
+            ("a:x", "invalid port"),
         ] {
             assert!(Way::whole(text).is_err_and(|error| error.contains(words)), "{text}");
         }

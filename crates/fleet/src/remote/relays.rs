@@ -127,9 +127,9 @@ mod tests {
             parts.iter().map(names).collect::<Vec<_>>(),
             [vec!["a", "b"], vec!["c", "d", "e"]]
         );
-        assert!(divide(&way, 6, &[]).is_err_and(|words| words.contains("more than the 5")));
+        assert!(divide(&way, 6, &[]).is_err_and(|words| words.contains("6 relays for 5")));
         let whole = Way::whole("a,b").expect("hosts");
-        assert!(divide(&whole, 2, &[]).is_err_and(|words| words.contains("whole plan")));
+        assert!(divide(&whole, 2, &[]).is_err_and(|words| words.contains("cannot be combined")));
         let choice = Choice { agents: Some(5), ..Choice::default() };
         let way = Way::read("nats://x/eu", choice, 2).expect("a pool");
         let waiting: Vec<String> = ["eu1", "eu2", "eu3", "us1", "us2"].map(String::from).into();

@@ -210,7 +210,7 @@ mod tests {
         let mut store = Store::at(root.clone()).expect("a folder");
         let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
         let out = [Named { path: "../../../x".into(), hash: hash.clone(), length: 3 }];
-        assert!(store.piece(&hash, b"abc").is_err_and(|error| error.contains("not asked for")));
+        assert!(store.piece(&hash, b"abc").is_err_and(|error| error.contains("not requested")));
         assert_eq!(store.missing(&out), Ok(vec![hash.clone()]));
         assert!(store.piece(&hash, b"abd").is_ok() && store.piece(&hash, b"").is_err());
         assert_eq!(store.missing(&out), Ok(vec![hash.clone()]), "what is wrong is not kept");

@@ -58,5 +58,5 @@ fn an_agent_without_the_shared_key_is_not_hired() {
         assert!(Instant::now() < end, "no offer");
     }
     let words = hiring.missing();
-    assert!(words.contains("a1 has no key by THRONG_SEAL_KEY"), "{words}");
+    assert!(words.contains("a1 has no shared key (THRONG_SEAL_KEY)"), "{words}");
 }
