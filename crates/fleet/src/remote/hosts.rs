@@ -209,7 +209,7 @@ mod tests {
         for (text, words) in [
             ("", "need hosts"),
             (" , ", "need hosts"),
-            ("-o", "-R: \"-o\" is no"),
+            ("-o", "-R: invalid machine \"-o\""),
             ("a:x", "invalid port"),
         ] {
             assert!(Way::whole(text).is_err_and(|error| error.contains(words)), "{text}");
