@@ -433,7 +433,7 @@ fn a_heading_that_is_unlike_appended_rows_is_told() {
     let words = "the heading of the file has other columns: the rows of this run ";
     assert_eq!(told(&heading, &["a", "b"]), Some(format!("{words}also have b")));
     assert_eq!(told(&heading, &[]), Some(format!("{words}do not have a")));
-    assert_eq!(told(&heading, &["b"]), Some(format!("{words}have b, and not a")));
+    assert_eq!(told(&heading, &["b"]), Some(format!("{words}have b, but not a")));
     let other = told(&heading.replace(',', ";"), &["a"]);
     assert!(other.is_some_and(|words| words.contains("has the delimiter ';'")));
     std::fs::remove_file(&file).unwrap();
