@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report, cut};
 use crate::counter::{Counter, Counters};
-use crate::grouped::{count, things};
+use crate::grouped::things;
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
