@@ -95,9 +95,9 @@ rules! {
     machine_busy = generator: "other programs that fill the generator's machine", "其他程序占满负载机所在的机器";
     files_exhausted = machine: "descriptors gone", "文件描述符用尽";
     workers_lost = machine: "lost worker processes", "工作进程丢失";
-    generator_stalled = machine: "a generator that stood still", "负载机停顿";
+    generator_stalled = machine: "pauses of the generator", "负载机停顿";
     java_pauses = java: "pauses of the generator's Java machine", "负载机 Java 虚拟机的停顿";
-    reading_stopped = reading: "full inboxes", "收件箱已满";
+    reading_stopped = reading: "full message queues", "收件箱已满";
     messages_dropped = reading: "dropped messages", "消息被丢弃";
     unread_growing = reading: "unread data in the generator", "负载机中未读的数据";
     zero_windows = reading: "closed TCP windows", "TCP 零窗口";
@@ -132,16 +132,29 @@ rules! {
     drift = course: "a target that gets slower", "被测系统逐渐变慢";
     step_change = course: "a sudden change of the target", "被测系统突然变化";
     network_loss = network: "lost segments", "网络丢包";
-    bandwidth = network: "a full line", "线路占满";
+    bandwidth = network: "a saturated network", "线路占满";
     constant_load = constant_load: "waiting under a load that does not change", "负载不变时的等待";
     delayed_ack = delayed_ack: "answers held back until an acknowledgement", "等待确认而被延迟的响应";
     too_few_samples = samples: "too few samples", "样本太少";
     circuit_breaker = breaker: "a circuit breaker", "熔断";
-    test_realism = realism: "a test unlike its users", "与真实用户不符的测试";
+    test_realism = realism: "an unrealistic test", "与真实用户不符的测试";
 }
 
 /// Ids of further findings, which are only added if a run has the data for them.
 pub const ADDED: &[&str] = &[series_level::ID, series_moves::ID, java_options::ID];
+
+/// Subjects of the findings in [`ADDED`], in English and Chinese.
+const ADDED_SUBJECTS: &[(&str, (&str, &str))] = &[
+    (series_level::ID, ("a number in answers that stays at a limit", "响应中停在某一上限的数值")),
+    (
+        series_moves::ID,
+        ("a number in answers that moves with the response time", "响应中随响应时间变化的数值"),
+    ),
+    (
+        java_options::ID,
+        ("options of a Java machine that are not in force", "未生效的 Java 虚拟机选项"),
+    ),
+];
 
 /// Applies all rules to a record.
 pub fn verdict(record: &Record) -> Verdict {
@@ -170,7 +183,8 @@ pub fn add_light_run(verdict: &mut Verdict, light: &Record, record: &Record) {
 
 /// Returns the subject of a rule for the list of checks; `None` for an unknown rule.
 pub fn looks_for(id: &str) -> Option<Words> {
-    let rule = ALL.iter().find(|rule| rule.id == id)?;
-    let (en, zh) = rule.looks_for;
+    let rule = ALL.iter().find(|rule| rule.id == id).map(|rule| rule.looks_for);
+    let added = || ADDED_SUBJECTS.iter().find(|(added, _)| *added == id).map(|added| added.1);
+    let (en, zh) = rule.or_else(added)?;
     Some(Words { en: en.into(), zh: zh.into() })
 }

@@ -59,7 +59,7 @@ fn a_finding_has_both_languages_a_page_and_figures() {
                 "{id}: {:?}",
                 finding.evidence
             );
-            assert_eq!(finding.doc, format!("docs/verdict.md#{id}"));
+            assert_eq!(finding.doc, format!("throng explain {id}"));
         }
     }
 }

@@ -32,6 +32,7 @@
 //! | `shim` | a program called jmeter, which falls back to the real JMeter |
 //! | `launcher` | a program in place of java, for tools that start JMeter with java |
 //! | `manual` | shell completions and manual pages, generated from the flags |
+//! | `explain` | sections of the documentation, printed by name |
 //! | `files` | reading untrusted files: no link is followed |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
 //! | `view` | the view of a running test on a terminal |
@@ -54,6 +55,7 @@ mod ctl;
 mod dashboard;
 mod demo;
 mod exit;
+mod explain;
 mod failing;
 mod files;
 mod flags;
@@ -128,6 +130,9 @@ fn main() -> ExitCode {
         let mut args = args;
         args.insert(1, "run".into());
         own(&args)
+    } else if args.len() < 2 {
+        terminal::err(flags::USAGE);
+        Exit::Usage
     } else {
         own(&args)
     };
@@ -183,6 +188,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Fleet(FleetVerb::Up(flags))) => fleet_up::run(&flags),
         Ok(Verb::Fleet(FleetVerb::Resume(flags))) => resume::run(&flags),
         Ok(Verb::Fleet(FleetVerb::Manifest(flags))) => manifest::run(&flags),
+        Ok(Verb::Explain(flags)) => explain::run(flags.name.as_deref()),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),
         Err(error) => match error.kind() {
@@ -190,6 +196,11 @@ fn own(args: &[OsString]) -> Exit {
             _ if !error.use_stderr() => {
                 styled(&error.render());
                 Exit::Ok
+            }
+            // A command that has only subcommands, without one: its help, which is no error message.
+            clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                terminal::err(&error.to_string());
+                Exit::Usage
             }
             _ => refused_line(args, &flags::mistake(&error)),
         },

@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -31,19 +32,168 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// First words of other tools and of everyday speech that are no commands of Throng, and what does that in Throng.
+const OTHER_VERBS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "curl",
+            "wget",
+            "http",
+            "https",
+            "get",
+            "post",
+            "url",
+            "request",
+            "hey",
+            "ab",
+            "wrk",
+            "wrk2",
+            "oha",
+            "bombardier",
+            "vegeta",
+            "siege",
+            "attack",
+            "h2load",
+            "fortio",
+        ],
+        "throng sends the requests of a JMeter plan; throng explain start-here has one for a single address",
+    ),
+    (
+        &["k6", "locust", "gatling", "artillery", "taurus", "bzt", "script", "scenario"],
+        "throng runs JMeter plans (.jmx), no scripts of other tools; throng explain start-here has a first plan",
+    ),
+    (
+        &[
+            "start",
+            "exec",
+            "execute",
+            "go",
+            "launch",
+            "test",
+            "load",
+            "bench",
+            "benchmark",
+            "perf",
+            "plan",
+            "users",
+            "ramp",
+            "begin",
+        ],
+        "throng run PLAN.jmx runs a plan; throng demo shows one without a plan of your own",
+    ),
+    (
+        &["stop", "pause", "resume", "status", "kill", "scale", "set", "end", "abort"],
+        "throng ctl changes a test that runs, as in throng ctl stop",
+    ),
+    (
+        &["validate", "lint", "verify", "dry-run", "debug"],
+        "throng check PLAN.jmx says how each element would run",
+    ),
+    (&["diff", "baseline", "regression"], "throng compare RUN RUN compares two runs"),
+    (
+        &[
+            "analyze", "analyse", "analysis", "diagnose", "why", "summary", "result", "results",
+            "show", "jtl",
+        ],
+        "throng verdict RUN|JTL says what stopped a run; throng report RUN|JTL makes its HTML report",
+    ),
+    (
+        &["html", "dashboard", "generate"],
+        "throng report RUN|JTL makes the HTML report; throng -g FILE -o FOLDER makes JMeter's",
+    ),
+    (
+        &["gui", "ui", "list", "ls", "runs", "history", "browse", "open"],
+        "throng web shows the runs of a folder in a browser; throng run --web shows one that runs",
+    ),
+    (
+        &["server", "serve", "mock", "service", "echo"],
+        "throng target lists the bundled services to test",
+    ),
+    (
+        &[
+            "record", "recorder", "proxy", "capture", "new", "init", "create", "convert", "import",
+            "har",
+        ],
+        "throng makes no plans: record or build them in JMeter; throng explain start-here has a first one",
+    ),
+    (
+        &["max", "limit", "limits", "stress", "breakpoint", "search", "find"],
+        "throng capacity PLAN.jmx finds the largest load at which criteria hold",
+    ),
+    (&["steps", "stages", "scan", "soak"], "throng sweep PLAN.jmx runs a plan at several loads"),
+    (
+        &["doctor", "ulimit", "env", "tune", "info", "machine"],
+        "throng preflight says what this machine can carry",
+    ),
+    (
+        &["rule", "rules", "docs", "doc", "manual", "faq", "code"],
+        "throng explain lists what it can explain",
+    ),
+    (
+        &[
+            "distributed",
+            "remote",
+            "workers",
+            "slave",
+            "master",
+            "cluster",
+            "cloud",
+            "k8s",
+            "kubernetes",
+        ],
+        "throng run PLAN.jmx --fleet ssh:user@a,user@b runs on other machines",
+    ),
+    (
+        &["plugins", "plugin", "jars", "java"],
+        "throng jvm install --plugins fetches jars of plug-ins",
+    ),
+    (
+        &["metrics", "monitor", "prometheus", "influxdb"],
+        "throng run has --watch for hosts and --out for figures",
+    ),
+];
+
 /// True if the first word of a command line is a plan, not a command.
 pub(crate) fn is_plan(word: &OsStr) -> bool {
     word.as_bytes().ends_with(b".jmx")
 }
 
-/// Returns the message about an unknown command, given the names of the existing ones.
+/// Returns the message about an unknown command, given the names of the existing ones. A similar name differs in two
+/// letters at most.
 pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
+    let small = word.to_lowercase();
     let near = nearest(word, verbs.iter().map(String::as_str));
-    let meant = near.map_or_else(
-        || format!("the verbs are {}; throng run PLAN.jmx runs a plan", verbs.join(", ")),
-        |verb| format!("did you mean throng {verb}?"),
-    );
+    let near = near.filter(|verb| strsim::osa_distance(&small, verb) <= 2);
+    let meant = match (other_verb(&small), near) {
+        (Some(help), _) => help.to_owned(),
+        (None, Some(verb)) => format!("did you mean throng {verb}?"),
+        (None, None) => file(word).unwrap_or_else(|| {
+            format!("the verbs are {}; throng run PLAN.jmx runs a plan", verbs.join(", "))
+        }),
+    };
     format!("there is no verb {word}: {meant}")
+}
+
+/// Returns what does the work of another tool's command.
+fn other_verb(word: &str) -> Option<&'static str> {
+    let word = if word.contains("://") { "url" } else { word };
+    OTHER_VERBS.iter().find(|(names, _)| names.contains(&word)).map(|(_, help)| *help)
+}
+
+/// Returns what can be done with a file or a folder that stands in place of a command.
+fn file(word: &str) -> Option<String> {
+    let path = Path::new(word);
+    if path.with_extension("jmx").is_file() && path.extension().is_none() {
+        return Some(format!("did you mean throng run {word}.jmx?"));
+    }
+    let meta = path.metadata().ok()?;
+    Some(if meta.is_dir() {
+        format!(
+            "throng check {word} checks plans, throng verdict {word} says what stopped a run, throng web {word} shows runs"
+        )
+    } else {
+        format!("throng run {word} runs a plan, throng verdict {word} reads a result file")
+    })
 }
 
 /// Returns the message about an unknown option on either command line.

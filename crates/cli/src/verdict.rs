@@ -134,7 +134,7 @@ fn confidence(finding: &Finding, zh: bool) -> &'static str {
 
 /// Wraps a text at a number of columns. Chinese has no spaces: a line can break after any character, and each is two
 /// columns wide.
-fn wrapped(indent: &str, text: &str, width: usize) -> String {
+pub(crate) fn wrapped(indent: &str, text: &str, width: usize) -> String {
     let wide = |c: char| if c >= '\u{2e80}' { 2 } else { 1 };
     let (mut out, mut line, mut column) = (String::new(), String::new(), indent.len());
     let mut word = String::new();

@@ -26,8 +26,7 @@ fn help_and_version_are_no_errors() {
 fn mistakes_in_the_command_line_end_with_2() {
     let program = Program::new();
     for (line, words) in [
-        (&[][..], "help"),
-        (&["fly"], "there is no verb fly"),
+        (&["fly"][..], "there is no verb fly"),
         (&["rnu", "plan.jmx"], "did you mean throng run?"),
         (&["help", "chekc"], "did you mean throng check?"),
         (&["run", "plan.jmx", "--duration", "5"], "\"5\" has no unit"),
@@ -53,6 +52,84 @@ fn mistakes_in_the_command_line_end_with_2() {
         let ended = program.run(line);
         assert_eq!(ended.code, 2, "{line:?}: {ended:?}");
         assert!(ended.err.contains(words), "{line:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn no_command_prints_a_short_usage_that_is_no_error() {
+    let program = Program::new();
+    for line in [&[][..], &["jvm"], &["fleet"], &["mgs"], &["jmeter"]] {
+        let ended = program.run(line);
+        assert_eq!((ended.code, ended.out.as_str()), (2, ""), "{line:?}: {ended:?}");
+        assert!(!ended.err.contains("error:"), "{line:?}: {ended:?}");
+        assert!(ended.err.contains("--help") || ended.err.contains("Commands:"), "{ended:?}");
+    }
+    let usage = program.run(&[]).err;
+    assert!(usage.lines().count() <= 12 && usage.lines().all(|line| line.len() <= 90), "{usage}");
+    for verb in ["demo", "check", "run", "capacity", "compare"] {
+        assert!(usage.contains(&format!("\n  throng {verb} ")), "{verb}: {usage}");
+    }
+}
+
+#[test]
+fn words_of_other_tools_are_answered_by_what_does_that_here() {
+    let program = Program::new();
+    std::fs::create_dir_all(program.path("tests")).expect("a folder");
+    for (word, help) in [
+        ("curl", "throng explain start-here"),
+        ("http://127.0.0.1/", "throng explain start-here"),
+        ("k6", "runs JMeter plans"),
+        ("start", "throng run PLAN.jmx"),
+        ("STOP", "throng ctl stop"),
+        ("chekc", "did you mean throng check?"),
+        ("compair", "did you mean throng compare?"),
+        ("plan", "throng run PLAN.jmx"),
+        ("tests", "throng check tests"),
+        ("capcty", "did you mean throng capacity?"),
+    ] {
+        let ended = program.run(&[word]);
+        assert_eq!(ended.code, 2, "{word}: {ended:?}");
+        assert!(ended.err.contains(help), "{word}: {ended:?}");
+    }
+    // Three letters away is no suggestion.
+    for word in ["complarion", "prefli", "sweepers"] {
+        let ended = program.run(&[word]);
+        assert!(!ended.err.contains("did you mean"), "{word}: {ended:?}");
+    }
+}
+
+#[test]
+fn explain_prints_rules_exit_codes_and_pages_without_the_source_tree() {
+    let program = Program::new();
+    let list = program.run(&["explain"]);
+    assert_eq!(list.code, 0, "{list:?}");
+    for rule in answers::rules::ALL {
+        assert!(
+            list.out.contains(&format!("\n  {:<18} {}", rule.id, rule.looks_for.0)),
+            "{list:?}"
+        );
+    }
+    for (name, words) in [
+        ("rate_limit", "rate_limit\n"),
+        ("rate-limit", "rate_limit\n"),
+        ("6", "The data cannot answer the question."),
+        ("exit-codes", "134  crash"),
+        ("criteria", "--fail"),
+        ("mgs", "secret"),
+    ] {
+        let ended = program.run(&["explain", name]);
+        assert_eq!(ended.code, 0, "{name}: {ended:?}");
+        assert!(ended.out.contains(words), "{name}: {ended:?}");
+        assert!(!ended.out.contains(".md)"), "{name}: {ended:?}");
+    }
+    for (name, words) in [
+        ("rate_limt", "did you mean throng explain rate_limit?"),
+        ("capacity", "throng help capacity"),
+        ("10", "there is nothing named 10"),
+    ] {
+        let ended = program.run(&["explain", name]);
+        assert_eq!(ended.code, 2, "{name}: {ended:?}");
+        assert!(ended.err.contains(words), "{name}: {ended:?}");
     }
 }
 

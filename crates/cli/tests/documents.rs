@@ -146,7 +146,7 @@ fn every_setting_of_a_gateway_is_documented() {
 
 #[test]
 fn every_exit_code_is_documented() {
-    let page = document("running-a-plan.md");
+    let page = document("exit-codes.md");
     let source = include_str!("../src/exit.rs");
     let codes: Vec<_> = source
         .lines()
@@ -156,6 +156,7 @@ fn every_exit_code_is_documented() {
     assert!(codes.len() >= 6, "{codes:?}");
     for code in codes {
         assert!(page.contains(&format!("\n| {code} | ")), "exit code {code} is not in the table");
+        assert!(page.contains(&format!("\n## {code}: ")), "exit code {code} has no section");
     }
 }
 

@@ -34,7 +34,7 @@ fn a_run_begins_its_summary_with_the_verdict() {
     let (verdict, table) = (ended.out.find("Verdict\n"), ended.out.find("Label"));
     assert!(verdict.is_some() && verdict < table, "{ended:?}");
     assert!(ended.out.contains("Too few samples for p99: 15 requests"), "{ended:?}");
-    assert!(ended.out.contains("docs/verdict.md#too_few_samples"), "{ended:?}");
+    assert!(ended.out.contains("throng explain too_few_samples"), "{ended:?}");
 }
 
 #[test]

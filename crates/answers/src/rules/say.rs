@@ -34,7 +34,7 @@ pub(crate) fn found(
         evidence: Vec::new(),
         exonerates: Vec::new(),
         advice: words!("", ""),
-        doc: format!("docs/verdict.md#{id}"),
+        doc: format!("throng explain {id}"),
         explains: &[],
     }
 }

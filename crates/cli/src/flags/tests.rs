@@ -80,7 +80,7 @@ fn refused(line: &[&str]) -> String {
 #[test]
 fn verbs_that_are_nearly_right_are_named() {
     for (word, verb) in
-        [("rnu", "run"), ("chekc", "check"), ("preflite", "preflight"), ("jmv", "jvm")]
+        [("rnu", "run"), ("chekc", "check"), ("preflght", "preflight"), ("jmv", "jvm")]
     {
         assert_eq!(
             refused(&[word]),

@@ -24,7 +24,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with(PREFIX)) {
         if !PROPERTIES.iter().any(|(name, _)| prop.name == format!("{PREFIX}{name}")) {
             let message = format!("{} is no property of RPC Gateway Security", prop.name);
-            ctx.warn(id, "unknown-property", message, "docs/mgs.md lists them");
+            ctx.warn(id, "unknown-property", message, "throng explain mgs lists them");
         }
     }
     let Some(gateway) = compile(ctx, id) else { return };

@@ -343,7 +343,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with("throng.websocket.")) {
         if !heartbeat_knows(&prop.name) && !hold::knows(&prop.name) {
             let message = format!("{} is no property of a heartbeat or a hold", prop.name);
-            ctx.warn(id, "unknown-property", message, "docs/websocket.md lists them");
+            ctx.warn(id, "unknown-property", message, "throng explain websocket lists them");
         }
     }
 }

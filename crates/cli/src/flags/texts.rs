@@ -1,0 +1,104 @@
+//! Longer texts of the help: the description of the program, examples and exit codes.
+
+pub(super) const ABOUT: &str = "\
+Runs JMeter plans natively. Two command lines do the same:
+
+  throng run PLAN.jmx -l out.jtl -Jusers=50      Throng's own, with verbs
+  throng -n -t PLAN.jmx -l out.jtl -Jusers=50    JMeter's, for existing scripts";
+
+/// Text that `throng` without arguments prints.
+pub(crate) const USAGE: &str = "\
+throng runs load tests from JMeter plans (.jmx) and says what limits the target.
+
+  throng demo                      run a bundled example, without a plan
+  throng check PLAN.jmx            list the elements of a plan that cannot run
+  throng run PLAN.jmx              run a plan
+  throng capacity PLAN.jmx --fail 'p95 < 500ms' --fail 'error% < 1'
+                                   find the largest load at which criteria hold
+  throng compare RUN RUN           compare two runs
+
+throng --help lists all commands; throng explain start-here is a first test in ten minutes.
+";
+
+pub(super) const AFTER: &str = "\
+Examples:
+  throng demo                                  run a bundled plan against a bundled service
+  throng check plan.jmx                        which elements run natively, and which do not
+  throng check plans/ --junit tests.xml        the same of all plans of a folder, a line for each
+  throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
+  throng run plan.jmx --json > summary.json    the summary as JSON, for programs
+  throng -n -t plan.jmx -l out.jtl -f          JMeter's command line; throng help run has its options
+
+JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work with both, as do all long options of
+throng run: --json, --quiet, --runs FOLDER, --workers N, ...
+
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 4 a criterion was not met, 5 run aborted, 6 undecided: the data cannot say, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted. throng explain 6 says more of one.";
+
+pub(super) const RUN_EXAMPLES: &str = "\
+Examples:
+  throng run plan.jmx -Jusers=50 -l out.jtl
+  throng run plan.jmx --users 200 --ramp 30s --hold 5m     200 users, whatever the plan says
+  throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
+  throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 1' --junit tests.xml
+  throng run plan.jmx --jtl --workers 4
+  throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
+
+pub(super) const SWEEP_EXAMPLES: &str = "\
+Examples:
+  throng sweep plan.jmx --users 10,50,100,200,500,1000
+  throng sweep plan.jmx --rps 100,200,400,800 --precision 1% --at-most 2m -Jhost=10.0.0.5
+  throng sweep plan.jmx --users 1,10,100 -- --workers 2      options of throng run stand behind --
+
+Exit codes: 0 all points were run, 2 usage, 3 plan not runnable, 5 a run failed, 130 ended by you (what there is is shown).";
+
+pub(super) const CAPACITY_EXAMPLES: &str = "\
+Examples:
+  throng capacity plan.jmx --fail 'p99 < 2s' --fail 'error% = 0'
+  throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms' --fail 'error% < 1'
+
+Exit codes: 0 an answer was found, 2 usage, 3 plan not runnable, 4 not even the lightest load meets the criteria, 5 a run failed,
+8 no answer because the generator did not keep up with the lightest load, 130 ended by you (the bounds so far are shown).";
+
+pub(super) const COMPARE_EXAMPLES: &str = "\
+Examples:
+  throng compare runs/plan-1 runs/plan-2
+  throng compare old.jtl new.jtl --fail-if 'p95 > +5%' --fail-if 'error% > +0.1%'
+  throng compare --plan a.jmx --plan b.jmx --repeat 3 --users 50 --duration 2m
+
+Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed,
+6 the runs cannot decide a change of --fail-if, 130 ended by you.";
+
+pub(super) const CTL_EXAMPLES: &str = "\
+Requests:
+  users N, users +N, users -N   so many users from now on; those that go end after their sample in flight
+  rps R, rps +R, rps -R         so many starts per second from now on, of a test with --rps
+  pause, resume                 no sample begins; all goes on
+  stop, stop --now              ends the test as Ctrl-C does once, or twice
+  mark TEXT                     a line in the test's record
+  status                        users and requests so far
+
+Examples:
+  throng ctl users +10
+  throng ctl runs/20260101-120000-plan rps 500
+  throng ctl mark 'cache cleared'";
+
+pub(super) const AGENT_EXAMPLES: &str = "\
+Credentials come from the environment: THRONG_NATS_CREDS, or THRONG_NATS_USER and THRONG_NATS_PASSWORD; THRONG_NATS_CA.
+
+Examples:
+  throng fleet up
+  throng agent --nats nats://127.0.0.1:4222 --name a1
+  throng run plan.jmx --fleet nats://127.0.0.1:4222 --agents 1";
+
+pub(super) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  throng completions bash > /etc/bash_completion.d/throng
+  throng completions zsh > ~/.zfunc/_throng
+  throng completions fish > ~/.config/fish/completions/throng.fish";
+
+pub(super) const WEB_EXAMPLES: &str = "\
+Examples:
+  throng web                               the runs in the folder runs; prints a link for you, and one that only reads
+  throng web /data/runs --listen 8080      at a port of your choice, on this machine alone
+
+Exit codes: 0 ended by you, 2 usage.";
