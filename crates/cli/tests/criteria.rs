@@ -223,7 +223,13 @@ fn mistakes_in_criteria_are_sentences() {
     for (text, words) in [
         ("p99", "there is no comparison"),
         ("p99 < 500", "has no unit"),
-        ("speed < 5", "figures are mean"),
+        ("speed < 5", "unknown metric speed: use mean"),
+        ("p(95) < 500", "500 has no unit: write 500ms"),
+        ("http_req_duration < 5s", "unknown metric http_req_duration: write p95"),
+        ("errors < 1%", "write error%"),
+        ("http_req_failed < 0.01", "write error%, the share"),
+        ("latency < 5s", "write p95"),
+        ("95th < 5s", "unknown metric 95th: write p95"),
         ("p95 > +5%", "throng compare"),
     ] {
         for option in ["--fail", "--abort-if"] {

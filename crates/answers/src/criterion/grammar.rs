@@ -3,13 +3,15 @@
 //! A limit that no run can meet, or that is outside of the figure's range, is refused: it is a mistake and would decide
 //! nothing. Errors are sentences for the user.
 
+mod elsewhere;
+
 use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Criterion, Figure, Limit, OfSeries, Op, Stat, Times};
 use crate::time;
 
-const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%, and series.NAME.mean, .min and .max";
+const FIGURES: &str = "mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%, or series.NAME.mean, .min or .max";
 
 const ONE_EACH: &str =
     "this is more than one criterion: give each with an option, or in a list, of its own";
@@ -193,15 +195,18 @@ fn figure(text: &str) -> Result<Figure, String> {
         "errors" => other(Figure::Errors),
         "error%" | "errors%" => other(Figure::ErrorShare),
         "check%" | "checks%" => other(Figure::CheckShare),
-        "" => Err(format!("there is no figure before the comparison: {FIGURES}")),
+        "" if times.is_some() => {
+            Err(format!("unknown metric {0}: write {0} p95, mean or max", text.trim()))
+        }
+        "" => Err(format!("there is no metric before the comparison: use {FIGURES}")),
         _ => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
             Some(percent) if percent > 0.0 && percent < 100.0 => time(Stat::Percentile(percent)),
             _ => {
-                let shares = ["error%", "errors%", "check%", "checks%"];
-                let share = shares.iter().find(|share| share.strip_suffix('%') == Some(&*name));
-                let hint = share.map(|share| format!("did you mean {share}? The "));
-                let hint = hint.unwrap_or_default();
-                Err(format!("{:?} is no figure: {hint}{FIGURES}", text.trim()))
+                let text = text.trim();
+                Err(match elsewhere::meant(&name) {
+                    Some(words) => format!("unknown metric {text}: write {words}"),
+                    None => format!("unknown metric {text}: use {FIGURES}"),
+                })
             }
         },
     }
@@ -233,12 +238,15 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
         _ => Err(format!("{text:?} is no number")),
     };
     match figure {
+        Figure::Time(..) if text != "0" && text.parse::<f64>().is_ok() => {
+            Err(format!("{text} has no unit: write {text}ms"))
+        }
         Figure::Time(..) => Ok(Limit::Absolute(time::parse(text)?.as_secs_f64() * 1000.0)),
         Figure::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
         Figure::ErrorShare | Figure::CheckShare => number(text.strip_suffix('%').unwrap_or(text)),
-        Figure::Errors if text.ends_with('%') => {
-            Err(format!("{text:?} is no number of errors; for a share write error%"))
-        }
+        Figure::Errors if text.ends_with('%') => Err(format!(
+            "{text} is a share, and errors is a number: write error% in place of errors"
+        )),
         Figure::Count | Figure::Errors | Figure::Series(_) => number(text),
     }
 }
@@ -317,11 +325,12 @@ mod tests {
         for (text, words) in [
             ("p99", "there is no comparison"),
             ("p99 < ", "there is no value"),
-            ("p99 < 500", "has no unit"),
-            ("p100 < 5s", "is no figure"),
+            ("p99 < 500", "500 has no unit: write 500ms"),
+            ("p(95) < 500", "500 has no unit: write 500ms"),
+            ("p100 < 5s", "unknown metric p100: use mean"),
             ("p99 <> 5s", "is no comparison"),
-            ("speed > 5", "figures are mean"),
-            ("< 5", "there is no figure"),
+            ("speed > 5", "unknown metric speed: use mean"),
+            ("< 5", "there is no metric"),
             ("rate > many", "is no number"),
             ("series.load < 5", "is no figure of a series: write series.NAME.mean"),
             ("series.load.p95 < 5", "is no figure of a series"),
@@ -339,7 +348,7 @@ mod tests {
             ("p95 < -101%", "nothing falls by more than 100%"),
             ("service rate > 5", "is not of times"),
             ("cheks% > 99", "error%, checks%"),
-            ("checks%() > 99", "is no figure"),
+            ("checks%() > 99", "unknown metric checks%()"),
             ("checks%(A) > 99 for label B", "is not understood"),
             ("p99 < 5s for Login", "write for label NAME"),
             ("p99 < 5s for label", "there is no name"),
@@ -347,8 +356,9 @@ mod tests {
             ("p99 < 5 msec", "\"5msec\" is no time"),
             ("p99 < 5s and error% < 1", "this is more than one criterion"),
             ("p99 < 5s, error% < 1", "this is more than one criterion"),
-            ("checks > 99", "is no figure: did you mean checks%? The figures are mean"),
-            ("errors < 1%", "is no number of errors; for a share write error%"),
+            ("checks > 99", "unknown metric checks: write checks%"),
+            ("errors < 1%", "1% is a share, and errors is a number: write error%"),
+            ("response time < 5s", "unknown metric response time: write response time p95"),
             ("p99 < 5s please", "\"please\" is not understood"),
             ("p99 < 5s over 1s over 2s", "\"over\" is not understood"),
         ] {
