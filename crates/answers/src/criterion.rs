@@ -439,6 +439,7 @@ impl Display for Criterion {
         }
         write!(f, "{} {} {}", self.figure.name(), self.op.sign(), self.limit_text())?;
         if let Some(label) = &self.label {
+            let label = record::mask::urls(label);
             let quoted = label.contains(" over ") || label.contains('"');
             if quoted {
                 write!(f, " for label {label:?}")?;

@@ -113,21 +113,26 @@ const NO_RESULT: Tag = ("error", "no result");
 
 /// Formats a passed JUnit test with a note.
 fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
-    let (name, words) = (escaped(name), escaped(words));
+    let (name, words) = (masked(name), masked(words));
     let text = format!(
         "    <testcase classname=\"throng\" name=\"{name}\" time=\"{seconds}\">\n      <system-out>{words}</system-out>\n    </testcase>\n"
     );
     (text, None)
 }
 
+/// Returns a text for XML, with secrets masked.
+fn masked(text: &str) -> String {
+    escaped(&record::mask::urls(text))
+}
+
 /// Formats a JUnit test, with its result if it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {
     let mut out =
-        format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", escaped(name));
+        format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", masked(name));
     match result {
         None => out.push_str("/>\n"),
         Some(((tag, kind), words)) => {
-            let words = escaped(words);
+            let words = masked(words);
             let _ = write!(
                 out,
                 ">\n      <{tag} type=\"{kind}\" message=\"{words}\">{words}</{tag}>\n    </testcase>\n"

@@ -611,7 +611,8 @@ impl Ending<'_> {
         let frame = progress.now().frame;
         let summary = summary
             .of_assertions(totals, frame.has_assertions())
-            .with_series(totals, frame.series());
+            .with_series(totals, frame.series())
+            .with_texts(|text| record::mask::urls(text).into_owned());
         let dropped = totals.counters.get(Counter::RowsDropped);
         if dropped > 0 {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");

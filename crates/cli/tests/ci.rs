@@ -242,3 +242,21 @@ fn no_command_is_left_out() {
     assert_eq!(of, [2, 1, 1, 2, 1, 1]);
     assert_eq!(commands.count(), of.iter().sum::<usize>());
 }
+
+#[test]
+fn secrets_in_names_of_samplers_are_in_no_file_of_the_result() {
+    let program = Program::new();
+    let plan = program::PLAN.replace("\"Sleep\"", "\"GET /x?token=hu5h of bob:hu5h@db.internal\"");
+    program.write("plan.jmx", &plan);
+    let label = "error% < 1 for label GET /x?token=hu5h of bob:hu5h@db.internal";
+    let line = ["run", "plan.jmx", "--junit", "t.xml", "--markdown", "s.md", "--fail", label];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let folder = program.run_folder();
+    let of_folder = ["summary.txt", "summary.json", "report.html"]
+        .map(|name| std::fs::read_to_string(folder.join(name)).expect(name));
+    let texts = [ended.out, program.read("t.xml"), program.read("s.md")];
+    for text in texts.iter().chain(&of_folder) {
+        assert!(text.contains("token=***") && !text.contains("hu5h"), "{text}");
+    }
+}

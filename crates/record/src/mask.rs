@@ -139,26 +139,59 @@ pub fn url(url: &str) -> String {
     out
 }
 
-/// Masks the secrets of all URLs in a text.
+/// Masks the secrets of all URLs in a text, of paths and forms without a scheme (`/x?token=1`), of `token=1`, and the
+/// user and password of `user:password@host`.
 pub fn urls(text: &str) -> Cow<'_, str> {
-    if !text.contains("://") {
+    if !text.contains(['=', '@']) {
         return Cow::Borrowed(text);
     }
+    let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let is_scheme = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
-        let start = rest[..at]
-            .rfind(|char| !is_scheme(char))
-            .map_or(0, |last| last + rest[last..].chars().next().map_or(1, char::len_utf8));
-        let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
-        let end = rest[at..].find(is_end).map_or(rest.len(), |length| at + length);
-        out.push_str(&rest[..start]);
-        out.push_str(&url(&rest[start..end]));
-        rest = &rest[end..];
+    for part in text.split_inclusive(is_end) {
+        let word = part.trim_end_matches(is_end);
+        out.push_str(&masked_word(word));
+        out.push_str(&part[word.len()..]);
     }
-    out.push_str(rest);
-    Cow::Owned(out)
+    if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
+}
+
+/// Masks the secrets of a word without blanks and quotes.
+fn masked_word(word: &str) -> Cow<'_, str> {
+    if let Some(at) = word.find("://") {
+        let is_scheme = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
+        let start = word[..at]
+            .rfind(|char| !is_scheme(char))
+            .map_or(0, |last| last + word[last..].chars().next().map_or(1, char::len_utf8));
+        return format!("{}{}", &word[..start], url(&word[start..])).into();
+    }
+    if word.contains(['?', '&']) {
+        return url(word).into();
+    }
+    if let Some((name, _)) = word.split_once('=').filter(|(name, _)| is_secret(name)) {
+        return format!("{name}={MASK}").into();
+    }
+    match word.split_once('@') {
+        Some((before, host)) if is_user(before) && is_host(host) => format!("{MASK}@{host}").into(),
+        _ => word.into(),
+    }
+}
+
+/// True if a text before an `@` is a user with a password.
+fn is_user(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|char| char.is_alphanumeric() || "._-+%".contains(char))
+    };
+    text.split_once(':').is_some_and(|(user, password)| is_name(user) && !password.is_empty())
+}
+
+/// True if a text begins with the name or address of a host, which may have a port and a path.
+fn is_host(text: &str) -> bool {
+    let host = text.split(['/', ':', '?']).next().unwrap_or_default();
+    let is_name = |char: char| char.is_ascii_alphanumeric() || ".-".contains(char);
+    (host == "localhost" || host.contains('.') || text.contains(':'))
+        && !host.is_empty()
+        && host.chars().all(is_name)
 }
 
 /// Masks a line of a plan, or a text about one: the secrets of its URLs and the values of secret properties.
@@ -416,6 +449,14 @@ mod tests {
                 "ü\u{a0}https://h/?pw=*** \"ws://h/?sig=***\"",
             ),
             ("://", "://"),
+            ("GET /x?token=1&n=2 of a shop", "GET /x?token=***&n=2 of a shop"),
+            ("login token=1", "login token=***"),
+            ("unknown host bob:pw@db.internal:5432", "unknown host ***@db.internal:5432"),
+            ("index 19: http://[bob:pw@127.0.0.1]:80/", "index 19: http://***@127.0.0.1]:80/"),
+            (
+                "status code=500, a@b.example, java.lang.Object@1f",
+                "status code=500, a@b.example, java.lang.Object@1f",
+            ),
         ] {
             assert_eq!(urls(text), expected);
         }

@@ -131,6 +131,22 @@ pub struct Generator {
     pub rss_peak: u64,
 }
 
+impl Summary {
+    /// Applies a function to all texts that come from samples: labels and messages of errors.
+    pub fn with_texts(mut self, of: impl Fn(&str) -> String) -> Self {
+        let labels = self.aggregate.lines.iter_mut().map(|line| &mut line.label);
+        let checked = self.checks.iter_mut().flat_map(|checks| &mut checks.labels);
+        let errors = self
+            .errors
+            .iter_mut()
+            .flat_map(|error| [&mut error.code, &mut error.message, &mut error.first_label]);
+        for text in labels.chain(checked.map(|of| &mut of.label)).chain(errors) {
+            *text = of(text);
+        }
+        self
+    }
+}
+
 impl Spread {
     /// `max` is in nanoseconds; percentiles are limited to it.
     pub fn new(hist: &Hist, max: u64) -> Self {

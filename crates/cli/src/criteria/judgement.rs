@@ -121,7 +121,7 @@ impl Judgement {
 fn data(judged: &Judged) -> Value {
     json!({
         "criterion": judged.criterion.to_string(),
-        "label": judged.criterion.label,
+        "label": judged.criterion.label.as_deref().map(record::mask::urls),
         "value": judged.value,
         "shown": judged.criterion.shown(judged.value),
         "holds": judged.outcome.is_met(),
