@@ -121,6 +121,7 @@ fn main() -> ExitCode {
     if first == "worker" {
         return worker().into();
     }
+    stats::jtl::source::on_wait(|line| terminal::err(&format!("{line}\n")));
     // Throng's own commands are words. A line that starts with an option is JMeter's, except for the options that both
     // have.
     let exit = if first.as_bytes().starts_with(b"-") && first != "--help" && first != "-V" {

@@ -658,6 +658,27 @@ fn users_that_are_refused_without_end_are_told_once_while_they_go_on() {
     let mut told = 0;
     for line in lines.map_while(Result::ok) {
         if line.contains("failed (") && line.contains(" and 2 users go on without a pause: ") {
+#[test]
+fn reading_a_silent_pipe_says_what_it_waits_for() {
+    let program = Program::new();
+    assert_eq!(program.shell("mkfifo pipe").code, 0);
+    let row = "timeStamp,elapsed,label,success\\n1700000000000,5,a,true\\n";
+    for (line, words) in [
+        ("exec $0 verdict pipe", "the pipe pipe: waiting for a program that writes to it"),
+        ("exec $0 verdict - < pipe", "standard input: waiting for the first bytes"),
+    ] {
+        // The rows are written when the line is there.
+        let writes = format!(
+            "exec 3<> pipe; ( {line} 3>&- ) 2> err & n=0; until grep -q waiting err || [ $n = 600 ]; do sleep 0.1; n=$((n+1)); done; printf '{row}' > pipe; exec 3>&-; wait; cat err >&2"
+        );
+        let writes =
+            if line.contains('<') { writes } else { writes.replace("exec 3<> pipe; ", "") };
+        let ended = program.shell(&writes);
+        assert!(ended.err.contains(words) && ended.out.contains("1 request"), "{ended:?}");
+        assert_eq!(ended.err.matches("waiting for").count(), 1, "{ended:?}");
+    }
+}
+
             told += 1;
             signal(&child, rustix::process::Signal::INT);
         }

@@ -5,13 +5,29 @@ use std::fs::{self, File};
 use std::io::{Cursor, Error, ErrorKind, IsTerminal, Read, Result};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// The path that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 /// Time limit for a writer to open a named pipe.
 const WRITER: Duration = Duration::from_secs(10);
+/// Time without a byte after which the caller of [`on_wait`] is told what is waited for.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Size of the first read from a stream in bytes.
+const FIRST: usize = 64 << 10;
+
+/// Receives a line that says what reading waits for.
+type Tell = fn(&str);
+
+static TELL: OnceLock<Tell> = OnceLock::new();
+
+/// Sets the function that is called once for each stream from which no byte came within three seconds. Only the first
+/// call has an effect.
+pub fn on_wait(tell: Tell) {
+    let _ = TELL.set(tell);
+}
 
 /// The bytes of a result file.
 pub struct Source(Box<dyn Read + Send>);
@@ -30,7 +46,7 @@ impl Source {
             if input.is_terminal() {
                 return Err(refused("standard input is a terminal: pipe a result file into it"));
             }
-            return Ok(Self(Box::new(input)));
+            return Ok(Self(first_bytes("standard input", move || Ok(Box::new(input) as Stream))?));
         }
         let about = fs::metadata(path)?;
         let kind = about.file_type();
@@ -38,7 +54,10 @@ impl Source {
             return Ok(Self(Box::new(File::open(path)?)));
         }
         if kind.is_fifo() {
-            return Ok(Self(Box::new(pipe(path)?)));
+            let owned = path.to_owned();
+            let name = format!("the pipe {}", path.display());
+            let open = move || File::open(owned).map(|file| Box::new(file) as Stream);
+            return Ok(Self(first_bytes(&name, open)?));
         }
         Err(refused(match kind {
             _ if kind.is_dir() => "it is a folder, not a result file",
@@ -71,14 +90,62 @@ pub fn is_stream(path: &Path) -> bool {
         || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
 }
 
-/// Opens a named pipe. Opening waits for a writer.
-fn pipe(path: &Path) -> Result<File> {
+type Stream = Box<dyn Read + Send>;
+
+/// Progress of the thread that opens a stream.
+enum Step {
+    Opened,
+    /// The first bytes, and the stream behind them.
+    First(Result<(Vec<u8>, Stream)>),
+}
+
+/// Opens a stream and waits for its first bytes. Opening a named pipe waits for a writer.
+fn first_bytes(
+    name: &str,
+    open: impl FnOnce() -> Result<Stream> + Send + 'static,
+) -> Result<Stream> {
     let (send, receive) = mpsc::channel();
-    let owned = path.to_owned();
-    std::thread::spawn(move || send.send(File::open(owned)));
-    receive.recv_timeout(WRITER).unwrap_or_else(|_| {
-        Err(Error::new(ErrorKind::TimedOut, "it is a pipe that no program writes to"))
-    })
+    std::thread::spawn(move || {
+        let first = open().and_then(|mut stream| {
+            let _ = send.send(Step::Opened);
+            let mut bytes = vec![0; FIRST];
+            let n = loop {
+                match stream.read(&mut bytes) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    read => break read?,
+                }
+            };
+            bytes.truncate(n);
+            Ok((bytes, stream))
+        });
+        let _ = send.send(Step::First(first));
+    });
+    let (begin, mut is_told, mut is_open) = (Instant::now(), false, false);
+    loop {
+        let until = match (is_told, is_open) {
+            (false, _) => SILENCE,
+            (true, false) => WRITER,
+            (true, true) => Duration::MAX,
+        };
+        match receive.recv_timeout(until.saturating_sub(begin.elapsed())) {
+            Ok(Step::Opened) => is_open = true,
+            Ok(Step::First(first)) => {
+                let (bytes, rest) = first?;
+                return Ok(Box::new(Cursor::new(bytes).chain(rest)));
+            }
+            Err(RecvTimeoutError::Timeout) if !is_told => {
+                is_told = true;
+                let what = if is_open { "the first bytes" } else { "a program that writes to it" };
+                if let Some(tell) = TELL.get() {
+                    tell(&format!("{name}: waiting for {what}"));
+                }
+            }
+            Err(_) => {
+                let why = "it is a pipe that no program writes to";
+                return Err(Error::new(ErrorKind::TimedOut, why));
+            }
+        }
+    }
 }
 
 fn refused(why: &str) -> Error {
