@@ -162,6 +162,16 @@ fn each_result_file_is_told_that_has_other_columns_than_its_new_rows() {
         let ended = program.run(&[verb, &["-Jmade=c.csv"]].concat());
         assert!(!ended.err.contains("rows are appended"), "{ended:?}");
     }
+    // Two listeners of one plan have one new file.
+    let other = listener("Other", "new.csv").replace("<success>true</success>", "");
+    let both = [listener("SimpleDataWriter", "new.csv"), listener("StatVisualizer", "new.csv")];
+    for (more, is_told) in [(String::new(), false), (other, true)] {
+        let plan = program::PLAN.replace("<!--more-->", &(both.concat() + &more));
+        program.write("listener.jmx", &plan);
+        let ended = program.run(&["run", "listener.jmx", "-f"]);
+        let words = "new.csv: two listeners write rows with different columns into it: the rows of the second do not have success; give one of them another file";
+        assert_eq!(ended.err.contains(words), is_told, "{ended:?}");
+    }
 }
 
 #[test]
@@ -649,16 +659,6 @@ fn pipes_that_nobody_reads_or_writes_are_refused() {
 }
 
 #[test]
-fn users_that_are_refused_without_end_are_told_once_while_they_go_on() {
-    let program = Program::new();
-    program.write("refused.jmx", program::ASKING);
-    let load = ["-Jport=1", "-Jloops=-1", "-Jusers=2", "--duration", "50s"];
-    let mut child = program.start(&[&["run", "refused.jmx"][..], &load].concat());
-    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-    let mut told = 0;
-    for line in lines.map_while(Result::ok) {
-        if line.contains("failed (") && line.contains(" and 2 users go on without a pause: ") {
-#[test]
 fn reading_a_silent_pipe_says_what_it_waits_for() {
     let program = Program::new();
     assert_eq!(program.shell("mkfifo pipe").code, 0);
@@ -679,6 +679,16 @@ fn reading_a_silent_pipe_says_what_it_waits_for() {
     }
 }
 
+#[test]
+fn users_that_are_refused_without_end_are_told_once_while_they_go_on() {
+    let program = Program::new();
+    program.write("refused.jmx", program::ASKING);
+    let load = ["-Jport=1", "-Jloops=-1", "-Jusers=2", "--duration", "50s"];
+    let mut child = program.start(&[&["run", "refused.jmx"][..], &load].concat());
+    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let mut told = 0;
+    for line in lines.map_while(Result::ok) {
+        if line.contains("failed (") && line.contains(" and 2 users go on without a pause: ") {
             told += 1;
             signal(&child, rustix::process::Signal::INT);
         }

@@ -30,7 +30,7 @@ mod xml;
 
 pub use columns::{Assertions, Columns, DelimiterError, TimestampFormat};
 pub use element::{Detail, END, Finding, Http};
-pub use heading::unlike_rows;
+pub use heading::{unlike_columns, unlike_rows};
 pub use pattern::Pattern;
 pub use row::Row;
 pub use whole::Form;

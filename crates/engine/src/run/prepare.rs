@@ -18,7 +18,7 @@ use plan::number::Setting;
 use plan::plan::{ControllerKind, Group, Listener, ListenerKind, LoopCount, Plan};
 use plan::state::{Memory, RunState};
 use plan::vars::{Initial, VarId, Vars};
-use stats::jtl::{Columns, unlike_rows};
+use stats::jtl::{Columns, unlike_columns, unlike_rows};
 
 use crate::java::Early;
 use crate::reports::line::Line;
@@ -152,7 +152,7 @@ pub fn create_results(
 }
 
 /// Returns a warning for each existing result file with a heading that does not match the columns of the appended
-/// rows. Checks the result files of the command line and of the plan's listeners.
+/// rows, and for each file into which two listeners write different columns. Checks the result files of the command line and of the plan's listeners.
 pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> Vec<String> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let names: Vec<&str> = settings.results.sample_variables.iter().map(|name| &**name).collect();
@@ -165,8 +165,19 @@ pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> 
     let of_plan = plan.listeners.iter().map(has_name).zip(of_plan);
     let of_plan = of_plan.filter_map(|(is_fixed, file)| Some((is_fixed, file?)));
     let of_line = roots(plan, &options.results).into_iter().map(|file| (true, file));
+    let files: Vec<(bool, ResultFile)> = of_line.chain(of_plan).collect();
     let mut told: Vec<String> = Vec::new();
-    for (is_fixed, file) in of_line.chain(of_plan) {
+    for (at, (_, file)) in files.iter().enumerate() {
+        let same = files[..at].iter().find(|(_, other)| other.path == file.path);
+        let Some((_, other)) = same else { continue };
+        if let Some(words) = unlike_columns(&other.columns, &file.columns, &names) {
+            told.push(format!(
+                "{}: two listeners write rows with different columns into it: {words}; give one of them another file",
+                file.path.display()
+            ));
+        }
+    }
+    for (is_fixed, file) in files {
         let Some(words) = unlike_rows(&file.path, &file.columns, &names) else { continue };
         // `-f` does not delete a file with an expression as its name.
         let how = if is_fixed { " with -f" } else { "" };

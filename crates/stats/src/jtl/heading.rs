@@ -66,6 +66,14 @@ impl Heading {
         Self { delimiter: delimiter.unwrap_or(made.delimiter), ..made }
     }
 
+    /// Returns the heading of rows with these columns and variables.
+    fn of_columns(columns: &Columns, variables: &[&str]) -> Option<Self> {
+        let mut line = Vec::new();
+        columns.header(variables, &mut line);
+        let cells = split(line.trim_ascii_end(), columns.delimiter)?;
+        Some(Self::made(&cells, columns.delimiter))
+    }
+
     /// Reads the first line of a file; `None` if it is not a heading.
     fn of_file(path: &Path, preferred: u8) -> Option<Self> {
         let mut line = Vec::new();
@@ -86,29 +94,46 @@ pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option
         return None;
     }
     let found = Heading::of_file(path, columns.delimiter)?;
-    let mut line = Vec::new();
-    columns.header(variables, &mut line);
-    let cells = split(line.trim_ascii_end(), columns.delimiter)?;
-    let own = Heading::made(&cells, columns.delimiter);
+    let own = Heading::of_columns(columns, variables)?;
     if found.delimiter != own.delimiter {
         let (found, own) = (found.delimiter as char, own.delimiter as char);
         return Some(format!(
             "the file has the delimiter {found:?}, and the rows of this run have {own:?}"
         ));
     }
+    let words = difference(&found, &own, "the rows of this run")?;
+    Some(format!("the heading of the file has other columns: {words}"))
+}
+
+/// Describes how rows with the second columns differ from those with the first, for two listeners that write into one
+/// file; `None` if they match.
+pub fn unlike_columns(first: &Columns, second: &Columns, variables: &[&str]) -> Option<String> {
+    if first.xml || second.xml {
+        return (first.xml != second.xml).then(|| "one writes XML, the other CSV".to_owned());
+    }
+    let [first, second] = [first, second].map(|columns| Heading::of_columns(columns, variables));
+    let (first, second) = (first?, second?);
+    if first.delimiter != second.delimiter {
+        let (first, second) = (first.delimiter as char, second.delimiter as char);
+        return Some(format!("one has the delimiter {first:?}, the other {second:?}"));
+    }
+    difference(&first, &second, "the rows of the second")
+}
+
+/// Describes how the columns of rows differ from a heading; `None` if they are the same.
+fn difference(found: &Heading, own: &Heading, rows: &str) -> Option<String> {
     let lacks = |names: &[String], of: &[String]| {
         let lacking = of.iter().filter(|name| !names.contains(name)).cloned();
         lacking.collect::<Vec<_>>().join(", ")
     };
     let (more, fewer) = (lacks(&found.names, &own.names), lacks(&own.names, &found.names));
-    let words = match (more.is_empty(), fewer.is_empty()) {
-        _ if found.names == own.names => return None,
-        (true, true) => "the columns have another order".to_owned(),
-        (false, true) => format!("the rows of this run also have {more}"),
-        (true, false) => format!("the rows of this run do not have {fewer}"),
-        (false, false) => format!("the rows of this run have {more}, but not {fewer}"),
-    };
-    Some(format!("the heading of the file has other columns: {words}"))
+    match (more.is_empty(), fewer.is_empty()) {
+        _ if found.names == own.names => None,
+        (true, true) => Some("the columns have another order".to_owned()),
+        (false, true) => Some(format!("{rows} also have {more}")),
+        (true, false) => Some(format!("{rows} do not have {fewer}")),
+        (false, false) => Some(format!("{rows} have {more}, but not {fewer}")),
+    }
 }
 
 /// Finds the columns by name. If a variable has the name of a column, the first of both is used.
