@@ -86,8 +86,8 @@ pub struct RunPage {
     /// Alerts that fired, in the order of their begin.
     #[serde(skip)]
     pub alerts: Vec<Alert>,
-    /// Series of numbers from responses, by name, each with its values over the whole run. Only the k6 summary uses
-    /// them.
+    /// Series of numbers from responses, by name, each with its values over the whole run. The summaries in
+    /// Markdown and in k6's form use them; the page's script does not.
     #[serde(skip)]
     pub series: Vec<(String, Number)>,
     /// Cost of an ended run, if its summary contains the cost.

@@ -288,7 +288,7 @@ fn the_verdict_and_the_criteria_are_first() {
 }
 
 /// Returns the page of a short record without findings, with a criterion that is met or not.
-fn without_findings(met: bool, change: fn(&mut Record)) -> RunPage {
+fn without_findings(met: bool, change: impl FnOnce(&mut Record)) -> RunPage {
     let mut record = record(&["Pay".to_owned(), "Shop".to_owned()], 1.0);
     change(&mut record);
     let verdict = answers::rules::verdict(&Record::default());
@@ -347,4 +347,24 @@ fn numbers_of_errors_say_whether_they_are_of_requests() {
     assert!(markdown.contains("| Failed transactions | 60 (10 %) of 600 | "), "{markdown}");
     let html = html(page(), Language::English);
     assert!(html.contains(">Failed requests<") && html.contains(">Failed transactions<"));
+}
+
+#[test]
+fn series_of_numbers_have_a_table() {
+    let page = |has_series: bool| {
+        without_findings(true, |record| {
+            let value = if has_series { "load=loadNow\nidle=idleNow" } else { "" };
+            record.frame.settings = vec![("-Jthrong.series".into(), value.into())];
+            for (second, value) in record.seconds.iter_mut().zip([1.0, 190.0, 2.5]) {
+                let mut number = stats::Number::default();
+                number.add(Some(value));
+                second.numbers = vec![(0, number)];
+            }
+        })
+    };
+    let markdown = report::markdown::run(&page(true), Language::English);
+    assert!(markdown.contains("| `load` | 3 | 64.5 | 1 | 190 |"), "{markdown}");
+    assert!(markdown.contains("| `idle` | 0 |  |  |  |"), "{markdown}");
+    let markdown = report::markdown::run(&page(false), Language::English);
+    assert!(!markdown.contains("Series"), "{markdown}");
 }

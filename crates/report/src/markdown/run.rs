@@ -1,6 +1,7 @@
 //! The summary of a run.
 
 use answers::verdict::Language;
+use stats::Number;
 
 use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
@@ -40,6 +41,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
     out.verdict(&page.verdict, &page.criteria);
     out.criteria(&page.criteria, STATES);
     numbers(&mut out, &page.totals);
+    series(&mut out, page);
     labels(&mut out, page);
     causes(&mut out, page);
     alerts(&mut out, page);
@@ -127,6 +129,33 @@ fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
 }
 
 /// Adds the alerts that fired during the run.
+/// Adds the series of numbers from responses.
+fn series(out: &mut Page, page: &RunPage) {
+    if page.series.is_empty() {
+        return;
+    }
+    out.heading("Series", "序列");
+    let heads = [
+        (words("Series", "序列"), false),
+        (words("Values", "数值个数"), true),
+        (words("Mean", "平均"), true),
+        (words("Min", "最小"), true),
+        (words("Max", "最大"), true),
+    ];
+    let row = |(name, number): &(String, Number)| {
+        let figure = |value: Option<f64>| value.map_or_else(String::new, digits);
+        let known = |value: f64| (number.count > 0).then_some(value);
+        let values = grouped(number.count as f64);
+        let [mean, min, max] = [number.mean(), known(number.least), known(number.most)].map(figure);
+        vec![code(name, NAME), values, mean, min, max]
+    };
+    out.table(&heads, page.series.iter().take(MOST_ROWS).map(row));
+    if page.series.len() > MOST_ROWS {
+        let left = out.left_out(page.series.len() - MOST_ROWS);
+        out.add(&format!("{left}\n\n"));
+    }
+}
+
 fn alerts(out: &mut Page, page: &RunPage) {
     if page.alerts.is_empty() {
         return;
