@@ -10,8 +10,9 @@ use record::{Change, Record, Second};
 /// Share of the largest number of users from which on the load counts as full.
 const FULL: f64 = 0.95;
 /// Smallest share of the run under full load. Below this share, the load is assumed to change on purpose, and the whole
-/// run counts.
+/// run counts. But a full load that lasts this multiple of the longest step before it follows a ramp, and counts alone.
 const LEAST_SHARE: f64 = 0.4;
+const HOLD: f64 = 1.5;
 /// Shortest partial second in ms that has a meaningful rate.
 pub(crate) const LEAST_MS: u32 = 900;
 
@@ -103,11 +104,18 @@ fn under_load(record: &Record) -> (usize, usize) {
     // The second in which the last user started belongs to the ramp-up, unless the run began with full load.
     let first = seconds.iter().position(full).map_or(0, |first| first + usize::from(first > 0));
     let last = seconds.iter().rposition(full).map_or(end, |last| last + 1);
-    if (last.saturating_sub(first)) as f64 >= LEAST_SHARE * end as f64 {
-        (first, last)
-    } else {
-        (0, end)
-    }
+    let is_long = last.saturating_sub(first) as f64 >= LEAST_SHARE * end as f64;
+    let is_hold = || {
+        let (before, full) = seconds.split_at(first.min(last));
+        let full = longest_step(&full[..last - first.min(last)]);
+        first > 0 && full as f64 >= HOLD * longest_step(before) as f64
+    };
+    if is_long || is_hold() { (first, last) } else { (0, end) }
+}
+
+/// Returns the largest number of consecutive seconds with the same number of users; at least 1.
+fn longest_step(seconds: &[Second]) -> usize {
+    seconds.chunk_by(|a, b| a.users == b.users).map(<[_]>::len).max().unwrap_or(0).max(1)
 }
 
 #[cfg(test)]
@@ -145,6 +153,10 @@ mod tests {
             90,
         ));
         assert_eq!((found.loaded, found.end), (11, 80));
+        let short = steady(&record(|i| (i as u64 * 5).min(100), 28));
+        assert_eq!((short.loaded, short.end), (21, 28), "a ramp of 20 s");
+        let few = steady(&record(|i| (i as u64 / 4 + 1).min(6), 28));
+        assert_eq!((few.loaded, few.end), (21, 28), "a ramp of 6 users");
         let steps = steady(&record(|i| i as u64 / 10, 90));
         assert_eq!((steps.loaded, steps.end), (0, 90));
         assert_eq!(steady(&Record::default()).end, 0);
