@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::frame::PLAN_TEXT;
-use record::{ClassName, Fact, Record, Second, Series};
+use record::frame::{PLAN_TEXT, RECEIVE_BUFFER};
+use record::{ClassName, Fact, Record, Second, Series, Unit};
 use serde::Serialize;
 use stats::Counter;
+use stats::grouped::bytes;
 use stats::hist::{Bins, Hist};
 
 /// A figure or setting that changed, with the values of both sides in words.
@@ -50,12 +51,18 @@ pub fn changes(all_a: &[Record], all_b: &[Record]) -> Vec<Changed> {
             found.push(Changed {
                 what: format!("setting {name}"),
                 zh: format!("设置 {name}"),
-                a: value.clone(),
-                b: other.clone(),
+                a: setting(name, value),
+                b: setting(name, other),
             });
         }
     }
     found
+}
+
+/// Formats the value of a setting.
+fn setting(name: &str, value: &str) -> String {
+    let size = value.parse().ok().filter(|_| name == RECEIVE_BUFFER);
+    size.map_or_else(|| value.to_owned(), bytes)
 }
 
 fn seconds(runs: &[Record]) -> impl Iterator<Item = &Second> {
@@ -188,13 +195,14 @@ fn is_setting(record: &Record, of: &Series) -> bool {
 /// Adds the means of figures of watched hosts, if they changed.
 fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
     let means = |runs: &[Record]| {
-        let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
+        let mut sums: BTreeMap<(String, String), (f64, f64, Unit)> = BTreeMap::new();
         for run in runs {
             for (series, value) in run.seconds.iter().flat_map(|second| &second.watched) {
                 let series = run.series.get(*series as usize);
                 let Some(series) = series.filter(|one| !is_setting(run, one)) else { continue };
-                let sum =
-                    sums.entry((series.host.to_string(), series.metric.to_string())).or_default();
+                let sum = sums
+                    .entry((series.host.to_string(), series.metric.to_string()))
+                    .or_insert((0.0, 0.0, series.unit));
                 sum.0 += value;
                 sum.1 += 1.0;
             }
@@ -202,16 +210,21 @@ fn targets(a: &[Record], b: &[Record], found: &mut Vec<Changed>) {
         sums
     };
     let of_b = means(b);
-    for ((host, metric), (sum, n)) in means(a) {
-        let Some((other, m)) = of_b.get(&(host.clone(), metric.clone())) else { continue };
+    for ((host, metric), (sum, n, unit)) in means(a) {
+        let Some((other, m, _)) = of_b.get(&(host.clone(), metric.clone())) else { continue };
         let (x, y) = (sum / n, other / m);
         if (x - y).abs() > TOLD * x.abs().max(y.abs()) {
             found.push(Changed {
                 what: format!("{metric} of {host}, mean"),
                 zh: format!("{host} 的 {metric}，平均"),
-                a: format!("{x:.3}"),
-                b: format!("{y:.3}"),
+                a: mean(x, unit),
+                b: mean(y, unit),
             });
         }
     }
+}
+
+/// Formats the mean of a watched figure.
+fn mean(value: f64, unit: Unit) -> String {
+    if unit == Unit::Bytes && value >= 0.0 { bytes(value as u64) } else { format!("{value:.3}") }
 }

@@ -246,7 +246,8 @@ fn why(record: &Record, seconds: &[Second], left: &LeftOut<'_>, shares: &[f64]) 
 
 fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: Span) -> Finding {
     let LeftOut { host, family, share, fair } = left;
-    let names: Vec<&str> = family.iter().map(|(name, _)| &**name).collect();
+    let mut names: Vec<&str> = family.iter().map(|(name, _)| &**name).collect();
+    names.sort_unstable();
     let (names, part, of) = (names.join(", "), percent(*share), percent(*fair));
     let (words, advice) = match why {
         Why::Unreachable(before, rate) => {
