@@ -401,11 +401,18 @@ impl<'t> Reader<'t> {
 
     fn size(&mut self) -> Result<u64, Mistake> {
         let start = self.at;
-        if let Some(bytes) = size(self.value()).filter(|bytes| *bytes > 0) {
+        let text = self.value();
+        let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(bytes) = size(text).filter(|bytes| *bytes > 0 && !is_bare) {
             return Ok(bytes);
         }
+        let words = if is_bare {
+            format!("memory needs a unit (K, M, G or T), for example memory={text}G")
+        } else {
+            "expected the memory of each instance, such as 64G".to_owned()
+        };
         self.at = start;
-        Err(self.mistake("expected the memory of each instance, such as 64G"))
+        Err(self.mistake(words))
     }
 
     /// Parses a name of letters, digits, `_`, `.` and `-`. The `-` of an arrow is not part of the name.

@@ -123,20 +123,44 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
     };
     let by_processors = host.processors.max(1).saturating_mul(WORKERS_EACH);
     let is_many = workers > 1000 || demand.workers.is_none() && workers > by_processors;
+    let there = host.descriptors.saturating_mul(workers);
+    let needed =
+        connections.max(demand.users).saturating_add(fleet::RESERVE.saturating_mul(workers));
+    // Only workers that the user asked for can be too few, and not every user holds a connection.
+    let is_few = needed > there;
+    let severity = match (is_many, is_few) {
+        (true, _) => Severity::TooSmall,
+        (false, true) => Severity::Tight,
+        (false, false) => Severity::Fits,
+    };
+    let now = if workers > 1 {
+        format!(
+            "{} ({} in each of {} worker processes)",
+            count(there),
+            count(host.descriptors),
+            count(workers)
+        )
+    } else {
+        count(there)
+    };
     Some(Finding {
         what: "descriptors of a process",
-        severity: if is_many { Severity::TooSmall } else { Severity::Fits },
-        now: count(host.descriptors),
-        needed: count(connections.max(demand.users).saturating_add(fleet::RESERVE)),
+        severity,
+        now,
+        needed: count(needed),
         why,
         change: None,
-        advice: is_many.then(|| {
-            format!(
+        advice: if is_many {
+            Some(format!(
                 "{} worker processes are too many for {}: raise the hard limit of open files (ulimit -Hn, LimitNOFILE=), run fewer users, or spread them over machines (--fleet)",
                 count(workers),
                 things(host.processors.max(1), "processor")
-            )
-        }),
+            ))
+        } else {
+            is_few.then(|| {
+                "use more worker processes (--workers), or raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)".to_owned()
+            })
+        },
     })
 }
 

@@ -115,6 +115,7 @@ fn mistakes_are_shown_where_they_are() {
         ("nginx -> é*3 -> 😀", 17, "the name of a hop"),
         ("nginx conf=/nowhere/n -> pods", 11, "cannot read /nowhere/n"),
         ("nginx memory=many -> pods", 13, "such as 64G"),
+        ("nginx memory=64 -> pods", 13, "needs a unit (K, M, G or T), for example memory=64G"),
         ("nginx memory=64G -> pods", 17, "conf=nginx.conf"),
     ];
     for (text, at, words) in table {
