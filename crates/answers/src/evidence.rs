@@ -13,7 +13,9 @@
 //! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
 //! 6. A criterion that holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of
 //!    the plan was not reached: the missing samples would have been the slowest, and the first to fail.
-//! 7. A criterion that holds in a run that ended early is undecided: the rest of the load was not made. The same
+//! 7. An upper limit of a percentile that holds is undecided where fewer samples are there than show the percentile:
+//!    1000 for p99.9, 100 for p99, 20 for p95. With fewer samples the percentile is just the slowest of them.
+//! 8. A criterion that holds in a run that ended early is undecided: the rest of the load was not made. The same
 //!    applies where a target stopped answering until the end.
 //!
 //! If a figure holds, but more than [`FEW_ERRORS`] of the samples failed and no criterion is about them, its text says
@@ -24,7 +26,7 @@
 use record::{Record, Second};
 use stats::grouped::{count, things};
 
-use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit};
+use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, Stat, of_limit};
 use crate::rules;
 use crate::verdict::Words;
 
@@ -104,7 +106,7 @@ impl Evidence<'_> {
     ) -> Judged {
         let mut judged = self.judge(criterion, of);
         if of.count() > 0 {
-            return judged;
+            return of_enough(judged, of.count());
         }
         match nothing {
             Nothing::Planned if asks_for_none(criterion) => {}
@@ -202,6 +204,32 @@ impl Evidence<'_> {
     fn asks_for_errors(&self, criterion: &Criterion) -> bool {
         self.criteria.iter().any(|other| is_of_errors(other) && other.label == criterion.label)
     }
+}
+
+/// Returns the smallest number of samples that show a criterion's percentile: one sample is beyond it on average.
+pub fn least_samples(criterion: &Criterion) -> u64 {
+    match criterion.figure {
+        Figure::Time(_, Stat::Percentile(percent)) => {
+            (100.0 / (100.0 - percent).max(1e-4) - 1e-6).ceil() as u64
+        }
+        _ => 1,
+    }
+}
+
+/// Makes an upper limit of a percentile that is met undecided if there are fewer samples than show the percentile.
+pub fn of_enough(judged: Judged, samples: u64) -> Judged {
+    let Figure::Time(_, Stat::Percentile(percent)) = judged.criterion.figure else { return judged };
+    let least = least_samples(&judged.criterion);
+    let is_upper = matches!(judged.criterion.op, Op::Less | Op::AtMost);
+    if samples >= least || !is_upper || judged.outcome != Outcome::Met {
+        return judged;
+    }
+    let (n, of_least) = (things(samples, "sample"), count(least));
+    let reason = words(
+        format!("{n}, at least {of_least} needed for p{percent}"),
+        format!("{} 个样本，p{percent} 至少需要 {of_least} 个", count(samples)),
+    );
+    Judged { outcome: Outcome::Undecided, reason: Some(reason), ..judged }
 }
 
 /// Returns the outcome of an upper limit of times that is not met, or not decided, because of samples in flight at the
@@ -509,6 +537,33 @@ mod tests {
             assert_eq!(judged.shown(), "the samples do not say which of them failed");
         }
         assert!(judged(&["p95 < 1s"], &set, (0, 0)).is_met());
+    }
+
+    #[test]
+    fn a_percentile_that_few_samples_cannot_show_is_undecided() {
+        let outcome = |text: &str, count| {
+            let set = Set { count, errors: Some(0), checks: None };
+            let criterion = Criterion::parse(text).expect("a criterion");
+            let judged = Evidence::default().judge_whole(&criterion, &set, &Nothing::Planned);
+            (judged.outcome, judged.shown())
+        };
+        for (text, least) in [
+            ("p99.9 < 1s", 1000),
+            ("p99 <= 1s", 100),
+            ("service p95 < 1s", 20),
+            ("p90 < 1s", 10),
+            ("median < 1s", 2),
+            ("p99.999 < 1s", 100_000),
+        ] {
+            assert_eq!(outcome(text, least).0, Outcome::Met, "{text}");
+            assert_eq!(outcome(text, least - 1).0, Outcome::Undecided, "{text}");
+        }
+        let shown = outcome("p99.9 < 1s", 94).1;
+        assert_eq!(shown, "5ms (94 samples, at least 1 000 needed for p99.9)");
+        for text in ["p99.9 > 1ms", "max < 1s", "mean < 1s"] {
+            assert_eq!(outcome(text, 1).0, Outcome::Met, "{text}");
+        }
+        assert_eq!(outcome("p99.9 < 1ms", 94).0, Outcome::NotMet, "a sample is above it");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 mod files;
 mod several;
 
-pub(crate) use self::files::{missing as missing_files, missing_in};
+pub(crate) use self::files::{MissingFiles, missing as missing_files, missing_in};
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

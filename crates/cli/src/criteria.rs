@@ -270,7 +270,8 @@ impl AtEnd<'_> {
         let Some(over) = criterion.over.filter(|_| whole.count() > 0) else { return judged };
         match &window.worst {
             Some((worst, at)) if is_lost(worst) || judged.outcome != Outcome::Undecided => {
-                let mut worst = worst.clone();
+                // The window with the most samples counts: windows of a ramp have few.
+                let mut worst = evidence::of_enough(worst.clone(), window.most_samples);
                 if worst.value.is_none() && worst.reason.is_none() {
                     worst.reason = Some(empty_window(over));
                 }

@@ -40,6 +40,7 @@ use stats::{Counter, Snapshot};
 use self::admission::{Admitted, Room};
 use self::monitors::MonitorFiles;
 pub(crate) use self::traces::Traces;
+use crate::check::MissingFiles;
 use crate::console::{Console, used};
 use crate::control::Control;
 use crate::cost;
@@ -237,7 +238,7 @@ struct Start<'a> {
     evaluated: Evaluated,
     found: Look,
     /// Names of missing files for the record.
-    missing: Vec<String>,
+    missing: MissingFiles,
     /// Start of a run that another coordinator has started, in epoch milliseconds.
     began_ms: Option<i64>,
 }

@@ -23,7 +23,7 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
         "--fail",
         "error% = 0 for label Sleep",
         "--fail",
-        "service p99 < 1h",
+        "service p50 < 1h",
     ];
     let line = [&["run", "plan.jmx", "-Jusers=2", "-Jloops=3", "--runs", "met"], &met[..]].concat();
     let ended = program.run(&line);
@@ -697,7 +697,7 @@ fn requests_of_set_up_groups_alone_meet_nothing() {
     let program = Program::new();
     program.write("both.jmx", &with_set_up(program::PLAN));
     let line = ["run", "both.jmx", "--no-report", "--junit", "t.xml"];
-    let met = ["--fail", "p95 < 1h", "--fail", "error% < 1", "--fail", "count = 4"];
+    let met = ["--fail", "p50 < 1h", "--fail", "error% < 1", "--fail", "count = 4"];
     let ended = program.run(&[&line[..], &["-Jloops=3"], &met].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     for main in [["-Jloops=0", "-Jusers=1"], ["-Jloops=1", "-Jusers=0"]] {

@@ -42,7 +42,7 @@ fn page(html: &str) -> Value {
 
 #[test]
 fn a_report_has_the_figures_of_the_summary() {
-    let program = asked(&["--fail", "error% < 1", "--fail", "p99 < 50s", "-Japi.token=hush"]);
+    let program = asked(&["--fail", "error% < 1", "--fail", "p50 < 50s", "-Japi.token=hush"]);
     let html = text(&program, "report.html");
     let (page, summary) =
         (page(&html), serde_json::from_str::<Value>(&text(&program, "summary.json")).unwrap());

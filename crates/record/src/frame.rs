@@ -17,6 +17,10 @@ pub const SHARED_NAMES: &str = "shared_names";
 /// position.
 pub const MISSING_FILES: &str = "missing_files";
 
+/// Name of the setting that lists files that Include Controllers of the plan name but that could not be included, one
+/// per line.
+pub const MISSING_INCLUDES: &str = "missing_includes";
+
 /// Name of the setting that holds the number of assertions on the samplers of the plan.
 pub const ASSERTIONS: &str = "assertions";
 

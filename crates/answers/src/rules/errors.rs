@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use record::frame::ENDLESS;
+use record::frame::{ENDLESS, Frame, MISSING_INCLUDES};
 use record::wordings::System;
 use record::{CauseName, Change, Ending, Kept, Mark, Record, Second};
-use stats::grouped::{count, percent, rate};
+use stats::grouped::{count, percent, rate, things};
 use stats::{Counter, Outcome};
 
 use super::failing_time::{at_intervals, each_fails};
@@ -291,9 +291,28 @@ impl Cut {
     }
 }
 
-/// Returns why errors ended so much of a run that its samples do not represent the whole load: a sentence without its
-/// full stop.
+/// Returns why the samples of a run do not represent its whole load: errors ended too much of it, or the plan ran
+/// without a file that it includes. A sentence without its full stop.
 pub fn cut_short(record: &Record) -> Option<Words> {
+    cut_short_by_errors(record).or_else(|| without_includes(&record.frame))
+}
+
+/// Returns a sentence, without its full stop, on the files that the plan includes and without which it ran.
+fn without_includes(frame: &Frame) -> Option<Words> {
+    let (_, files) = frame.settings.iter().find(|setting| setting.0 == MISSING_INCLUDES)?;
+    let (first, more) = files.split_once('\n').unwrap_or((files, ""));
+    let more = more.lines().count() as u64;
+    let (en, zh) = match more {
+        0 => Default::default(),
+        n => (format!(" and {}", things(n, "other file")), format!("及另外 {} 个文件", count(n))),
+    };
+    Some(words!(
+        "the plan ran without {first}{en}: an Include Controller could not include it",
+        "计划运行时缺少 {first}{zh}：Include Controller 无法包含该文件"
+    ))
+}
+
+fn cut_short_by_errors(record: &Record) -> Option<Words> {
     let cut = cut_by_errors(record).filter(|cut| cut.left_work(record))?;
     // In an open load, a user that ends is followed by the next one.
     let counts = match cut {

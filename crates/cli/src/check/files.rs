@@ -11,6 +11,8 @@ use crate::load::Loaded;
 
 /// Code of a finding about a file that cannot be read.
 const MISSING: &str = "missing-file";
+/// Code of a finding about a file that an Include Controller names, and that cannot be included.
+const NOT_INCLUDED: &str = "include-missing";
 
 /// Returns the named plans, and the plans in the named folders and their subfolders in the order of their paths. The
 /// error is a message for the user.
@@ -100,8 +102,23 @@ pub(super) fn without_data(
     })
 }
 
-/// Returns the missing files of a loaded plan, one on each line: the file, its element and the element's position.
-pub(crate) fn missing_in(loaded: &Loaded) -> Vec<String> {
+/// Names of missing files of a loaded plan.
+#[derive(Debug, Default)]
+pub(crate) struct MissingFiles {
+    /// Data files and other files that samples need, each with its element and the element's position.
+    pub(crate) read: Vec<String>,
+    /// Files without which the plan runs: an Include Controller names them.
+    pub(crate) included: Vec<String>,
+}
+
+/// Returns the names of the missing files of a loaded plan.
+pub(crate) fn missing_in(loaded: &Loaded) -> MissingFiles {
+    let included = loaded.diags.iter().filter(|diag| diag.code == NOT_INCLUDED);
+    let name = |diag: &Diag| diag.message.split(" cannot be included: ").next().map(str::to_owned);
+    MissingFiles { read: missing_reads(loaded), included: included.filter_map(name).collect() }
+}
+
+fn missing_reads(loaded: &Loaded) -> Vec<String> {
     let found = loaded.diags.iter().filter(|diag| diag.code == MISSING);
     let line = |diag: &Diag| {
         let file = diag.file.as_ref().unwrap_or(&loaded.name);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use answers::criterion::{Criterion, Figure, Figures, Judged, Outcome, Stat, Times, of_hist};
-use answers::evidence::Evidence;
+use answers::evidence::{self, Evidence};
 use record::Lamp;
 use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
@@ -30,6 +30,8 @@ pub(super) struct Window {
     pub(super) worst: Option<(Judged, Duration)>,
     /// Judgement at the last second. `None` until the window is full.
     pub(super) last: Option<Judged>,
+    /// Largest number of samples in a full window.
+    pub(super) most_samples: u64,
     /// Index of the series that the criterion is about.
     pub(super) series: Option<usize>,
     sum: Sum,
@@ -106,6 +108,7 @@ impl Window {
             ends,
             worst: None,
             last: None,
+            most_samples: 0,
             series: None,
             sum: Sum::default(),
             steps: VecDeque::new(),
@@ -182,11 +185,17 @@ impl Window {
                 steps.for_each(|step| self.sum.number.merge(&step.number));
             }
         }
+        self.most_samples = self.most_samples.max(self.sum.count);
         // A criterion that ends the run makes no statement about the target, so it needs no statistical evidence.
         Some(if self.ends {
             self.criterion.judge(&self.sum)
         } else {
-            evidence.judge(&self.criterion, &self.sum)
+            let judged = evidence.judge(&self.criterion, &self.sum);
+            if self.criterion.over.is_some() {
+                judged
+            } else {
+                evidence::of_enough(judged, self.sum.count)
+            }
         })
     }
 

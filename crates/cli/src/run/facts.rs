@@ -3,9 +3,11 @@
 use engine::Asked;
 use plan::plan::{Plan, SamplerKind};
 use record::frame::{
-    ASSERTIONS, MISSING_FILES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE,
+    ASSERTIONS, MISSING_FILES, MISSING_INCLUDES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES,
+    TIME_WAIT_REUSE,
 };
 
+use crate::check::MissingFiles;
 use crate::preflight::Look;
 use crate::request::Request;
 
@@ -15,7 +17,7 @@ pub(super) fn frame(
     plan: &Plan,
     asked: Asked,
     found: &Look,
-    missing: &[String],
+    missing: &MissingFiles,
 ) -> record::Frame {
     let Asked { users, rate, schedule, length_ms, open, endless, rate_users, .. } = asked;
     let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
@@ -36,7 +38,8 @@ pub(super) fn frame(
         (record::frame::ENDLESS, endless, true.to_string()),
         (record::frame::RATE_USERS, rate_users.is_some(), of_rate.to_string()),
         (record::frame::MAIN_GROUP, plan.has_main_group, true.to_string()),
-        (MISSING_FILES, !missing.is_empty(), missing.join("\n")),
+        (MISSING_FILES, !missing.read.is_empty(), missing.read.join("\n")),
+        (MISSING_INCLUDES, !missing.included.is_empty(), missing.included.join("\n")),
     ];
     let more = more.into_iter().filter(|(_, is_so, _)| *is_so);
     settings.extend(more.map(|(name, _, value)| (name.to_owned(), value)));

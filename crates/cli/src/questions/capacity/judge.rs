@@ -1,7 +1,7 @@
 //! Judges the criteria of a search on one probe: over its whole time, in windows, and by margin.
 
-use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat, Times};
-use answers::evidence::Evidence;
+use answers::criterion::{Criterion, Limit, OfPart, Op, Times};
+use answers::evidence::{Evidence, least_samples};
 use answers::precision::precision;
 use answers::search::{self, Trial};
 use answers::verdict::Words;
@@ -121,7 +121,7 @@ fn windows<'r>(
     let enough = |window: &&[Second]| {
         criteria
             .iter()
-            .all(|criterion| part(criterion, record, window).part.count as f64 >= least(criterion))
+            .all(|criterion| part(criterion, record, window).part.count >= least_samples(criterion))
     };
     (!windows.is_empty() && windows.iter().all(enough)).then_some(windows)
 }
@@ -180,14 +180,6 @@ pub(crate) fn fails_for_certain(judged: &[Judged]) -> bool {
     judged.iter().any(|judged| !judged.holds && judged.margin.is_none())
 }
 
-/// Smallest number of samples in a window for a meaningful percentile.
-fn least(criterion: &Criterion) -> f64 {
-    match criterion.figure {
-        Figure::Time(_, Stat::Percentile(percent)) => 1.0 / (1.0 - percent / 100.0).max(1e-6),
-        _ => 1.0,
-    }
-}
-
 /// Returns the seconds that a probe needs for its percentiles at this rate: ten independent samples beyond each
 /// percentile.
 pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
@@ -196,7 +188,7 @@ pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
     }
     criteria
         .iter()
-        .map(|criterion| least(criterion) * 10.0 * worth / rate)
+        .map(|criterion| least_samples(criterion) as f64 * 10.0 * worth / rate)
         .filter(|s| *s > 0.0)
         .fold(0.0, f64::max)
 }
