@@ -27,7 +27,7 @@ use super::{
     one_thread::{OneThread, one_thread},
     rate_limit,
     slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
-    waiting_labels::{alone, growths, of, that_wait, typical},
+    waiting_labels::{alone, answered, growths, of, that_wait, typical},
 };
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -69,6 +69,8 @@ const BETWEEN: usize = 3;
 /// Largest share of the full rate under a light load of several workers. If the rate stays the same, the load did not
 /// grow, and slower responses do not come from a queue.
 const LIGHT_RATE: f64 = 0.85;
+/// Share of failed requests from which on only the answered ones count as work.
+const FAILED: f64 = 0.01;
 /// Largest share of missed starts at which the plan, and not the target, sets the rate.
 const MISSED: f64 = 0.01;
 /// Growth in users, as a share of the starts, from which on the target does not keep up.
@@ -201,6 +203,16 @@ fn flat(record: &Record) -> Option<Plateau> {
 }
 
 fn workers(record: &Record) -> Option<Workers> {
+    let seconds = whole(record);
+    let failed = sum(seconds, |s| s.all.errors) as f64;
+    // Requests that failed, as after a wait for a place, are no work of the target.
+    if failed > FAILED * requests(seconds) as f64 {
+        return workers_of(&answered(record));
+    }
+    workers_of(record)
+}
+
+fn workers_of(record: &Record) -> Option<Workers> {
     let plateau = flat(record)?;
     let by_pairs = || by_pairs(&plateau.busy, mean(&plateau.rates), plateau.in_flight);
     by_little(record, &plateau).or_else(by_pairs)

@@ -13,8 +13,8 @@ use stats::hist::Hist;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
-    is_one_load, length_s, mean, ms, rate, requests, service, span, steady, sum, variation,
-    windows, without,
+    is_one_load, length_s, mean, ms, rate, requests, seconds_in, service, span, steady, sum,
+    variation, whole, windows, without,
 };
 use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
@@ -81,6 +81,8 @@ const IN_WAIT: f64 = 0.5;
 const BEHIND: f64 = 0.5;
 /// Smallest number of bytes per second for a sentence on the line.
 const BYTES_LEAST: f64 = 1e5;
+/// Time in seconds until nearly all users have started, from which on a run is a ramp.
+const RAMP: usize = 25;
 
 pub(super) fn constant_load(run: &Run<'_>) -> Said {
     let record = run.record();
@@ -91,6 +93,9 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     let more = ["rate_limit", "concurrency_limit", "plateau", "bandwidth"];
     if more.iter().any(|id| run.finds(id)) {
         return Said::Nothing;
+    }
+    if is_ramped(record) {
+        return nothing_or_lacks(record);
     }
     let seconds = with_queue(steady(record));
     if seconds.len() < SECONDS || requests(seconds) < SAMPLES {
@@ -108,6 +113,14 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
         .or_else(|| waiting(record, seconds, steady.is_some()))
         .or_else(|| one_direction(record, steady?))
         .map_or_else(|| nothing_or_lacks(record), Finding::said)
+}
+
+/// True if users started one after the other for so long that the run is a ramp, whose growth other rules judge.
+fn is_ramped(record: &Record) -> bool {
+    let seconds = whole(record);
+    let full = FULL * seconds.iter().map(|second| second.users).max().unwrap_or(0) as f64;
+    let coming = seconds.iter().take_while(|second| (second.users as f64) < full);
+    seconds_in(coming) >= RAMP
 }
 
 /// Returns the seconds after those in which a queue builds up.

@@ -375,7 +375,11 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
     let first_ms = first_end(record, at, of_cause);
     let start_ms = first_start(record, at, of_cause).min(first_ms);
-    let from_ms = moment_of(start_ms, first_ms);
+    // A longer failure may end after the first one, but begin before it.
+    let moment =
+        |kept: &Kept| moment_of(kept.start_ms, kept.start_ms + (kept.elapsed / 1_000_000) as i64);
+    let earliest = record.kept.iter().filter(|kept| of_cause(kept)).map(moment).min();
+    let from_ms = earliest.unwrap_or(i64::MAX).min(moment_of(start_ms, first_ms));
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);

@@ -17,7 +17,7 @@
 //! if times vary, but not if all times are equal.
 
 use record::Record;
-use stats::grouped::count;
+use stats::grouped::{count, things};
 use stats::hist::{Hist, layout};
 
 use super::figures::{Span, Z, causes, deviation, mean, ms, span, variation, whole};
@@ -423,6 +423,16 @@ fn fixed(in_time: &[Piece]) -> Fixed {
     }
 }
 
+/// Describes a limit of `k` requests at once as another possible explanation of a constant rate.
+pub(super) fn or_at_once(k: f64) -> Words {
+    let requests = things(k.max(1.0) as u64, "request");
+    let n = count(k.max(1.0) as u64);
+    words!(
+        " A limit of about {requests} at once (semaphore, pool, queue) would look the same.",
+        "同时约 {n} 个请求的限制（信号量、连接池、队列）也会如此。"
+    )
+}
+
 impl Limit {
     /// Returns a number that people would configure: a default within the interval, else a power of two, else the
     /// roundest number. In a wide interval, the number must be near the estimate.
@@ -441,11 +451,7 @@ impl Limit {
 
     /// Describes the limit as another possible explanation of a constant rate.
     pub(super) fn or(&self) -> Words {
-        let k = count(self.named() as u64);
-        words!(
-            " A limit of about {k} requests at once (semaphore, pool, queue) would look the same.",
-            "同时约 {k} 个请求的限制（信号量、连接池、队列）也会如此。"
-        )
+        or_at_once(self.named())
     }
 
     /// Describes the limit `k` with its interval.

@@ -11,6 +11,7 @@ use super::figures::{
 };
 use super::gateway;
 use super::light::{is_answered, loaded, nothing_or_lacks};
+use super::places::{Piece, failing_labels, piece};
 use super::say::{found, time, words};
 use super::short_wait::short_wait;
 use super::whose::{are_of_threads, or_threads};
@@ -30,6 +31,8 @@ const ALIKE: f64 = 0.3;
 /// the requests.
 const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
+/// Largest variation of mean response times over blocks of seconds at which they count as equal.
+const EQUAL: f64 = 0.1;
 /// Failed share from which on a label counts as having no responses.
 const MOSTLY: f64 = 0.95;
 /// Largest ratio of the time of refusals to the time of responses.
@@ -287,7 +290,10 @@ fn constant_answers(record: &Record) -> Option<Said> {
     if at_once.as_ref().is_some_and(|limit| limit.fixed == Fixed::AtOnce) {
         return None;
     }
-    let or = at_once.filter(|limit| limit.fixed == Fixed::Either).map(|limit| limit.or());
+    let or = match at_once {
+        Some(limit) => (limit.fixed == Fixed::Either).then(|| limit.or()),
+        None => at_once_of_equal_times(record, &hit),
+    };
     let Words { en: or, zh: or_zh } = or.unwrap_or_else(|| words!("", ""));
     let Words { en: else_of, zh: else_of_zh } = or_threads(record);
     let rate = mean(&good);
@@ -308,6 +314,16 @@ fn constant_answers(record: &Record) -> Option<Said> {
         .explaining(&["errors_named", "circuit_breaker"])
         .said(),
     )
+}
+
+/// Returns words on a limit of requests at once, which explains a constant rate as well as a rate limit does if responses
+/// always take the same time. `None` if their times vary: a limit of requests at once would then change the rate.
+fn at_once_of_equal_times(record: &Record, blocks: &[&[Second]]) -> Option<Words> {
+    let labels = failing_labels(record, whole(record));
+    let pieces: Vec<Piece> = blocks.iter().map(|block| piece(block, &labels)).collect();
+    let takes: Vec<f64> = pieces.iter().map(|piece| piece.good / piece.rate.max(1e-3)).collect();
+    let k = mean(&pieces.iter().map(|piece| piece.good).collect::<Vec<_>>());
+    (variation(&takes) <= EQUAL && k >= LESS_THAN_ONE).then(|| fails_above::or_at_once(k.round()))
 }
 
 /// Returns the constant rate, and the time of a request alone in ms, if a single worker could exceed that rate.

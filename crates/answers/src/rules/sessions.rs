@@ -46,7 +46,22 @@ pub(super) fn host_sessions(record: &Record) -> Said {
     let full = devices.iter().find_map(|(host, at)| is_full(record, seconds, host, *at));
     let many = || devices.iter().find_map(|(host, at)| has_many(record, seconds, host, *at));
     let works = || devices.iter().find_map(|(host, at)| is_busy_from_the_start(record, host, *at));
-    full.or_else(many).or_else(works).map_or(Said::Nothing, Finding::said)
+    let readings = |at: u32| seconds.iter().filter(|s| value(s, at).is_some()).count();
+    let most = devices.iter().map(|(_, at)| readings(*at)).max().unwrap_or(0);
+    let (least, least_zh) = (END * LEAST, END * LEAST);
+    full.or_else(many).or_else(works).map_or_else(
+        || {
+            if most < least {
+                lacks!(
+                    "{least} readings of the sessions: run longer",
+                    "{least_zh} 次会话数读数：请运行更久"
+                )
+            } else {
+                Said::Nothing
+            }
+        },
+        Finding::said,
+    )
 }
 
 /// Returns the finding on a device that has no session left.

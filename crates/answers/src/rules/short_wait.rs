@@ -1,15 +1,18 @@
-//! Detects failures after a short wait of fixed length, as in a pool that fails fast: a request that gets no connection
-//! within that time fails.
+//! Detects failures after a wait of fixed length, as in a pool that gives up: a request that gets no connection within
+//! that time fails. Jedis and DBCP often wait for some ms, HikariCP for 1, 3 or 30 s (`connectionTimeout`).
 //!
 //! There are two signs. First, failures take the same time, while most responses do not: longer than the fastest
 //! responses, and with a much smaller spread (a timer never fires early). Second, failures are more frequent with more
 //! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
-//! their work would be equally frequent under any load and in any second. Only the period from the first failure to the
+//! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy looks
+//! the same, but no response takes longer than such a limit. So a long wait needs responses that took longer: those
+//! that waited nearly as long and then did their work. Or the failures name the pool. Only the period from the first failure to the
 //! last counts: before, the target may have been a different one.
 
 use record::{Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent};
+use stats::hist::{Hist, layout};
 
 use super::figures::{by_label, causes, deviation, in_flight, mean, ms, span, whole};
 use super::places::{piece, times};
@@ -21,12 +24,26 @@ use crate::verdict::{About, Confidence, Said, Words};
 /// requests of a label.
 const FAILURES: u64 = 30;
 const MOST: f64 = 0.95;
-const PART: f64 = 0.9;
+const PART: f64 = 0.97;
 /// Smallest number of successful responses.
 const ANSWERS: u64 = 100;
-/// The shortest and the longest wait before a failure that is reported as one, ms. A longer wait is taken for a
-/// time limit.
-const LENGTH: (f64, f64) = (2.0, 1000.0);
+/// The shortest and the longest wait before a failure, ms, and the wait from which on a time limit is as likely.
+const LENGTH: (f64, f64) = (2.0, 120_000.0);
+const LONG: f64 = 900.0;
+/// Smallest number of responses that took longer than the failures, and their smallest share of the failures.
+const LONGER: u64 = 10;
+const LONGER_SHARE: f64 = 0.05;
+/// Parts of the messages of pools without a free connection: HikariCP, DBCP and Commons Pool, Tomcat, Jedis, SQLAlchemy,
+/// Hibernate.
+const POOLS: [&str; 7] = [
+    "Connection is not available, request timed out",
+    "Timeout waiting for idle object",
+    "Pool empty. Unable to fetch a connection",
+    "Could not get a resource from the pool",
+    "QueuePool limit of size",
+    "Unable to acquire JDBC Connection",
+    "SQLTransientConnectionException",
+];
 /// Nine of ten failures lie within this share of their time, or within this many ms; the spread of responses is larger
 /// by this factor.
 const WITHIN: f64 = 0.25;
@@ -48,10 +65,27 @@ const FOLLOWING: usize = 10;
 const SURE: f64 = 0.9975;
 const ALSO_NEXT: f64 = 0.5;
 
-/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait.
+/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait. A
+/// gateway that gave up (504) names a time limit.
 fn is_own(record: &Record, cause: usize) -> bool {
-    let Some(cause) = record.causes.get(cause) else { return false };
-    cause.outcome == Outcome::Status && cause.code.starts_with('5')
+    let Some(name) = record.causes.get(cause) else { return false };
+    name.outcome == Outcome::Status && name.code.starts_with('5') && &*name.code != "504"
+        || names_pool(record, cause)
+}
+
+/// True if the failures of a cause name a pool without a free connection.
+fn names_pool(record: &Record, cause: usize) -> bool {
+    let has = |text: &str| POOLS.iter().any(|words| text.contains(words));
+    let name = record.causes.get(cause);
+    let kept = || record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
+    name.is_some_and(|name| has(&name.code) || has(&name.message))
+        || kept().any(|kept| has(&kept.response))
+}
+
+/// Returns the number of responses that took longer than a time in ms.
+fn longer_than(good: &Hist, ms: f64) -> u64 {
+    let is_longer = |bin: u32| layout::middle_of(bin) as f64 / 1000.0 > ms;
+    good.iter().filter(|(bin, _)| is_longer(*bin)).map(|(_, n)| n).sum()
 }
 
 /// Returns the failed shares in the third of the seconds with the fewest requests in flight, and in the third with the
@@ -103,14 +137,16 @@ fn failing(seconds: &[Second]) -> &[Second] {
 }
 
 /// Returns a wait in ms between two bounds, and its text: the roundest number, or both bounds if times are too coarse.
-fn length(record: &Record, low: f64, high: f64) -> (f64, String) {
+/// Long waits are configured in whole seconds.
+fn length(record: &Record, low: f64, high: f64) -> (f64, Words) {
     let rounded = if record.has.generator { 0.0 } else { 1.0 };
     let least = low - rounded;
     let wait = roundest(least.max(0.5 * high), high);
-    if record.has.generator || high - least <= KNOWN * high {
-        return (wait, time(wait));
+    if record.has.generator || high - least <= KNOWN * high || high >= LONG {
+        let wait_words = time(wait);
+        return (wait, words!("{wait_words}", "{wait_words}"));
     }
-    (f64::midpoint(low, high), format!("{low:.0} to {high:.0} ms"))
+    (f64::midpoint(low, high), words!("{low:.0} to {high:.0} ms", "{low:.0}–{high:.0} ms"))
 }
 
 pub(super) fn short_wait(record: &Record) -> Option<Said> {
@@ -136,12 +172,21 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let (fastest, spread) = (ms(&good, FASTEST), ms(&good, 0.95) - ms(&good, 0.05));
     let is_one_length = to - from <= (WITHIN * middle).max(WITHIN_MS);
     let is_wait = fastest <= FASTER * from && spread >= WIDER * (to - from);
-    if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !is_wait {
+    let is_named =
+        2 * sums.iter().filter(|sum| names_pool(record, sum.0)).map(|sum| sum.1).sum::<u64>() > all;
+    if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !(is_wait || is_named) {
         return None;
     }
-    let grows = growth(failing(seconds), &labels)?;
+    let longer = longer_than(&good, to);
+    if from >= LONG && !is_named && (longer < LONGER || (longer as f64) < LONGER_SHARE * n as f64) {
+        return None;
+    }
+    let grows = match growth(failing(seconds), &labels) {
+        None if is_named => words!("They name a pool", "失败信息指明了连接池"),
+        grows => grows?,
+    };
     // The work before the wait takes at most as long as the fastest responses.
-    let (wait, wait_words) = length(record, from - fastest, from);
+    let (wait, Words { en: wait_words, zh: wait_zh }) = length(record, from - fastest, from);
     let (takes, n_words, answer) = (time(middle), count(n), time(fastest));
     let (more, more_zh) = (grows.en, grows.zh);
     Some(
@@ -150,8 +195,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
             About::Target,
             Confidence::Statistical,
             words!(
-                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: a pool or a queue that gives up after so long.",
-                "失败之前有约 {wait_words} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：连接池或队列等待这么久后放弃。"
+                "A wait of about {wait_words} precedes the failures: {n_words} requests failed after {takes}, all nearly alike, where the fastest answers take {answer}. {more}: this is how a pool or a queue looks that gives up after so long.",
+                "失败之前有约 {wait_zh} 的等待：{n_words} 个请求在 {takes} 后失败，时间几乎相同，而最快的响应为 {answer}。{more_zh}：这是连接池或队列等待这么久后放弃的特征。"
             ),
         )
         .between("wait", wait, "ms", Some(((from - fastest).max(0.0), from)), span(seconds))
@@ -160,7 +205,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
             "Look for a wait of that length for a connection (max-wait of a Jedis or DBCP pool, connectionTimeout, pool_timeout) in the target or what it calls: the pool is too small for this load, or its connections are held for too long.",
             "在被测系统或其调用的服务中查找该时长的连接等待（Jedis 或 DBCP 连接池的 max-wait、connectionTimeout、pool_timeout）：连接池对该负载太小，或连接被占用太久。"
         ))
-        .explaining(&["errors_named", "bimodal", "fails_above"])
+        .explaining(&["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"])
         .said(),
     )
 }

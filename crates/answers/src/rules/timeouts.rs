@@ -86,7 +86,7 @@ fn usual(ms: f64) -> Option<f64> {
 pub(super) fn fixed_timeout(record: &Record) -> Said {
     // A connect that a full accept queue never accepts ends by the kernel's own limits.
     let by_age = || errors(record).filter(|_| !accept_queue(record).is_found());
-    silence(record).or_else(by_age).or_else(|| short_wait(record)).unwrap_or(Said::Nothing)
+    silence(record).or_else(|| short_wait(record)).or_else(by_age).unwrap_or(Said::Nothing)
 }
 
 /// Returns the finding on held connections that were cut after the same silence.

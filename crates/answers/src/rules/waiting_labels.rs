@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::{Part, Record, Second};
-use stats::hist::Hist;
+use stats::hist::{Bins, Hist, layout};
 
 use super::figures::ms;
 use super::say::words;
@@ -55,6 +55,47 @@ pub(super) fn that_wait(record: &Record, growths: &[Growth<'_>]) -> Vec<u32> {
     waiting.map(|(number, _)| number).collect()
 }
 
+/// Returns the record reduced to the requests that were answered, without completions by slot: they do not say which
+/// requests failed.
+pub(super) fn answered(record: &Record) -> Record {
+    let part = |of: &Part| {
+        let lost = of.failed.iter().map(|(bin, n)| layout::middle_of(bin) * 1000 * n).sum();
+        let mut failed: BTreeMap<u32, u64> = of.failed.iter().collect();
+        let mut service = Bins::default();
+        for (bin, n) in of.service.iter() {
+            let rest = n.saturating_sub(failed.remove(&bin).unwrap_or(0));
+            if rest > 0 {
+                service.add(bin, rest);
+            }
+        }
+        Part {
+            count: of.count.saturating_sub(of.errors),
+            elapsed: of.elapsed.saturating_sub(lost),
+            received: of.received,
+            service,
+            ..Part::default()
+        }
+    };
+    let second = |second: &Second| {
+        let labels: Vec<(u32, Part)> =
+            second.labels.iter().map(|(label, of)| (label, part(&of))).collect();
+        let Second { at_ms, ms, users, started, due, missed, .. } = *second;
+        let (all, labels) = (part(&second.all), labels.into());
+        Second { at_ms, ms, users, started, due, missed, all, labels, ..Second::default() }
+    };
+    Record { seconds: record.seconds.iter().map(second).collect(), ..without_seconds(record) }
+}
+
+fn without_seconds(record: &Record) -> Record {
+    Record {
+        frame: record.frame.clone(),
+        labels: record.labels.clone(),
+        marks: record.marks.clone(),
+        has: record.has,
+        ..Record::default()
+    }
+}
+
 /// Returns the record reduced to the requests of the given labels.
 pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
     let second = |second: &Second| {
@@ -69,14 +110,7 @@ pub(super) fn alone(record: &Record, labels: &[u32]) -> Record {
         let (at_ms, ms, users) = (second.at_ms, second.ms, second.users);
         Second { at_ms, ms, users, all, labels: own.into(), ..Second::default() }
     };
-    Record {
-        frame: record.frame.clone(),
-        labels: record.labels.clone(),
-        marks: record.marks.clone(),
-        has: record.has,
-        seconds: record.seconds.iter().map(second).collect(),
-        ..Record::default()
-    }
+    Record { seconds: record.seconds.iter().map(second).collect(), ..without_seconds(record) }
 }
 
 /// Returns words on the given labels, to follow a number of requests; empty for all labels.

@@ -1,0 +1,195 @@
+//! Pools that give up after a wait, and semaphores that turn requests away: which limit the verdict names.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::fmt::Write as _;
+
+use answers::rules;
+use answers::verdict::Finding;
+use record::Record;
+
+/// A target with places. A request without a place fails after `wait` ms.
+struct Pool {
+    places: usize,
+    wait: u64,
+    /// Time of a request's work in ms, from its random number.
+    work: fn(u64) -> u64,
+    users: u64,
+    ramp: u64,
+    length: u64,
+    /// Mean pause between two requests of a user in ms.
+    pause: u64,
+    code: &'static str,
+    message: &'static str,
+}
+
+const POOL: Pool = Pool {
+    places: 5,
+    wait: 3000,
+    work: |random| 100 + random % 200,
+    users: 100,
+    ramp: 20_000,
+    length: 60_000,
+    pause: 0,
+    code: "500",
+    message: "Internal Server Error",
+};
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Ask(u64),
+    GiveUp(usize),
+    Done { user: u64, start: u64 },
+}
+
+impl Pool {
+    /// Runs users that repeat a request, and returns the record of their rows.
+    fn run(&self) -> Record {
+        let mut seed = 7_u64;
+        let mut random = move || {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            seed >> 33
+        };
+        let mut events: BinaryHeap<Reverse<(u64, u64, Event)>> = BinaryHeap::new();
+        for user in 0..self.users {
+            events.push(Reverse((user * self.ramp / self.users, user, Event::Ask(user))));
+        }
+        let (mut busy, mut order) = (0, self.users);
+        // Each request that waits: its user, its start, and true while it waits.
+        let (mut waiting, mut queue) = (Vec::<(u64, u64, bool)>::new(), VecDeque::<usize>::new());
+        let mut rows = Vec::new();
+        while let Some(Reverse((now, _, event))) = events.pop() {
+            let mut push = |at: u64, event: Event| {
+                order += 1;
+                events.push(Reverse((at, order, event)));
+            };
+            let ended = match event {
+                Event::Ask(_) if now >= self.length => None,
+                Event::Ask(user) if busy < self.places => {
+                    busy += 1;
+                    push(now + 3 + (self.work)(random()), Event::Done { user, start: now });
+                    None
+                }
+                Event::Ask(user) => {
+                    waiting.push((user, now, true));
+                    queue.push_back(waiting.len() - 1);
+                    push(now + self.wait + 3 + random() % 3, Event::GiveUp(waiting.len() - 1));
+                    None
+                }
+                Event::GiveUp(at) => {
+                    let (user, start, waits) = waiting[at];
+                    waiting[at].2 = false;
+                    waits.then_some((user, start, false))
+                }
+                Event::Done { user, start } => {
+                    busy -= 1;
+                    while let Some(at) = queue.pop_front() {
+                        let (user, start, waits) = waiting[at];
+                        if waits {
+                            waiting[at].2 = false;
+                            busy += 1;
+                            push(now + (self.work)(random()), Event::Done { user, start });
+                            break;
+                        }
+                    }
+                    Some((user, start, true))
+                }
+            };
+            if let Some((user, start, is_good)) = ended {
+                rows.push((start, now, is_good));
+                let pause = if self.pause > 0 { random() % (2 * self.pause) } else { 0 };
+                push(now + 1 + pause, Event::Ask(user));
+            }
+        }
+        let mut text =
+            "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n".to_owned();
+        for (start, end, is_good) in rows {
+            let users = (start * self.users / self.ramp + 1).min(self.users);
+            let (code, message) = if is_good { ("200", "OK") } else { (self.code, self.message) };
+            let (at, took) = (1_700_000_000_000 + start, end - start);
+            let _ = writeln!(text, "{at},{took},get,{code},{message},{is_good},{users}");
+        }
+        Record::of_rows(text.as_bytes()).expect("rows")
+    }
+}
+
+fn found(record: &Record, id: &str) -> Option<Finding> {
+    rules::verdict(record).findings.into_iter().find(|finding| finding.id == id)
+}
+
+#[test]
+fn a_pool_that_gives_up_after_a_long_wait_is_named() {
+    for (wait, users, words) in [(1000, 40, "1.0 s"), (3000, 100, "3.0 s")] {
+        for code in ["500", "503"] {
+            let record = Pool { wait, users, code, ..POOL }.run();
+            let said = found(&record, "fixed_timeout").map(|of| of.words.en).unwrap_or_default();
+            let begin = format!("A wait of about {words} precedes the failures: ");
+            assert!(said.starts_with(&begin), "{wait} {code}: {said}");
+            assert!(said.contains("this is how a pool or a queue looks that gives up"), "{said}");
+        }
+    }
+    // The message names the pool, and the load never grew.
+    let message = "HikariPool-1 - Connection is not available request timed out";
+    let code = "Non HTTP response code: java.sql.SQLTransientConnectionException";
+    let record = Pool { ramp: 100, code, message, ..POOL }.run();
+    assert!(found(&record, "fixed_timeout").is_some());
+}
+
+#[test]
+fn a_time_limit_that_no_answer_exceeds_is_no_pool() {
+    // The work itself is cut at 3 s: a proxy in front of a slow target.
+    let record = Pool { code: "504", message: "Gateway Time-out", ..POOL }.run();
+    let said = found(&record, "fixed_timeout").map(|of| of.words.en).unwrap_or_default();
+    assert!(!said.contains("a pool or a queue"), "{said}");
+}
+
+#[test]
+fn a_semaphore_of_equal_times_is_never_a_rate_limit_alone() {
+    for (users, ramp, pause) in [(30, 20_000, 100), (30, 20_000, 20), (60, 30_000, 300)] {
+        let (code, message) = ("503", "Service Unavailable");
+        let work = |_| 50;
+        let record = Pool { wait: 0, work, users, ramp, pause, code, message, ..POOL }.run();
+        if let Some(finding) = found(&record, "rate_limit") {
+            let said = finding.words.en;
+            assert!(said.contains(" requests at once (semaphore, pool, queue)"), "{users}: {said}");
+        }
+    }
+}
+
+#[test]
+fn failed_requests_are_no_work_of_the_target() {
+    let work = |random: u64| 180 + random % 40;
+    let pool =
+        Pool { places: 2, wait: 1000, work, users: 20, ramp: 40_000, length: 80_000, ..POOL };
+    if let Some(finding) = found(&pool.run(), "concurrency_limit") {
+        let said = finding.words.en;
+        assert!(said.starts_with("The target works on about 2 requests at once"), "{said}");
+    }
+}
+
+#[test]
+fn failures_begin_with_the_first_that_began() {
+    let mut text =
+        "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n".to_owned();
+    let mut rows = Vec::new();
+    for user in 0..10_u64 {
+        let mut at = user * 30;
+        while at < 60_000 {
+            // From 20 s on requests fail, the first of them after the longest time.
+            let took = if at < 20_000 { 40 } else { 9000 - 900 * ((at - 20_000) / 30 % 8) };
+            rows.push((at + took, at, took, at < 20_000));
+            at += took + 100;
+        }
+    }
+    rows.sort_unstable();
+    let first = rows.iter().filter(|row| !row.3).map(|row| row.1).min().expect("a failure");
+    for (_, at, took, is_good) in rows {
+        let code = if is_good { 200 } else { 500 };
+        let _ = writeln!(text, "{},{took},get,{code},m,{is_good},10", 1_700_000_000_000 + at);
+    }
+    let record = Record::of_rows(text.as_bytes()).expect("rows");
+    let said = found(&record, "errors_named").expect("errors").words.en;
+    assert!((20_000..20_200).contains(&first) && said.contains("(since 0:20"), "{said}");
+}
