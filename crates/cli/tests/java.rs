@@ -110,7 +110,7 @@ fn a_script_before_a_native_sampler_whose_plug_in_is_not_there_is_told_what_it_c
     let plugins = std::path::Path::new(folder).join("lib/ext");
     let has = std::fs::read_dir(plugins).expect("jars").flatten();
     let has = has.into_iter().any(|jar| jar.file_name().to_string_lossy().contains("dummy"));
-    let missing = "class kg.apc.jmeter.samplers.DummySampler is not in the class path: the element runs without it, but scripts find no sampler";
+    let missing = "class kg.apc.jmeter.samplers.DummySampler is not in the class path: the element runs without it, but scripts get no sampler object";
     for line in [&["check", "dummy.jmx"][..], &["check", "dummy.jmx", "--run-java"]] {
         let checked = program.run(line);
         assert_eq!(checked.code, 0, "{checked:?}");
@@ -346,7 +346,7 @@ fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
     let program = with_script("[1].collect { it }\nSystem.exit(3)");
     let ended = run(&program, &["script.jmx", "-l", "out.jtl"]);
     assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.err.contains("a script has ended the process"), "{ended:?}");
+    assert!(ended.err.contains("a script ended the process"), "{ended:?}");
     assert!(ended.out.contains("Results: "), "the summary is there: {ended:?}");
     let rows = program.read("out.jtl");
     assert!(rows.ends_with('\n') && rows.lines().count() > 1, "{rows}");
@@ -380,13 +380,13 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     let unsafely = "def f = Class.forName('sun.misc.Unsafe').getDeclaredField('theUnsafe'); f.setAccessible(true); f.get(null).putAddress(0, 0)";
     let endings = [
         ("return 'seen: ' + [1][0]", 0, ""),
-        ("[1].collect { it }\nSystem.exit(3)", 3, "a script has ended the process"),
+        ("[1].collect { it }\nSystem.exit(3)", 3, "a script ended the process"),
         (
             "Runtime.getRuntime().halt(4)",
             4,
-            "the run was aborted: the Java process has ended with exit code 4",
+            "the run was aborted: the Java process ended with exit code 4",
         ),
-        (unsafely, 134, "the run was aborted: the Java process has crashed, by signal 6"),
+        (unsafely, 134, "the run was aborted: the Java process crashed with signal 6"),
     ];
     for (script, code, words) in endings {
         let program = with_script(script);
@@ -438,7 +438,7 @@ fn a_jar_of_somebody_else_is_not_loaded() {
             set.expect("permissions");
         };
         mode(0o777);
-        refused("can be written to by everybody");
+        refused("is writable by everybody");
         mode(0o700);
     }
     if !rustix::process::geteuid().is_root() {
@@ -465,7 +465,7 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
         let ended = program.shell(&format!("exec \"$0\" {line}"));
         assert_eq!(ended.code, 0, "{line}: {ended:?}");
         let words =
-            "warning: a script has ended the process (System.exit), by the exit code that it gave";
+            "warning: a script ended the process (System.exit), by the exit code that it gave";
         assert!(ended.err.contains(words) && !ended.err.contains("aborted"), "{line}: {ended:?}");
     }
     // A Java process that ends without a request from Throng fails the run, whatever its exit code is.
@@ -473,7 +473,7 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
     let ended = run(&program, &["script.jmx", "--jvm-isolated"]);
     assert_eq!(ended.code, 5, "{ended:?}");
     assert!(
-        ended.err.contains("the run was aborted: the Java process has ended with exit code 0"),
+        ended.err.contains("the run was aborted: the Java process ended with exit code 0"),
         "{ended:?}"
     );
 }

@@ -209,7 +209,7 @@ fn threads_that_are_no_number_are_told_and_none_starts() {
     for text in ["abc", "1e12", "1.5", "1000000000000"] {
         let (count, err) = samples(&program, &format!("-Jusers={text}"));
         let words = format!(
-            "the number of threads is {text:?}, no whole number up to 2147483647: no user starts"
+            "the number of threads {text:?} is not a whole number up to 2147483647: no user starts"
         );
         assert_eq!((count, err.matches(&words).count()), (0, 1), "{err}");
         let checked = program.run(&["check", "plan.jmx", &format!("-Jusers={text}")]);
@@ -219,22 +219,23 @@ fn threads_that_are_no_number_are_told_and_none_starts() {
         );
     }
     let (count, err) = samples(&program, "-Jloops=abc");
-    assert!(count == 0 && err.contains("the loop count is \"abc\", no whole number"), "{err}");
+    assert!(count == 0 && err.contains("the loop count \"abc\" is not a whole number"), "{err}");
     program.write("plan.jmx", &PLAN.replace("${__P(users,1)}", ""));
     let (count, err) = samples(&program, "");
     assert!(count == 0 && err.contains("the number of threads is empty: no user starts"), "{err}");
     let ramp = PLAN.replace("\"ThreadGroup.ramp_time\">0<", "\"ThreadGroup.ramp_time\">soon<");
     program.write("plan.jmx", &ramp);
     let (count, err) = samples(&program, "");
-    assert!(count == 1 && err.contains("the ramp-up is \"soon\", no whole number"), "{err}");
+    assert!(count == 1 && err.contains("the ramp-up \"soon\" is not a whole number"), "{err}");
     let scheduled = "<boolProp name=\"ThreadGroup.scheduler\">true</boolProp><stringProp name=\"ThreadGroup.duration\">1h</stringProp>\
         <stringProp name=\"ThreadGroup.delay\">x</stringProp></ThreadGroup>";
     program.write("plan.jmx", &PLAN.replace("</ThreadGroup>", scheduled));
     let (count, err) = samples(&program, "");
     assert_eq!(count, 0, "{err}");
-    for words in
-        ["the duration is \"1h\", no whole number", "the startup delay is \"x\", no whole number"]
-    {
+    for words in [
+        "the duration \"1h\" is not a whole number",
+        "the startup delay \"x\" is not a whole number",
+    ] {
         assert!(err.contains(words), "{words}: {err}");
     }
 }
@@ -250,7 +251,7 @@ fn numbers_of_samplers_and_timers_that_are_none_are_told() {
     let ended = program.run(&["check", "plan.jmx"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     for words in ["\"eighty\"", "\"1s\"", "\"2.5\"", "\"300ms\""] {
-        let words = format!("is {words}, no whole number");
+        let words = format!("{words} is not a whole number");
         assert!(ended.out.contains(&words), "{words}: {ended:?}");
     }
 }
@@ -302,6 +303,6 @@ fn a_quote_that_is_never_closed_is_told() {
         (1, 5),
         "{rows}"
     );
-    let words = "CSV Data Set Config people: in people.csv the line that begins with \"\\\"two,2\" and the 2 lines behind it cannot be read";
+    let words = "CSV Data Set Config people: in people.csv the line that begins with \"\\\"two,2\" and the 2 lines after it cannot be read";
     assert_eq!(ended.err.matches(words).count(), 1, "{ended:?}");
 }

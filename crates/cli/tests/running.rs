@@ -124,7 +124,7 @@ fn rows_with_other_variables_than_the_file_are_told_and_read() {
     assert!(![&first, &second].iter().any(|run| run.err.contains("rows are appended")));
     let line = ["-n", "-t", "plan.jmx", "-l", "out.jtl", "-Jsample_variables=a,b"];
     let third = program.run(&line);
-    let words = "out.jtl: rows are appended, and the heading of the file has other columns: the rows of this run also have a, b";
+    let words = "out.jtl already has rows, and the heading of the file has other columns: the rows of this run also have a, b";
     assert!(third.err.contains(words), "{third:?}");
     let verdict = program.run(&["verdict", "out.jtl", "--json"]);
     let data: serde_json::Value = serde_json::from_str(&verdict.out).expect("JSON");
@@ -583,7 +583,7 @@ fn names_of_elements_say_nothing_of_the_kind_of_a_message() {
         );
         program.write("plan.jmx", &program::PLAN.replace("<!--more-->", &listener));
         let ended = program.run(&["run", "plan.jmx"]);
-        let said = format!("warning: {name}: nothing will be sent: ");
+        let said = format!("warning: {name}: no metrics will be sent: ");
         assert!(ended.err.contains(&said), "{name}: {ended:?}");
         assert!(!ended.out.contains("nothing will be sent"), "{name}: {ended:?}");
         assert!(!ended.out.contains("the results are incomplete"), "{name}: {ended:?}");
@@ -607,7 +607,7 @@ fn samples_without_a_connection_stop_a_run_where_it_is_asked_to() {
     program.write("plan.jmx", &plan_of(sampler));
     let line = ["run", "plan.jmx", "--cores", "1", "-Jloops=-1", "-l", "out.jtl"];
     let ended = program.run(&[&line[..], &["-Jthrong.stop.unconnected=40"]].concat());
-    let words = "run stopped: 40 samples in a row got no connection";
+    let words = "run stopped: 40 consecutive samples got no connection";
     assert!(ended.err.contains(words), "{ended:?}");
     assert!(program.read("out.jtl").lines().count() > 40, "{ended:?}");
 }

@@ -80,7 +80,7 @@ fn a_folder_that_is_no_jmeter_is_refused_with_what_it_lacks() {
         assert_eq!(ended.code, 2, "{ended:?}");
         assert!(ended.err.contains(why) && ended.err.contains("bin and lib"), "{ended:?}");
     };
-    refused("there is no such folder");
+    refused("the folder does not exist");
     fs::create_dir(program.path("home")).expect("a folder");
     refused("no lib/ext/ApacheJMeter_core.jar");
     home(&program, "5.6.3");

@@ -168,9 +168,9 @@ fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> Stri
 fn words(failure: &Failure, route: &Route) -> String {
     let words = match failure {
         Failure::Tls(error) => error.to_string(),
-        Failure::ConnectTimeout => "connecting took too long".to_owned(),
-        Failure::ResponseTimeout => "no answer came in time".to_owned(),
-        Failure::UnknownHost { .. } => format!("the host {} is unknown", route.host),
+        Failure::ConnectTimeout => "connection timed out".to_owned(),
+        Failure::ResponseTimeout => "the server sent no reply in time".to_owned(),
+        Failure::UnknownHost { .. } => format!("unknown host {}", route.host),
         _ => socket_text(failure, route),
     };
     format!("{}:{}: {words}", route.host, route.port)

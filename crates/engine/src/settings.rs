@@ -229,8 +229,9 @@ fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     };
     let scheme = || {
         let scheme = get.text("http.proxyScheme", "http");
-        (scheme != "http")
-            .then(|| format!("http.proxyScheme: proxies are talked to in plain HTTP, not {scheme}"))
+        (scheme != "http").then(|| {
+            format!("http.proxyScheme: only plain HTTP to proxies is supported, not {scheme}")
+        })
     };
     sources.or(tls).or_else(targets).or_else(mode).or_else(scheme)
 }

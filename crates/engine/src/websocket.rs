@@ -327,8 +327,8 @@ impl WebSockets {
 fn tell_stopped(cx: &Context<'_>) {
     let bytes = cx.run.settings.websocket.inbox_bytes;
     cx.log(format!(
-        "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the server's \
-         sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
+        "reading stopped on a WebSocket connection: {bytes} bytes are queued for a user that does not read; the server \
+        cannot send more (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
     ));
 }
 

@@ -382,7 +382,7 @@ fn jobs_that_fail_fail_their_samples() {
             Ok(out)
         },
     ];
-    let words = ["gone", "cannot be read", "cannot be read", "bridge broke"];
+    let words = ["gone", "cannot parse", "cannot parse", "bridge broke"];
     for (work, words) in bad.into_iter().zip(words) {
         for role in [Role::Before, Role::Sampler, Role::After, Role::Assertion, Role::Timer] {
             let mut plan = plan(1, 2, &sampler("s"));

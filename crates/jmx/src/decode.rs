@@ -32,8 +32,8 @@ pub(crate) fn decode(mut bytes: Vec<u8>, diags: &mut Vec<Diag>) -> Result<String
         let at = text.find('\u{FFFD}').unwrap_or(0);
         let line = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at]).count() as u32;
         let span = Span { start: at as u32, end: (at + '\u{FFFD}'.len_utf8()) as u32 };
-        let message = format!("bytes that are not {} were replaced", encoding.name());
-        let help = "save the file as UTF-8, or declare its encoding in the first line";
+        let message = format!("replaced bytes that are not valid {}", encoding.name());
+        let help = "save the file as UTF-8, or declare its encoding in the XML declaration";
         diags.push(Diag::warning("bad-encoding", message).at(span, line).help(help));
     }
     if text.len() > MAX_BYTES {

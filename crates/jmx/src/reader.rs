@@ -205,7 +205,7 @@ impl Builder {
             "not a JMeter plan: there is no jmeterTestPlan element".to_string()
         } else {
             let open = self.innermost().map_or(String::new(), |path| format!(", in {path}"));
-            format!("the file ends in the middle of the plan{open}: it is truncated")
+            format!("the file is truncated: it ends in the middle of the plan{open}")
         };
         NotXml(Box::new(Diag::error("not-xml", message).at(span, line)))
     }
@@ -236,7 +236,9 @@ impl Builder {
             return Ok(());
         }
         if let Some(most) = self.too_deep() {
-            let message = format!("nested more than {most} deep; everything below is left out");
+            let message = format!(
+                "elements are nested more than {most} deep; the elements below are ignored"
+            );
             self.report_here(Diag::error("too-deep", message), place);
             self.skipped = 1;
             return Ok(());
@@ -286,7 +288,7 @@ impl Builder {
     ) -> Result<(), NotXml> {
         if name != "jmeterTestPlan" && name != "org.apache.jmeter.save.ScriptWrapper" {
             let help = match name {
-                "testResults" => "this is a result file; give the plan it was made with",
+                "testResults" => "this is a result file; pass the plan that produced it",
                 "html" => "this is a web page; download the plan itself",
                 _ => "open the plan in JMeter and save it again",
             };
@@ -314,9 +316,8 @@ impl Builder {
                 Some(element) => Some(element),
                 None => {
                     let owner = *owner;
-                    let diag =
-                        Diag::warning("unpaired-tree", "a hashTree without an element before it")
-                            .help("its elements are read as if they were one level higher");
+                    let diag = Diag::warning("unpaired-tree", "a hashTree follows no element")
+                        .help("its elements are treated as if they were one level higher");
                     self.report_here(diag, place);
                     owner
                 }
@@ -334,9 +335,9 @@ impl Builder {
         if unpaired {
             let diag = Diag::warning(
                 "unpaired-element",
-                "the element before this one has no hashTree after it",
+                "the previous element is not followed by a hashTree",
             )
-            .help("JMeter cannot load this file; the two are read as neighbours");
+            .help("JMeter cannot load this file; the two elements are treated as siblings");
             self.report_here(diag, place);
         }
         let id = ElementId(self.elements.len() as u32);
@@ -407,7 +408,7 @@ impl Builder {
                     let (value, bad) = text::attribute(&attribute.value);
                     if bad {
                         let message = format!(
-                            "the attribute {} holds a bad reference",
+                            "the attribute {} contains an invalid reference",
                             attribute.key.as_ref()
                         );
                         let diag = Diag::error("bad-reference", message).help("write & as &amp;");
@@ -416,8 +417,10 @@ impl Builder {
                     out.push((attribute.key.as_ref().to_string(), value));
                 }
                 Err(error) => {
-                    let diag =
-                        Diag::error("bad-attribute", format!("attributes cannot be read: {error}"));
+                    let diag = Diag::error(
+                        "bad-attribute",
+                        format!("cannot parse the attributes: {error}"),
+                    );
                     self.report_here(diag, place);
                     break;
                 }
@@ -430,7 +433,8 @@ impl Builder {
         // With `allow_dangling_amp`, an XML text event that begins with an ampersand is a bare ampersand.
         if content.starts_with('&') {
             let place = place.on_line(self.lines.advance(source, place.span.start as usize));
-            let diag = Diag::error("bad-reference", "a bare & in text").help("write & as &amp;");
+            let diag =
+                Diag::error("bad-reference", "the text contains a bare &").help("write & as &amp;");
             self.report_here(diag, place);
         }
         self.append(|out| text::push_lines(out, content));
@@ -446,9 +450,9 @@ impl Builder {
         let short: String = name.chars().take(40).collect();
         let diag = Diag::error(
             "bad-reference",
-            format!("&{short}; is neither a character nor predefined in XML"),
+            format!("&{short}; is neither a character reference nor an entity predefined in XML"),
         )
-        .help("entities are never expanded; write the text itself");
+        .help("entities are not expanded; write the text itself");
         self.report_here(diag, place);
         match found {
             Reference::Unknown => self.append(|out| {
@@ -569,8 +573,8 @@ fn tagged(tag: &str, attributes: Attributes) -> Tagged {
 }
 
 fn doctype() -> Diag {
-    Diag::error("doctype", "the file has a DOCTYPE, which plans never have")
-        .help("remove the DOCTYPE; entities are never expanded and nothing is fetched")
+    Diag::error("doctype", "the file has a DOCTYPE; plans have none")
+        .help("remove the DOCTYPE; entities are not expanded and nothing is downloaded")
 }
 
 #[cfg(test)]

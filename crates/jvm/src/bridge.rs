@@ -28,7 +28,7 @@ pub(crate) fn jar(cache: &Path) -> Result<PathBuf, String> {
         return Ok(file);
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    made.map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     // Another process may have created the cache folder first.
     verify(cache)?;
     verify(&folder)?;
@@ -54,14 +54,15 @@ fn verify(folder: &Path) -> Result<(), String> {
         return Err(refusal(folder, "belongs to another user"));
     }
     if about.mode() & 0o002 != 0 {
-        return Err(refusal(folder, "can be written to by everybody"));
+        return Err(refusal(folder, "is writable by everybody"));
     }
     Ok(())
 }
 
 fn refusal(folder: &Path, why: &str) -> String {
     format!(
-        "{} {why}, and Java is to load a jar from it: remove it, or name a folder of your own with THRONG_CACHE",
+        "{} {why}, so that Java cannot safely load a jar from it: delete it, or set THRONG_CACHE to a folder of your \
+        own",
         folder.display()
     )
 }
@@ -78,7 +79,7 @@ mod tests {
         let open = std::fs::Permissions::from_mode(0o777);
         std::fs::set_permissions(cache.path().join("jvm"), open).expect("permissions");
         let error = jar(cache.path()).unwrap_err();
-        assert!(error.contains("can be written to by everybody"), "{error}");
+        assert!(error.contains("is writable by everybody"), "{error}");
     }
 
     #[test]

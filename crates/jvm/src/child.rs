@@ -98,9 +98,9 @@ impl Drop for Arguments {
 impl Child {
     pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
         let program = java.home.join("bin/java");
-        let failed = |error: io::Error| format!("{} did not start: {error}", program.display());
+        let failed = |error: io::Error| format!("cannot start {}: {error}", program.display());
         let options = Arguments::write(options)
-            .map_err(|error| format!("Java's options cannot be written: {error}"))?;
+            .map_err(|error| format!("cannot write the options of Java: {error}"))?;
         let mut child = Command::new(&program)
             .arg(format!("@{}", options.0.display()))
             .args(["-cp", class_path, MAIN])
@@ -199,7 +199,7 @@ impl Shared {
     /// Returns the reason why no reply came from the child.
     fn words(&self) -> String {
         let ended = self.ended.get().map(|ended| ended.words.clone());
-        ended.unwrap_or_else(|| "there is no reply from the Java process".into())
+        ended.unwrap_or_else(|| "the Java process sent no reply".into())
     }
 }
 
@@ -207,16 +207,14 @@ impl Ended {
     fn of(status: io::Result<ExitStatus>) -> Self {
         let (words, code) = match status {
             Ok(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => {
-                    (format!("the Java process has ended with exit code {code}"), code)
-                }
+                (Some(code), _) => (format!("the Java process ended with exit code {code}"), code),
                 // The exit code is 128 plus the signal's number, as in a shell.
                 (None, signal) => {
                     let signal = signal.unwrap_or(0);
-                    (format!("the Java process has crashed, by signal {signal}"), 128 + signal)
+                    (format!("the Java process crashed with signal {signal}"), 128 + signal)
                 }
             },
-            Err(error) => (format!("the Java process is gone: {error}"), 1),
+            Err(error) => (format!("cannot wait for the Java process: {error}"), 1),
         };
         Self { words, code }
     }

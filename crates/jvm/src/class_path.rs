@@ -68,17 +68,20 @@ impl ClassPath {
         } else if path.is_file() && std::fs::File::open(&path).is_ok() {
             self.add(path);
         } else if entry.trim().is_empty() {
-            self.warnings.push(format!("an entry of {by} is blank"));
+            self.warnings.push(format!("{by} has a blank entry"));
         } else {
             // Show the entry as written in the property or plan, with control characters escaped.
-            let from =
-                if Path::new(entry).is_absolute() { "" } else { ", from the working folder" };
+            let from = if Path::new(entry).is_absolute() {
+                ""
+            } else {
+                " relative to the working directory"
+            };
             let shown = |letter: char| match letter {
                 letter if letter.is_control() => letter.escape_debug().to_string(),
                 letter => letter.to_string(),
             };
             let entry: String = entry.chars().map(shown).collect();
-            self.warnings.push(format!("{entry} of {by} cannot be read{from}"));
+            self.warnings.push(format!("cannot read {entry}{from}, an entry of {by}"));
         }
     }
 

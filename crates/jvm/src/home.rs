@@ -51,13 +51,13 @@ impl fmt::Display for NoHome {
         if let Some((folder, by)) = &self.named {
             return write!(
                 out,
-                "{}, given by {by}, is not a JMeter: it has no lib/ext/ApacheJMeter_core.jar",
+                "{} (from {by}) is not a JMeter installation: it has no lib/ext/ApacheJMeter_core.jar",
                 folder.display()
             );
         }
         out.write_str(
-            "there are no jars of JMeter: name an installation by --jmeter-home or JMETER_HOME, or let `throng jvm install` fetch \
-             what is needed once",
+            "JMeter's jars were not found: name an installation with --jmeter-home or JMETER_HOME, or run `throng jvm \
+            install` once to download them",
         )
     }
 }

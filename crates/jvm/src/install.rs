@@ -55,7 +55,7 @@ pub fn install(
         return Ok(Installed::Already(folder));
     }
     let part = folder.with_extension("part");
-    let trouble = |error: io::Error| format!("cannot write below {}: {error}", part.display());
+    let trouble = |error: io::Error| format!("cannot write to {}: {error}", part.display());
     if folder.is_dir() && !part.exists() {
         // An incomplete or damaged set is renamed first, so that no run uses it in the meantime.
         fs::rename(&folder, &part).map_err(trouble)?;

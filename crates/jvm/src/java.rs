@@ -96,11 +96,11 @@ impl fmt::Display for NoJava {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.asked {
             let (home, why) = &self.found[0];
-            return write!(out, "{}, given by --java-home, cannot be used: {why}", home.display());
+            return write!(out, "cannot use {} (from --java-home): {why}", home.display());
         }
         write!(
             out,
-            "there is no Java {OLDEST} or later: install one (a JRE is enough), set JAVA_HOME, or give --java-home"
+            "Java {OLDEST} or later was not found: install one (a JRE is enough), set JAVA_HOME, or give --java-home"
         )?;
         for (home, why) in &self.found {
             write!(out, "\n  {}: {why}", home.display())?;
@@ -160,21 +160,21 @@ fn folders(place: &Path) -> Vec<PathBuf> {
 fn look(home: &Path, origin: Origin) -> Result<Java, String> {
     let release = std::fs::read_to_string(home.join("release")).map_err(|_| {
         if home.is_dir() {
-            "it has no file `release`".to_owned()
+            "it has no `release` file".to_owned()
         } else {
-            "it is no folder".to_owned()
+            "it is not a folder".to_owned()
         }
     })?;
     let version = release
         .lines()
         .find_map(|line| line.strip_prefix("JAVA_VERSION="))
         .map(|version| version.trim().trim_matches('"').to_owned())
-        .ok_or("its file `release` names no version")?;
-    let major = major(&version).ok_or_else(|| format!("its version is {version:?}"))?;
+        .ok_or("its `release` file names no version")?;
+    let major = major(&version).ok_or_else(|| format!("its version {version:?} cannot be read"))?;
     if major < OLDEST {
         return Err(format!("it is Java {version}; {OLDEST} or later is needed"));
     }
-    let library = library(home).ok_or("it has no Java machine as a library (lib/server)")?;
+    let library = library(home).ok_or("it has no JVM library (lib/server)")?;
     Ok(Java { home: home.to_owned(), library, major, version, origin })
 }
 

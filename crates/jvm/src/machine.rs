@@ -40,7 +40,9 @@ impl Machine {
             let started = starting
                 .spawn_scoped(scope, || start(java, class_path, options))
                 .map_err(|error| format!("cannot start a thread: {error}"))?;
-            started.join().unwrap_or_else(|_| Err("starting the Java machine failed".into()))
+            started
+                .join()
+                .unwrap_or_else(|_| Err("the thread that started the JVM panicked".into()))
         })
     }
 }
@@ -50,15 +52,15 @@ fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Machine, S
     let class_path = format!("-Djava.class.path={class_path}");
     for option in std::iter::once(&class_path).chain(options) {
         args.try_option(option.as_str())
-            .map_err(|error| format!("the option {option:?} cannot be given to Java: {error}"))?;
+            .map_err(|error| format!("Java does not accept the option {option:?}: {error}"))?;
     }
     let args = args.build().map_err(|error| error.to_string())?;
     let library = java.library.as_path();
     let vm = JavaVM::with_libjvm(args, || Ok(library)).map_err(|error| {
-        format!("Java {} in {} did not start: {error}", java.version, java.home.display())
+        format!("cannot start Java {} in {}: {error}", java.version, java.home.display())
     })?;
     vm.attach_current_thread(|env| HostAPI::get(env, &LoaderContext::default()).map(|_| ()))
-        .map_err(|error| format!("the bridge could not be loaded: {error}"))?;
+        .map_err(|error| format!("cannot load the bridge: {error}"))?;
     Ok(Machine { vm })
 }
 
@@ -72,7 +74,7 @@ impl Carrier for Machine {
                 work(thread, &mut |message| call(env, message));
                 Ok::<_, Error>(())
             })
-            .map_err(|error| format!("a thread could not be attached to Java: {error}"))
+            .map_err(|error| format!("cannot attach a thread to the JVM: {error}"))
     }
 
     fn exit(&self, patience: Duration, _: u8) {

@@ -67,7 +67,7 @@ impl Settings {
         let heap = given("throng.jvm.heap").map(|heap| heap.trim().to_owned());
         if let Some(heap) = heap.as_deref().filter(|heap| !is_size(heap)) {
             return Err(format!(
-                "the size of the Java heap (--jvm-heap, throng.jvm.heap) is {heap:?}; write it like 512m or 2g"
+                "invalid size of the Java heap (--jvm-heap, throng.jvm.heap): {heap:?}; write for example 512m or 2g"
             ));
         }
         let threads = match given("throng.jvm.threads") {
@@ -76,7 +76,8 @@ impl Settings {
                 text.trim().parse::<usize>().ok().filter(|n| (1..=100_000).contains(n)).ok_or_else(
                     || {
                         format!(
-                            "the number of Java threads (--jvm-threads, throng.jvm.threads) is {text:?}; it must be 1 to 100000"
+                            "invalid number of Java threads (--jvm-threads, throng.jvm.threads): {text:?}; it must be \
+                            1 to 100000"
                         )
                     },
                 )?

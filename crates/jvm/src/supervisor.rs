@@ -123,7 +123,8 @@ impl Supervisor {
                 if let Err(error) = shared.add_thread() {
                     if !std::mem::replace(&mut self.refused, true) {
                         shared.complain(format!(
-                            "the system gives no more than {threads} threads for Java ({error}); jobs wait for each other"
+                            "the operating system allows only {threads} threads for Java ({error}); jobs wait for free \
+                            threads"
                         ));
                     }
                     return ControlFlow::Continue(());
@@ -157,7 +158,7 @@ fn interrupt_all(shared: &Shared, users: &Receiver<(u64, bool)>) {
             let mut message = vec![Kind::Interrupt as u8];
             message.extend(Interruption { user, sampler_only }.to_bytes());
             if let Err(words) = carry(&message) {
-                shared.complain(format!("an interruption failed: {words}"));
+                shared.complain(format!("cannot interrupt a job: {words}"));
             }
         }
     });

@@ -103,12 +103,12 @@ pub fn remove_plugin(folder: &Path) -> Result<Window, String> {
 fn extensions(folder: &Path) -> Result<(PathBuf, Option<String>), String> {
     let no = |why: &str| {
         format!(
-            "{} is not a JMeter with a window: {why}. Name the folder that has JMeter's bin and lib.",
+            "{} is not a JMeter installation with a GUI: {why}. Name the folder that contains JMeter's bin and lib.",
             folder.display()
         )
     };
     if !folder.is_dir() {
-        return Err(no("there is no such folder"));
+        return Err(no("the folder does not exist"));
     }
     let home = home::look(folder, HomeOrigin::Own(Origin::Asked))
         .ok_or_else(|| no("it has no lib/ext/ApacheJMeter_core.jar"))?;
@@ -128,7 +128,7 @@ fn ours(jar: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is not a version of this plug-in: it was left as it is. Move it away if you do not need it.",
+        "{} is not this plug-in, so it was not changed. Move it to another folder if you do not need it.",
         jar.display()
     ))
 }

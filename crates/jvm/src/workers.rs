@@ -27,7 +27,7 @@ use crate::wake_batch::WakeBatch;
 const NICE: i32 = 10;
 
 /// Reason for the end of a run that a script has ended.
-pub const EXITS: &str = "a script has ended the process (System.exit)";
+pub const EXITS: &str = "a script ended the process (System.exit)";
 
 /// Time limit for Java to end the process. Telemetry clients need some seconds to send their remaining data.
 const EXIT: Duration = Duration::from_secs(15);
@@ -212,7 +212,7 @@ impl Offload for Workers {
     fn call(&self, message: Vec<u8>) -> Result<Vec<u8>, String> {
         let (to, reply) = bounded(1);
         self.submit(Task { message, user: 0, done: Done::Call(to) });
-        reply.recv().unwrap_or_else(|_| Err("there is no reply from Java".into()))
+        reply.recv().unwrap_or_else(|_| Err("Java sent no reply".into()))
     }
 
     fn interrupt(&self, user: u64) {
@@ -329,7 +329,7 @@ impl Shared {
 
     /// Starts one more worker thread.
     pub(crate) fn add_thread(self: &Arc<Self>) -> std::io::Result<()> {
-        let full = || std::io::Error::other("all slots are taken");
+        let full = || std::io::Error::other("all slots are in use");
         let slot = lock(&self.free).pop().ok_or_else(full)?;
         let number = self.numbers.fetch_add(1, Relaxed) + 1;
         let name = format!("java worker {number}");

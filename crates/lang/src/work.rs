@@ -52,16 +52,16 @@ impl std::fmt::Display for GaveUp {
         match self {
             Self::Steps(steps) => write!(
                 f,
-                "given up after {steps} steps, the most that one evaluation may take (throng.evaluation.steps)"
+                "stopped after {steps} steps, the limit for one evaluation (throng.evaluation.steps)"
             ),
             Self::Memory(bytes) => {
-                write!(f, "given up, as one evaluation may take no more than {} MiB", bytes >> 20)
+                write!(f, "stopped: one evaluation may use at most {} MiB", bytes >> 20)
             }
             Self::Pattern(times) => write!(
                 f,
-                "given up, as a pattern of a JSONPath may go back no more than {times} times in a text"
+                "stopped: a regular expression in a JSONPath may backtrack at most {times} times per string"
             ),
-            Self::Stopped => f.write_str("given up as the run is stopped"),
+            Self::Stopped => f.write_str("stopped at the end of the run"),
         }
     }
 }

@@ -130,7 +130,7 @@ impl Record {
 /// Returns the block of the description with that name; panics if there is none.
 pub fn find<'a>(blocks: &'a [Block], name: &str) -> &'a Block {
     let found = blocks.iter().find(|block| block.name() == name);
-    found.unwrap_or_else(|| panic!("messages.txt: there is no block {name}"))
+    found.unwrap_or_else(|| panic!("messages.txt has no block {name}"))
 }
 
 /// Parses the description, and checks that names are unique and types are defined.
@@ -155,16 +155,16 @@ pub fn read(text: &str) -> Result<Vec<Block>, String> {
 fn block(head: &str, meaning: &str) -> Result<Block, String> {
     let mut words = head.split(' ').map(str::to_owned);
     let kind = words.next().unwrap_or_default();
-    let name = words.next().ok_or("a block has a name")?;
+    let name = words.next().ok_or("a block needs a name")?;
     let meaning = meaning.to_owned();
     if matches!(&*kind, "record" | "shape") {
         let record = Record { name, attributes: words.collect(), meaning, fields: Vec::new() };
         return Ok(if kind == "record" { Block::Record(record) } else { Block::Shape(record) });
     }
-    let number = words.next().ok_or("numbers have a type")?;
+    let number = words.next().ok_or("an enum, flags or number needs a type")?;
     if kind == "number" {
         let value =
-            words.nth(1).and_then(|value| value.parse().ok()).ok_or("a number is missing")?;
+            words.nth(1).and_then(|value| value.parse().ok()).ok_or("the number is missing")?;
         return Ok(Block::Number { name, number, value, meaning });
     }
     let (attributes, entries) = (words.collect(), Vec::new());
@@ -172,7 +172,7 @@ fn block(head: &str, meaning: &str) -> Result<Block, String> {
     match &*kind {
         "enum" => Ok(Block::Enum(numbers)),
         "flags" => Ok(Block::Flags(numbers)),
-        _ => Err("a block is an enum, flags, a number, a record or a shape".into()),
+        _ => Err("unknown kind of block; expected enum, flags, number, record or shape".into()),
     }
 }
 
@@ -180,13 +180,14 @@ fn add_entry(block: Option<&mut Block>, entry: &str, meaning: &str) -> Result<()
     match block {
         Some(Block::Enum(numbers)) if entry == "else" => numbers.otherwise = Some(meaning.into()),
         Some(Block::Enum(numbers) | Block::Flags(numbers)) => {
-            let (name, value) = entry.split_once(" = ").ok_or("an entry is: name = number")?;
-            let value = value.parse().map_err(|_| "that is no number")?;
+            let (name, value) =
+                entry.split_once(" = ").ok_or("expected an entry of the form: name = number")?;
+            let value = value.parse().map_err(|_| "the value is not a number")?;
             numbers.entries.push(Named { name: name.into(), value, meaning: meaning.into() });
         }
         Some(Block::Record(record) | Block::Shape(record)) => {
             let (entry, condition) = entry.split_once(" if ").unwrap_or((entry, ""));
-            let (kind, name) = entry.split_once(' ').ok_or("a field has a type and a name")?;
+            let (kind, name) = entry.split_once(' ').ok_or("a field needs a type and a name")?;
             let (name, unread) = match name.strip_suffix(" unread") {
                 Some(name) => (name, true),
                 None => (name, false),
@@ -199,7 +200,7 @@ fn add_entry(block: Option<&mut Block>, entry: &str, meaning: &str) -> Result<()
                 meaning: meaning.into(),
             });
         }
-        _ => return Err("an entry of no block".into()),
+        _ => return Err("an entry without a block".into()),
     }
     Ok(())
 }
@@ -209,19 +210,19 @@ fn verify(blocks: &[Block]) -> Result<(), String> {
     for (at, block) in blocks.iter().enumerate() {
         let name = block.name();
         if blocks[..at].iter().any(|other| other.name() == name) {
-            return Err(format!("there are two blocks {name}"));
+            return Err(format!("two blocks are called {name}"));
         }
         match block {
             Block::Enum(numbers) | Block::Flags(numbers) => verify_numbers(block, numbers)?,
             Block::Record(record) | Block::Shape(record) => {
                 for (at, field) in record.fields.iter().enumerate() {
                     if record.fields[..at].iter().any(|other| other.name == field.name) {
-                        return Err(format!("{name} has two fields {}", field.name));
+                        return Err(format!("{name} has two fields called {}", field.name));
                     }
                     if let Type::Block(of) = field.kind.innermost()
                         && !blocks.iter().any(|block| block.name() == of)
                     {
-                        return Err(format!("{name}: there is no type {of}"));
+                        return Err(format!("{name}: unknown type {of}"));
                     }
                 }
             }
@@ -235,11 +236,11 @@ fn verify_numbers(block: &Block, numbers: &Numbers) -> Result<(), String> {
     for (at, entry) in numbers.entries.iter().enumerate() {
         let mut before = numbers.entries[..at].iter();
         if before.any(|other| other.name == entry.name || other.value == entry.value) {
-            return Err(format!("{}: {} is there twice", numbers.name, entry.name));
+            return Err(format!("{}: duplicate entry {}", numbers.name, entry.name));
         }
         let is_bit = entry.value > 0 && entry.value & (entry.value - 1) == 0;
         if matches!(block, Block::Flags(_)) && !is_bit {
-            return Err(format!("{}: {} is not one bit", numbers.name, entry.name));
+            return Err(format!("{}: {} is not a single bit", numbers.name, entry.name));
         }
     }
     Ok(())

@@ -148,7 +148,7 @@ fn type_of(blocks: &[Block], kind: &Type) -> String {
             "bool" => "boolean".into(),
             "str" => "String".into(),
             "bytes" => "byte[]".into(),
-            other => panic!("there is no type {other}"),
+            other => panic!("unknown type {other}"),
         },
         Type::Maybe(inner) => type_of(blocks, inner),
         Type::List(inner) => match type_of(blocks, inner).as_str() {
@@ -170,7 +170,7 @@ fn method<'a>(blocks: &'a [Block], kind: &'a Type) -> Option<&'a str> {
             Block::Enum(numbers) | Block::Flags(numbers) => &numbers.number,
             _ => return None,
         },
-        _ => panic!("{kind} is not plain"),
+        _ => panic!("{kind} is not a plain type"),
     };
     Some(match &**plain {
         "u32" => "i32",

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use crate::description::{Block, Numbers, Record};
 
 const BEGIN: &str =
-    "<!-- Made from crates/messages/messages.txt by the test of crates/messages. -->\n";
-const END: &str = "<!-- The end of what is made. -->\n";
+    "<!-- Generated from crates/messages/messages.txt by the test of crates/messages. -->\n";
+const END: &str = "<!-- End of the generated part. -->\n";
 
 /// Returns the page with its tables replaced by new ones.
 pub fn put_into(page: &str, blocks: &[Block]) -> String {
-    let (before, rest) = page.split_once(BEGIN).expect("the page has a place for the tables");
-    let (_, behind) = rest.split_once(END).expect("the tables have an end");
+    let (before, rest) = page.split_once(BEGIN).expect("the page has no marker for the tables");
+    let (_, behind) = rest.split_once(END).expect("the tables have no end marker");
     format!("{before}{BEGIN}{}\n{END}{behind}", tables(blocks))
 }
 

@@ -286,7 +286,7 @@ fn reading(plain: &str) -> &'static str {
         "bool" => "flag",
         "str" => "text",
         "bytes" => "bytes",
-        other => panic!("there is no type {other}"),
+        other => panic!("unknown type {other}"),
     }
 }
 
@@ -321,12 +321,12 @@ fn write_of(blocks: &[Block], kind: &Type, this: &str) -> String {
     match kind {
         Type::Plain(name) => format!("out.{}({this})", reading(name)),
         Type::Maybe(inner) if **inner == Type::Plain("str".into()) => format!("out.maybe({this})"),
-        Type::Maybe(_) => panic!("the engine writes no {kind}"),
+        Type::Maybe(_) => panic!("the engine cannot write {kind}"),
         Type::List(inner) => {
             let one = match &**inner {
                 Type::Plain(name) if name != "str" => "*one",
                 Type::Plain(_) | Type::Block(_) => "one",
-                _ => panic!("the engine writes no {kind}"),
+                _ => panic!("the engine cannot write {kind}"),
             };
             let each = write_of(blocks, inner, one);
             format!("out.list(&{this}, |out, one| {each})")

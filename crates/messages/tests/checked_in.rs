@@ -52,15 +52,15 @@ fn the_page_has_the_tables_that_the_description_makes() {
 #[test]
 fn what_is_wrong_with_a_description_is_said_with_its_line() {
     for (text, words) in [
-        ("enum A u8: a\n    b 1: b", "line 2: an entry is: name = number"),
-        ("enum A u8: a\n    b = x: b", "line 2: that is no number"),
-        ("enum A u8: a\n    b = 1: b\n    c = 1: c", "A: c is there twice"),
-        ("flags A u8: a\n    b = 3: b", "A: b is not one bit"),
-        ("record A: a\n    B c", "A: there is no type B"),
-        ("record A: a\n    u8 b\n    str b", "A has two fields b"),
-        ("record A: a\n    u8 b\nnumber A u8 = 1: a", "there are two blocks A"),
-        ("table A u8: a", "line 1: a block is an enum"),
-        ("    u8 b", "line 1: an entry of no block"),
+        ("enum A u8: a\n    b 1: b", "line 2: expected an entry of the form: name = number"),
+        ("enum A u8: a\n    b = x: b", "line 2: the value is not a number"),
+        ("enum A u8: a\n    b = 1: b\n    c = 1: c", "A: duplicate entry c"),
+        ("flags A u8: a\n    b = 3: b", "A: b is not a single bit"),
+        ("record A: a\n    B c", "A: unknown type B"),
+        ("record A: a\n    u8 b\n    str b", "A has two fields called b"),
+        ("record A: a\n    u8 b\nnumber A u8 = 1: a", "two blocks are called A"),
+        ("table A u8: a", "line 1: unknown kind of block"),
+        ("    u8 b", "line 1: an entry without a block"),
     ] {
         let why = description::read(text).expect_err(text);
         assert!(why.starts_with(words), "{text:?}: {why}");

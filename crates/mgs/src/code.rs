@@ -20,13 +20,13 @@ pub fn words(code: i64) -> Option<&'static str> {
         4003 => "host of the API group is unknown",
         5000 => "unknown error",
         6000 => "service not found",
-        7000 => "no key to check signatures with",
+        7000 => "no key for checking signatures",
         7001 => "signature parameters are missing",
         7002 => "signature check failed",
         7003 => "time stamp is expired or invalid",
         7007 => "time stamp is missing",
         7014 => "signature is missing",
-        8002 => "CORS preflight is refused",
+        8002 => "CORS preflight was refused",
         _ => return range(code),
     })
 }

@@ -28,13 +28,16 @@ pub fn parse(bytes: &[u8]) -> Result<Envelope<'_>, String> {
 
 fn field<'a>(bytes: &'a [u8], which: &str) -> Result<(u8, &'a [u8], &'a [u8]), String> {
     let Some(([tag, length @ ..], rest)) = bytes.split_first_chunk::<HEAD>() else {
-        return Err(format!("the {which} field of the envelope has no tag and length of 4 bytes"));
+        return Err(format!(
+            "the {which} field of the envelope is too short: it needs a tag and a length, 4 bytes in \
+            total"
+        ));
     };
     let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
     match rest.split_at_checked(length) {
         Some((value, rest)) => Ok((*tag, value, rest)),
         None => Err(format!(
-            "the {which} field of the envelope is {length} bytes long, and {} follow",
+            "the {which} field of the envelope claims {length} bytes, but only {} follow",
             rest.len()
         )),
     }

@@ -31,7 +31,7 @@ impl Gzip {
             match state.compress_vec(&bytes[taken..], out, FlushCompress::Finish) {
                 Ok(Status::StreamEnd) => break,
                 Ok(_) => {}
-                Err(error) => return Err(format!("the body cannot be compressed: {error}")),
+                Err(error) => return Err(format!("cannot compress the body: {error}")),
             }
         }
         let mut sum = Crc::new();
@@ -65,7 +65,7 @@ impl Gzip {
             match state.decompress_vec(&deflated[taken..], out, FlushDecompress::Finish) {
                 Ok(Status::StreamEnd) => break,
                 Ok(_) if out.len() == before && state.total_in() as usize == held => {
-                    return Err("its gzip stream ends too early".into());
+                    return Err("its gzip stream is truncated".into());
                 }
                 Ok(_) => {}
                 Err(_) => return Err("its gzip stream is invalid".into()),
@@ -80,7 +80,7 @@ impl Gzip {
         let trailer = &deflated[state.total_in() as usize..];
         let length = ((out.len() - from) as u32).to_le_bytes();
         let fits = trailer.split_at_checked(4) == Some((&sum.sum().to_le_bytes(), &length));
-        if fits { Ok(()) } else { Err("its gzip check sum is wrong".into()) }
+        if fits { Ok(()) } else { Err("its gzip checksum is wrong".into()) }
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
         out.clear();
         assert_eq!(
             gzip.decompress(&packed, 10_000, &mut out),
-            Err("its gzip check sum is wrong".into())
+            Err("its gzip checksum is wrong".into())
         );
     }
 }

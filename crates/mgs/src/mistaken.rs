@@ -22,13 +22,13 @@ pub(crate) fn reason(text: &str, wanted: &str) -> String {
     for (mark, words) in [
         (
             "BEGIN CERTIFICATE",
-            "it is a certificate; `openssl x509 -pubkey -noout -in FILE` prints its key",
+            "it is a certificate; print its public key with `openssl x509 -pubkey -noout -in FILE`",
         ),
         (
             "BEGIN RSA PUBLIC KEY",
-            "it is in the form of PKCS #1; `openssl rsa -RSAPublicKey_in -pubout -in FILE` prints it as BEGIN PUBLIC KEY",
+            "it is a PKCS #1 key; convert it to BEGIN PUBLIC KEY with `openssl rsa -RSAPublicKey_in -pubout -in FILE`",
         ),
-        ("ssh-", "it is a key for SSH"),
+        ("ssh-", "it is an SSH key"),
     ] {
         if text.contains(mark) {
             return words.into();
@@ -37,19 +37,19 @@ pub(crate) fn reason(text: &str, wanted: &str) -> String {
     let pem = body_of_pem(text);
     let Some(der) = hex::from_base64(pem.unwrap_or(text)).filter(|der| !der.is_empty()) else {
         return if text.contains("-----BEGIN") {
-            "its PEM is cut or damaged: base64 is wanted between BEGIN PUBLIC KEY and END PUBLIC KEY"
+            "its PEM is truncated or damaged: expected base64 between BEGIN PUBLIC KEY and END PUBLIC KEY"
         } else {
-            "it is neither PEM (BEGIN PUBLIC KEY) nor base64 of the same nor the digits of a point"
+            "expected PEM (BEGIN PUBLIC KEY), the base64 of its content, or a curve point in hexadecimal digits"
         }
         .into();
     };
     match kind(&der) {
         Some(kind) if kind == wanted && kind == "RSA" => {
-            "it is damaged, or has not 1024 to 8192 bits".into()
+            "it is damaged, or its length is not between 1024 and 8192 bits".into()
         }
         Some(kind) if kind == wanted => "it is damaged, or its point is not on the curve".into(),
-        Some(kind) => format!("it is a key of {kind}"),
-        None => "it is no public key, or damaged".into(),
+        Some(kind) => format!("its type is {kind}"),
+        None => "it is not a public key, or it is damaged".into(),
     }
 }
 
@@ -66,5 +66,5 @@ fn kind(der: &[u8]) -> Option<&'static str> {
     let ids = [curve, Some(key.algorithm.oid)].into_iter().flatten();
     ids.map(|id| id.to_string())
         .find_map(|id| KINDS.iter().find(|(known, _)| *known == id).map(|(_, kind)| *kind))
-        .or(Some("another kind"))
+        .or(Some("unknown"))
 }

@@ -96,12 +96,11 @@ impl Recipient {
     pub fn read(transport: Transport, text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("there is no public key of the gateway: set throng.mgs.public_key or \
-                        throng.mgs.public_key_file"
+            return Err("the gateway's public key is missing: set throng.mgs.public_key or throng.mgs.public_key_file"
                 .into());
         }
         if text.contains("PRIVATE KEY") {
-            return Err("the key is a private one: the gateway's public key is needed".into());
+            return Err("the key is a private key; give the gateway's public key".into());
         }
         match transport {
             Transport::Ecc => read_point(text, "secp256k1").map(Self::Ecc),
@@ -145,7 +144,7 @@ impl Recipient {
             Self::Sm2(key) => agree(key, secret, out),
             Self::Sm2Encrypted(key) => {
                 let sealed = key.encrypt(&mut Random, &secret[..length]);
-                out.extend(sealed.map_err(|_| "the key cannot be encrypted by SM2")?);
+                out.extend(sealed.map_err(|_| "cannot encrypt the key with SM2")?);
                 Ok(Material::of(&secret[..length]))
             }
             Self::Rsa(rsa, transport) => {
@@ -162,15 +161,15 @@ impl Rsa {
             Some(der) => rsa::PublicKey::from_public_key_der(&der),
             None => rsa::PublicKey::from_public_key_pem(text),
         };
-        let wrong = |_| format!("the public key is not one for RSA: {}", reason(text, "RSA"));
+        let wrong = |_| format!("the public key is not an RSA key: {}", reason(text, "RSA"));
         let key = key.map_err(wrong)?;
         if key.n().bit_width() < 2048 {
             return Ok(Self::Short(key));
         }
         let der = key.to_public_key_der().map_err(|error| error.to_string())?;
-        let refused = |_| "the public key for RSA is refused: it needs 1024 to 8192 bits";
+        let refused = |_| "the RSA public key is refused: its length must be 1024 to 8192 bits";
         let key = PublicEncryptingKey::from_der(der.as_bytes())
-            .map_err(|error| format!("the public key for RSA is refused: {error}"))?;
+            .map_err(|error| format!("the RSA public key is refused: {error}"))?;
         Ok(match transport {
             Transport::RsaPkcs1 => {
                 Self::Pkcs1(Pkcs1PublicEncryptingKey::new(key).map_err(refused)?)
@@ -181,7 +180,7 @@ impl Rsa {
 
     fn encrypt(&self, transport: Transport, key: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let from = out.len();
-        let failed = "the key cannot be encrypted by RSA: the public key is too short";
+        let failed = "cannot encrypt the key with RSA: the public key is too short";
         let sha256 = transport == Transport::RsaOaepSha256;
         let written = match self {
             Self::Short(public) => {
@@ -217,7 +216,7 @@ where
     AffinePoint<C>: ToSec1Point<C> + FromSec1Point<C>,
 {
     let key = SecretKey::<C>::from_slice(&secret[..PRIVATE])
-        .map_err(|_| "the ephemeral key is no private key of the curve")?;
+        .map_err(|_| "the ephemeral key is not a private key of the curve")?;
     out.extend_from_slice(key.public_key().as_affine().to_compressed_point().as_ref());
     let shared = ecdh::diffie_hellman(key.to_nonzero_scalar(), public.as_affine());
     Ok(Material::of(shared.raw_secret_bytes()))
@@ -257,8 +256,8 @@ pub fn private_key(text: &str) -> Result<Vec<u8>, String> {
     if let Ok(key) = sm2::SecretKey::from_pkcs8_pem(text) {
         return Ok(key.to_bytes().to_vec());
     }
-    let wrong = "the private key is none in PEM (BEGIN PRIVATE KEY) of RSA, secp256k1 or SM2, \
-                 nor 64 hexadecimal digits";
+    let wrong = "cannot read the private key: expected a PEM key (BEGIN PRIVATE KEY) of RSA, secp256k1 or SM2, or 64 \
+        hexadecimal digits";
     let key = rsa::PrivateKey::from_pkcs8_pem(text).map_err(|_| wrong)?;
     Ok(key.to_pkcs8_der().map_err(|error| error.to_string())?.as_bytes().to_vec())
 }
@@ -272,7 +271,7 @@ pub fn point_of(text: &str) -> Result<Vec<u8>, String> {
         return Ok(key.to_sec1_bytes().to_vec());
     }
     let why = reason(text, "secp256k1");
-    Err(format!("the public key is a point neither of secp256k1 nor of SM2's curve: {why}"))
+    Err(format!("the public key is a point of neither secp256k1 nor SM2's curve: {why}"))
 }
 
 /// Decrypts a secret with a private key; for tests and captured requests.

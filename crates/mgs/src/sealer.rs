@@ -163,7 +163,7 @@ impl Sealer {
         }
         key.encrypt(text, sealed);
         if !envelope::end_field(from, sealed) {
-            return Err("the body is too large for the envelope: it may have 16 MiB".into());
+            return Err("the body is too large for the envelope: at most 16 MiB".into());
         }
         out.key = Some(SessionKey { key, sends_vector, gzip: encryption.gzip > 0 });
         Ok(())
@@ -223,14 +223,16 @@ pub fn open(
     if key.sends_vector {
         let length = text.len();
         let Some((iv, rest)) = text.split_at_mut_checked(BLOCK) else {
-            return Err(format!("it has {length} bytes, and its vector alone has 16"));
+            return Err(format!(
+                "it has {length} bytes, less than the 16 bytes of its initialisation vector"
+            ));
         };
         block.iv.copy_from_slice(iv);
         text = rest;
     }
     let length = text.len();
     if length == 0 || !length.is_multiple_of(BLOCK) {
-        return Err(format!("its {length} bytes are not whole blocks of 16"));
+        return Err(format!("its length of {length} bytes is not a multiple of the 16-byte block"));
     }
     let Some(plain) = block.decrypt(text) else {
         return Err("its padding is wrong: another key, vector or cipher was used".into());

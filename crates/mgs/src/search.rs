@@ -42,9 +42,10 @@ pub struct Captured {
 }
 
 /// Notes of a search that has no key for the body, or only keys that do not fit.
-const NO_KEY: &str = "nothing gives the key of the body: session_key, agreed_secret, ephemeral_key with public_key, or private_key";
-const NO_KEY_FITS: &str = "no key that is given fits the key in the envelope: the private key is of another kind or of another gateway, \
-                 or ephemeral_key is without public_key";
+const NO_KEY: &str = "the key of the body is unknown: give session_key, agreed_secret, private_key, or ephemeral_key \
+    with public_key";
+const NO_KEY_FITS: &str = "no given key fits the key in the envelope: the private key is of another kind or belongs to \
+    another gateway, or public_key is missing beside ephemeral_key";
 
 /// Property names without prefix and values; these settings reproduce the captured bytes.
 pub type Way = Vec<(&'static str, String)>;
@@ -77,7 +78,9 @@ pub fn search(captured: &Captured) -> Found {
     if let Some(sent) = &captured.sent {
         match envelope::parse(sent) {
             Ok(envelope) => search_encryption(captured, &envelope, &mut found),
-            Err(error) => found.notes.push(format!("the body as sent is no envelope: {error}")),
+            Err(error) => {
+                found.notes.push(format!("cannot parse the encrypted body as an envelope: {error}"))
+            }
         }
     }
     found
@@ -96,14 +99,14 @@ fn search_sign(captured: &Captured, found: &mut Found) {
             if out == wanted && n == 0 {
                 found.sign.push(sign_way(&signing));
             } else if out == wanted {
-                let words = "is over the body as it was sent: Throng signs the plain one, so this is not reproduced";
+                let words = "was computed over the encrypted body; Throng signs the plain body and cannot reproduce it";
                 found.notes.push(format!("the signature {words}"));
             }
         }
     }
     if found.sign.is_empty() {
-        let words = "is the secret right, and the body the very bytes that were signed?";
-        found.notes.push(format!("no combination gives this signature: {words}"));
+        let words = "check the secret, and that the body is exactly the signed bytes";
+        found.notes.push(format!("no combination of settings produces this signature: {words}"));
     }
 }
 
@@ -184,7 +187,7 @@ fn search_encryption(captured: &Captured, envelope: &Envelope<'_>, found: &mut F
         }
     }
     if found.encryption.is_empty() {
-        found.notes.push("no combination decrypts the body to the plain one".into());
+        found.notes.push("no combination of settings decrypts the body to the plain body".into());
     }
 }
 

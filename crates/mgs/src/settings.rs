@@ -127,7 +127,7 @@ impl Settings {
             if fits {
                 Ok(text)
             } else {
-                Err(wrong(&format!("header.{name}"), &text, "the name of a header"))
+                Err(wrong(&format!("header.{name}"), &text, "a header name"))
             }
         };
         let names = Names {
@@ -282,7 +282,7 @@ pub fn derivation_word(derivation: Derivation) -> &'static str {
 }
 
 fn wrong(name: &str, text: &str, wanted: &str) -> String {
-    format!("{PREFIX}{name} is `{text}`: it must be {wanted}")
+    format!("{PREFIX}{name} is `{text}`; it must be {wanted}")
 }
 
 fn word<T: Clone>(name: &str, text: &str, words: Words<T>) -> Result<T, String> {
@@ -342,7 +342,7 @@ fn headers(text: &str) -> Result<Vec<(String, String)>, String> {
     let fits = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let line = |line: &str| match line.split_once(':') {
         Some((name, value)) if fits(line) => Ok((name.trim().into(), value.trim().into())),
-        _ => Err(wrong("encrypt.headers", text, "`Name: value` pairs divided by commas, or none")),
+        _ => Err(wrong("encrypt.headers", text, "comma-separated `Name: value` pairs, or none")),
     };
     lines.map(line).collect()
 }

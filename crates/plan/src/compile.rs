@@ -307,9 +307,9 @@ impl Walk<'_> {
     fn warn_of_shared(&mut self, id: ElementId) {
         let doc = self.ctx.doc;
         let runs = match scope::kind(doc, id) {
-            Kind::Sampler => "it runs in every thread group, behind the group's own elements",
+            Kind::Sampler => "it runs in every thread group, after the group's own elements",
             Kind::Controller if class(doc, id) != "TestFragmentController" => {
-                "it stands in every thread group, behind the group's own elements"
+                "it runs in every thread group, after the group's own elements"
             }
             _ => return,
         };

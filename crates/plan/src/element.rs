@@ -378,12 +378,7 @@ fn settled<T>(
         Ok((made, read)) => {
             *needs |= read;
             if let Some(complaint) = complaint(&made) {
-                ctx.warn(
-                    id,
-                    "cannot-work",
-                    complaint,
-                    "it will do in the run what it does in JMeter",
-                );
+                ctx.warn(id, "cannot-work", complaint, "it behaves in the run as in JMeter");
             }
             Some(made)
         }

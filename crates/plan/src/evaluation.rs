@@ -35,7 +35,7 @@ fn report(what: &str, why: GaveUp, env: &Env<'_>) {
         sampler => format!("{what} of {sampler}"),
     };
     if let Some(times) = worth_saying(&of) {
-        let times = if times > 1 { format!(", {times} times by now") } else { String::new() };
+        let times = if times > 1 { format!(", {times} times so far") } else { String::new() };
         env.shared.log(Level::Warn, format!("{of}: {why}{times}"));
     }
 }

@@ -166,7 +166,8 @@ fn gives_up(env: &mut Env<'_>, thrown: &str) {
 }
 
 /// End of the message if JMeter throws at each sample.
-const LOST: &str = "As in JMeter such a sample is lost: it is sent, no other post-processor or assertion looks at it, and it is in no result";
+const LOST: &str = "As in JMeter the sample is lost: it is sent, but no other post-processor or assertion runs, and it \
+    is not in the results";
 
 /// Maximum number of messages about lost samples, per core.
 const MOST_TOLD: usize = 100;

@@ -45,7 +45,8 @@ pub fn shown(text: &str) -> &str {
 }
 
 /// Consequence, for messages, if the class of a natively run element is missing in Java.
-pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
+pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts get no sampler object, and their changes \
+    to it have no effect";
 
 /// Work of a Java machine for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

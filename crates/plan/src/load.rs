@@ -75,21 +75,20 @@ impl Ask {
     pub fn check(&self) -> Result<(), String> {
         if self.users.is_some() && self.rate.is_some() {
             return Err(
-                "users and rps are two kinds of load: users start again when their answers \
-                        have come, a rate starts whatever the answers do; give one of them"
+                "set either users or rps, not both: users send the next request after a response, a rate starts users \
+                regardless of responses"
                     .into(),
             );
         }
         if self.max_users.is_some() && self.rate.is_none() {
-            return Err("max-users bounds the users of a rate: give rps, too".into());
+            return Err("max-users limits the users of a rate: set rps too".into());
         }
         if self.hold.is_some() && self.duration.is_some() {
-            return Err("duration is the whole length with the ramp, hold the length behind it: \
-                        give one of them"
+            return Err("set either duration or hold, not both: duration includes the ramp, hold begins after it"
                 .into());
         }
         if self.steps.is_some() && self.ramp.is_none() {
-            return Err("steps divide a ramp: give its length, too, like ramp 1m".into());
+            return Err("steps divide a ramp: set its length too, for example ramp 1m".into());
         }
         match (self.ramp, self.duration) {
             (Some(ramp), Some(duration)) if ramp > duration => {

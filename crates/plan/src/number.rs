@@ -35,13 +35,13 @@ impl Setting {
             Self::Threads => ("number of threads", Some(i32::MAX), "no user starts"),
             Self::RampUp => ("ramp-up", Some(i32::MAX), "all users start at once"),
             Self::Loops => ("loop count", Some(i32::MAX), "its users run no iteration"),
-            Self::Delay => ("startup delay", None, "users start without"),
+            Self::Delay => ("startup delay", None, "users start without delay"),
             Self::Duration => ("duration", None, "no user starts"),
         };
         let given = if text.is_empty() {
             "is empty".to_owned()
         } else {
-            format!("is {text:?}, no whole number")
+            format!("{text:?} is not a whole number")
         };
         let most = most.filter(|_| !text.is_empty()).map(|most| format!(" up to {most}"));
         Some(format!("the {what} {given}{}: {follows}, as in JMeter", most.unwrap_or_default()))
@@ -86,7 +86,7 @@ mod tests {
         for bad in ["abc", "1e12", "1.5", "1000000000000", " 5"] {
             let words = Setting::Threads.complaint(bad).unwrap_or_else(|| panic!("{bad}"));
             assert!(
-                words.contains(&format!("{bad:?}, no whole number up to 2147483647")),
+                words.contains(&format!("{bad:?} is not a whole number up to 2147483647")),
                 "{words}"
             );
         }

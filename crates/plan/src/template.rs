@@ -68,7 +68,7 @@ pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) ->
     if text.trim().is_empty() {
         return format!("its {what} is blank: {why}");
     }
-    format!("{text} cannot be read: {why}")
+    format!("cannot parse {text}: {why}")
 }
 
 /// Result of evaluating a template or function.

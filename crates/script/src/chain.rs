@@ -173,10 +173,10 @@ impl Checker<'_> {
         }
         let harmless = self.groovy() && matches!(known.method, Method::Equals | Method::ToText);
         if kinds.contains(K::NULL) && !safe && !harmless {
-            self.throws("a method of what may be null")?;
+            self.throws("a method call on a value that may be null")?;
         }
         if known.throws {
-            self.throws("such a method")?;
+            self.throws("a method that may throw")?;
         }
         let null = if safe { kinds & K::NULL } else { K::empty() };
         let code =
@@ -209,7 +209,7 @@ impl Checker<'_> {
         let whole =
             matches!(on, Object::Props) && matches!(known.deed, Deed::HasProperty | Deed::Property);
         if whole && name != "getProperty" && self.surroundings.has_property_objects() {
-            return Err(NotSimple::new("a property that may be no text"));
+            return Err(NotSimple::new("a property that may hold an object other than a string"));
         }
         if given.iter().zip(known.args).any(|(given, wanted)| !given.within(*wanted)) {
             self.null_given(known)?;
@@ -218,13 +218,13 @@ impl Checker<'_> {
             self.throws(name)?;
         }
         if known.deed.changes_result() && self.place.role == Role::Listener {
-            return Err(NotSimple::new("a result changed after it was told"));
+            return Err(NotSimple::new("a change of a result after it was recorded"));
         }
         if on == Object::Class("String")
             && !self.groovy()
             && given.iter().any(|given| given.contains(K::WOVEN))
         {
-            return Err(NotSimple::new("such a text"));
+            return Err(NotSimple::new("a string with embedded expressions"));
         }
         if on == Object::Props || on == Object::Class("JMeterUtils") {
             self.note_property(args.first());

@@ -118,7 +118,9 @@ impl Checker<'_> {
     /// message.
     pub(super) fn vague(&self, what: &str) -> Result<()> {
         if matches!(self.place.role, Role::Sampler | Role::Assertion) {
-            return Err(NotSimple::new(format!("{what} may throw, and results would tell how")));
+            return Err(NotSimple::new(format!(
+                "{what}; the text of its exception would be part of the result"
+            )));
         }
         Ok(())
     }
@@ -174,7 +176,7 @@ impl Checker<'_> {
 
     fn slot(&mut self) -> Result<usize> {
         if self.slots == MOST_LOCALS {
-            return Err(NotSimple::new("more variables than are kept"));
+            return Err(NotSimple::new("too many variables"));
         }
         self.slots += 1;
         Ok(self.slots - 1)
@@ -189,7 +191,7 @@ impl Checker<'_> {
             if !reached {
                 // Groovy's compiler and BeanShell both accept unreachable statements. They are too rare to be supported
                 // here.
-                return Err(NotSimple::new("statements that are never reached"));
+                return Err(NotSimple::new("unreachable statements"));
             }
             reached = self.step(stmt, tail && Some(at) == last, &mut found)?;
         }
@@ -206,7 +208,7 @@ impl Checker<'_> {
             }
             Stmt::Do(Node::Step(operator, target)) => {
                 if tail && self.place.role.reads_value() {
-                    return Err(NotSimple::new("the value of a step"));
+                    return Err(NotSimple::new("a script whose value is that of ++ or --"));
                 }
                 let (changed, _) = self.change(*operator, target, &Node::Int(1))?;
                 out.push(Step::Drop(changed));
@@ -217,7 +219,9 @@ impl Checker<'_> {
                 if tail && self.place.role.reads_value() {
                     if matches!(node, Node::Assign(target, _) if matches!(**target, Node::Field { .. }))
                     {
-                        return Err(NotSimple::new("the value of a property that is set"));
+                        return Err(NotSimple::new(
+                            "a script whose value is that of an assignment to a property",
+                        ));
                     }
                     out.push(Step::Return(Some(value)));
                 } else {
@@ -278,7 +282,9 @@ impl Checker<'_> {
     fn branch(&mut self, stmt: &Stmt, tail: bool, out: &mut Vec<Step>) -> Result<bool> {
         match stmt {
             Stmt::Block(body) => self.block(body, tail, out),
-            Stmt::Declare(..) | Stmt::Import(_) => Err(NotSimple::new("a declaration as a branch")),
+            Stmt::Declare(..) | Stmt::Import(_) => {
+                Err(NotSimple::new("a declaration without a block as a branch"))
+            }
             other => {
                 self.depth += 1;
                 let reached = self.step(other, tail, out)?;
@@ -338,7 +344,7 @@ impl Checker<'_> {
             || self.builtin(name).is_some()
             || self.aliases.contains_key(name)
         {
-            return Err(NotSimple::new(format!("{name} declared anew")));
+            return Err(NotSimple::new(format!("a second declaration of {name}")));
         }
         let (value, kinds) = match value {
             Some(node) => {
@@ -384,11 +390,11 @@ impl Checker<'_> {
             || self.builtin(name).is_some()
             || self.aliases.contains_key(name);
         if self.depth > 0 || self.conditional > 0 || taken || matches!(object, Object::Class(_)) {
-            return Err(NotSimple::new(format!("{name}, which is no plain value")));
+            return Err(NotSimple::new(format!("the variable {name}, which is not a plain value")));
         }
         // An unknown declared type is assumed to be right: a wrong one would throw at the first run of the plan.
         if kind.is_some_and(|kind| self.type_of(kind).is_ok()) {
-            return Err(NotSimple::new(format!("{name}, which is no plain value")));
+            return Err(NotSimple::new(format!("the variable {name}, which is not a plain value")));
         }
         self.aliases.insert(name.clone(), object);
         Ok(true)
@@ -414,9 +420,9 @@ impl Checker<'_> {
     /// Converts a value to the declared type of the variable that it is assigned to.
     pub(super) fn fit(&mut self, (value, kinds): Typed, declared: Type) -> Result<Typed> {
         use Kinds as K;
-        let refuse = || NotSimple::new("a value of another type than its variable");
+        let refuse = || NotSimple::new("a value whose type is not that of its variable");
         if kinds.intersects(K::VOID) {
-            return Err(NotSimple::new("a value of something that has none"));
+            return Err(NotSimple::new("a call without a value used as a value"));
         }
         let number = |word: &'static str, boxed: bool, conversion, kind: Kinds, value: Expr| {
             let value = if boxed || !kinds.contains(K::NULL) {
@@ -464,7 +470,7 @@ impl Checker<'_> {
             return Err(NotSimple::new("an assignment within a condition"));
         }
         if self.builtin(name).is_some() || self.aliases.contains_key(name) {
-            return Err(NotSimple::new(format!("{name} set to something else")));
+            return Err(NotSimple::new(format!("an assignment to the predefined variable {name}")));
         }
         let known = self.locals.get(name).cloned();
         let (slot, declared) = match &known {
@@ -481,7 +487,7 @@ impl Checker<'_> {
         let (value, kinds) = self.fit(typed, declared.unwrap_or(Type::Any))?;
         let demand = known.as_ref().and_then(|local| local.demand);
         if demand.is_some_and(|demand| !kinds.within(demand)) {
-            return Err(NotSimple::new(format!("what {name} is set to")));
+            return Err(NotSimple::new(format!("an assignment to {name} that changes its type")));
         }
         match self.locals.get_mut(name) {
             Some(local) => local.kinds = kinds,

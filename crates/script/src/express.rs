@@ -14,7 +14,7 @@ impl Checker<'_> {
     pub(super) fn value(&mut self, node: &Node) -> Result<Typed> {
         let (value, kinds) = self.value_or_nothing(node)?;
         if kinds.intersects(K::VOID) {
-            return Err(NotSimple::new("a value of something that has none"));
+            return Err(NotSimple::new("a call without a value used as a value"));
         }
         Ok((value, kinds))
     }
@@ -25,7 +25,7 @@ impl Checker<'_> {
         if self.groovy() || kinds == K::BOOL {
             return Ok(value);
         }
-        Err(NotSimple::new("a condition that may be no truth value"))
+        Err(NotSimple::new("a condition that may not be a boolean"))
     }
 
     pub(super) fn value_or_nothing(&mut self, node: &Node) -> Result<Typed> {
@@ -78,7 +78,7 @@ impl Checker<'_> {
             Node::Cast(node, kind) => self.cast(node, kind)?,
             Node::Assign(target, value) => self.set(target, value)?,
             Node::Change(operator, target, value) => self.change(*operator, target, value)?,
-            Node::Step(..) => return Err(NotSimple::new("a step within an expression")),
+            Node::Step(..) => return Err(NotSimple::new("++ or -- within an expression")),
         })
     }
 
@@ -93,7 +93,7 @@ impl Checker<'_> {
     fn name(&mut self, name: &str) -> Result<Typed> {
         if let Some(local) = self.locals.get(name) {
             if local.kinds.contains(K::UNSET) {
-                return Err(NotSimple::new(format!("{name}, which may not be set")));
+                return Err(NotSimple::new(format!("the variable {name}, which may not be set")));
             }
             return Ok((Expr::Local(local.slot), local.kinds));
         }
@@ -118,7 +118,7 @@ impl Checker<'_> {
             Some(Object::Args) => {
                 let (at, kinds) = self.value(at)?;
                 if kinds != K::INT {
-                    return Err(NotSimple::new("an index that is no number"));
+                    return Err(NotSimple::new("an index that is not an integer"));
                 }
                 self.vague("an index")?;
                 self.parameters = true;
@@ -134,12 +134,12 @@ impl Checker<'_> {
     fn minus(&mut self, node: &Node) -> Result<Typed> {
         let (value, kinds) = self.value(node)?;
         if !kinds.within(K::NUMBER) {
-            return Err(NotSimple::new("the negative of what may be no number"));
+            return Err(NotSimple::new("a negation of a value that may not be a number"));
         }
         // The negative of 0.0 is -0.0, so the value is subtracted from -0.0.
         let zero = if kinds == K::DOUBLE { Expr::Double(-0.0) } else { Expr::Int(0) };
         if kinds.contains(K::DOUBLE) && kinds != K::DOUBLE {
-            return Err(NotSimple::new("the negative of some number"));
+            return Err(NotSimple::new("a negation of a number of unknown type"));
         }
         Ok((Expr::Reckon(Binary::Minus, Box::new(zero), Box::new(value)), kinds))
     }
@@ -163,13 +163,13 @@ impl Checker<'_> {
         if one.within(K::NUMBER) && two.within(K::NUMBER) {
             return self.reckon(Binary::Plus, (left, one), (right, two));
         }
-        let refuse = || NotSimple::new("a sum of such values");
+        let refuse = || NotSimple::new("an addition of values of these types");
         if !self.groovy() {
             // In BeanShell a sum is a text if one side is a text.
             return if one == K::TEXT || two == K::TEXT {
                 Ok((join(left, right), K::TEXT))
             } else if one.within(K::NULLABLE) && two.within(K::NULLABLE) {
-                self.vague("a sum of nulls")?;
+                self.vague("an addition of values that may be null")?;
                 Ok((Expr::JoinOrThrow(Box::new(left), Box::new(right)), K::TEXT))
             } else {
                 Err(refuse())
@@ -182,7 +182,7 @@ impl Checker<'_> {
                 return Err(refuse());
             }
             if one.contains(K::NULL) && two.contains(K::NULL) {
-                self.vague("a sum of nulls")?;
+                self.vague("an addition of values that may be null")?;
                 return Ok((Expr::JoinOrThrow(Box::new(left), Box::new(right)), K::TEXT));
             }
             K::TEXT
@@ -199,7 +199,7 @@ impl Checker<'_> {
     fn reckon(&mut self, operator: Binary, left: Typed, right: Typed) -> Result<Typed> {
         let ((left, one), (right, two)) = (left, right);
         if !one.within(K::NUMBER) || !two.within(K::NUMBER) {
-            return Err(NotSimple::new("a sum with what may be no number"));
+            return Err(NotSimple::new("arithmetic with a value that may not be a number"));
         }
         let floating = one == K::DOUBLE || two == K::DOUBLE;
         let kinds = if floating {
@@ -215,10 +215,10 @@ impl Checker<'_> {
             K::NUMBER
         };
         if operator == Binary::Over && self.groovy() && !floating {
-            return Err(NotSimple::new("a division, which gives a BigDecimal"));
+            return Err(NotSimple::new("a division that returns a BigDecimal"));
         }
         if operator == Binary::Rest && self.groovy() && kinds.contains(K::DOUBLE) {
-            return Err(NotSimple::new("a remainder of fractions"));
+            return Err(NotSimple::new("a remainder of numbers that are not integers"));
         }
         let safe = matches!(right, Expr::Int(value) if value != 0) || floating;
         if matches!(operator, Binary::Over | Binary::Rest) && !safe {
@@ -240,7 +240,7 @@ impl Checker<'_> {
                 || two == K::NULL && one.within(K::NULLABLE)
         };
         if !fine {
-            return Err(NotSimple::new("a comparison of such values"));
+            return Err(NotSimple::new("a comparison of values of these types"));
         }
         Ok((Expr::Compare(operator, Box::new(left), Box::new(right)), K::BOOL))
     }
@@ -251,7 +251,7 @@ impl Checker<'_> {
         let fine = both(K::NUMBER)
             || self.groovy() && (both(K::NUMBER.union(K::NULL)) || both(K::STRING.union(K::NULL)));
         if !fine {
-            return Err(NotSimple::new("a comparison of such values"));
+            return Err(NotSimple::new("a comparison of values of these types"));
         }
         Ok((Expr::Compare(operator, Box::new(left), Box::new(right)), K::BOOL))
     }
@@ -261,7 +261,7 @@ impl Checker<'_> {
         let (value, kinds) = self.value(node)?;
         let of_text = kinds.within(K::STRING.union(K::NULL));
         if !of_text && !kinds.real().within(K::NUMBER) {
-            return Err(NotSimple::new(format!("such a value as {kind}")));
+            return Err(NotSimple::new(format!("a conversion of a value of this type to {kind}")));
         }
         let primitive = matches!(kind, "int" | "long" | "double");
         if primitive && kinds.contains(K::NULL) {
@@ -333,7 +333,7 @@ impl Checker<'_> {
                 let setter = format!("set{}", capital(name));
                 self.deed(object, &setter, std::slice::from_ref(value))
             }
-            _ => Err(NotSimple::new("an assignment to such a place")),
+            _ => Err(NotSimple::new("an assignment to an expression of this form")),
         }
     }
 
@@ -345,7 +345,7 @@ impl Checker<'_> {
         value: &Node,
     ) -> Result<Typed> {
         let Node::Name(name) = target else {
-            return Err(NotSimple::new("an assignment to such a place"));
+            return Err(NotSimple::new("an assignment to an expression of this form"));
         };
         let typed = self.binary(operator, target, value)?;
         self.assign(name, typed)

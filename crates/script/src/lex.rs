@@ -88,7 +88,7 @@ impl<'s> Lexer<'s> {
                 }
                 '/' if self.rest.starts_with("/*") => {
                     let Some(end) = self.rest[2..].find("*/") else {
-                        return Err(NotSimple::new("a comment without an end"));
+                        return Err(NotSimple::new("an unterminated comment"));
                     };
                     fresh_line |= self.rest[..end].contains('\n');
                     self.rest = &self.rest[end + 4..];
@@ -102,7 +102,7 @@ impl<'s> Lexer<'s> {
 
     fn token(&mut self) -> Result<Token, NotSimple> {
         let Some(first) = self.rest.chars().next() else {
-            return Err(NotSimple::new("an unexpected end"));
+            return Err(NotSimple::new("an unexpected end of the script"));
         };
         match first {
             'a'..='z' | 'A'..='Z' | '_' => Ok(Token::Name(self.name().to_owned())),
@@ -127,7 +127,7 @@ impl<'s> Lexer<'s> {
 
     fn number(&mut self) -> Result<Token, NotSimple> {
         let (digits, rest) = split(self.rest, |c| c.is_ascii_digit());
-        let refuse = || NotSimple::new("a number written in an unusual way");
+        let refuse = || NotSimple::new("an unsupported form of number");
         if digits.len() > 1 && digits.starts_with('0') {
             return Err(refuse());
         }
@@ -179,13 +179,13 @@ impl<'s> Lexer<'s> {
                 break;
             }
             let Some(c) = self.rest.chars().next() else {
-                return Err(NotSimple::new("text without an end"));
+                return Err(NotSimple::new("an unterminated string"));
             };
             self.rest = &self.rest[c.len_utf8()..];
             match c {
                 '\\' => self.escaped(&mut text)?,
-                '\r' => return Err(NotSimple::new("a carriage return in a text")),
-                '\n' if !long => return Err(NotSimple::new("text without an end")),
+                '\r' => return Err(NotSimple::new("a carriage return in a string")),
+                '\n' if !long => return Err(NotSimple::new("an unterminated string")),
                 '$' if groovy && quote == '"' => {
                     if !text.is_empty() {
                         pieces.push(Piece::Text(std::mem::take(&mut text)));
@@ -216,7 +216,7 @@ impl<'s> Lexer<'s> {
             Some('"') => '"',
             Some('\'') => '\'',
             Some('$') if self.language == Language::Groovy => '$',
-            _ => return Err(NotSimple::new("an unusual escape in a text")),
+            _ => return Err(NotSimple::new("an unsupported escape in a string")),
         });
         self.rest = &self.rest[1..];
         Ok(())
@@ -228,7 +228,7 @@ impl<'s> Lexer<'s> {
             return self.braced(rest);
         }
         if !self.rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-            return Err(NotSimple::new("a dollar sign in a text"));
+            return Err(NotSimple::new("a dollar sign in a string"));
         }
         let word = |token, joined| Word { token, fresh_line: false, joined };
         let mut found = vec![word(Token::Name(self.name().to_owned()), false)];
@@ -246,7 +246,7 @@ impl<'s> Lexer<'s> {
     /// Reads code in braces, which may contain text with braces.
     fn braced(&mut self, source: &'s str) -> Result<Vec<Word>, NotSimple> {
         if self.depth == DEEPEST {
-            return Err(NotSimple::new("text nested too deep"));
+            return Err(NotSimple::new("strings nested too deeply"));
         }
         let mut inner = Lexer { rest: source, language: self.language, depth: self.depth + 1 };
         let (mut found, mut open) = (Vec::new(), 0);

@@ -132,8 +132,8 @@ impl<'w> Parser<'w> {
         NotSimple::new(match self.token(0) {
             Some(Token::Name(name)) => format!("\u{201c}{name}\u{201d}"),
             Some(Token::Sign(sign)) => format!("\u{201c}{sign}\u{201d}"),
-            Some(_) => "a value where none is expected".to_owned(),
-            None => "an unexpected end".to_owned(),
+            Some(_) => "an unexpected value".to_owned(),
+            None => "an unexpected end of the script".to_owned(),
         })
     }
 
@@ -160,7 +160,7 @@ impl<'w> Parser<'w> {
 
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == DEEPEST {
-            return Err(NotSimple::new("it is nested too deep"));
+            return Err(NotSimple::new("code that is nested too deeply"));
         }
         self.depth += 1;
         let found = read(self)?;
@@ -274,7 +274,7 @@ impl<'w> Parser<'w> {
                 // `def String x` declares a `String`.
                 match (self.word(0), self.word(1)) {
                     (Some(_), Some(_)) if !self.words[self.at + 1].fresh_line => {
-                        return Err(NotSimple::new("an unusual declaration"));
+                        return Err(NotSimple::new("an unsupported form of declaration"));
                     }
                     _ => None,
                 }
@@ -301,7 +301,7 @@ impl<'w> Parser<'w> {
             if self.sees(0, "(") || self.sees(0, "[") {
                 // The name is that of a function or an array.
                 return Err(NotSimple::new(if self.sees(0, "(") {
-                    "a function of its own"
+                    "a function defined in the script"
                 } else {
                     "an array"
                 }));

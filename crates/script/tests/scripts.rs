@@ -330,9 +330,9 @@ fn an_assertion_fails_with_its_message() {
 #[test]
 fn what_is_not_simple_is_refused_with_its_reason() {
     for (source, reason) in [
-        ("/* a", "a comment without an end"),
-        ("vars.put('a', 'b", "text without an end"),
-        ("vars.put('a', \"\\q\")", "an unusual escape in a text"),
+        ("/* a", "an unterminated comment"),
+        ("vars.put('a', 'b", "an unterminated string"),
+        ("vars.put('a', \"\\q\")", "an unsupported escape in a string"),
         ("vars.put('a', ['b'])", "a list or a map"),
         ("def f = { 1 }", "a closure"),
     ] {
@@ -346,7 +346,7 @@ fn nesting_is_bounded() {
     for language in [Language::Groovy, Language::BeanShell] {
         let source = format!("vars.put(\"a\", {}\"b\"{});", "(".repeat(10_000), ")".repeat(10_000));
         let why = compiled(&source, language, Role::Before).expect_err("too deep");
-        assert_eq!(why.reason, "it is nested too deep", "{language:?}");
+        assert_eq!(why.reason, "code that is nested too deeply", "{language:?}");
     }
 }
 

@@ -275,11 +275,11 @@ impl fmt::Display for CodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated | Self::TruncatedFrame | Self::TruncatedTrailer => {
-                f.write_str("unexpected end of the compressed body")
+                f.write_str("the compressed body is truncated")
             }
             Self::NotGzip => f.write_str("not a gzip body"),
-            Self::BadTrailer => f.write_str("wrong checksum or length of a gzip body"),
-            Self::Corrupt => f.write_str("corrupt compressed body"),
+            Self::BadTrailer => f.write_str("wrong checksum or length in a gzip body"),
+            Self::Corrupt => f.write_str("invalid compressed body"),
             Self::TooLarge { max } => write!(f, "decompressed body exceeds {max} bytes"),
         }
     }

@@ -60,10 +60,10 @@ pub enum Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::LongLine => "a line of the server is too long",
-            Self::LongPayload => "a message is longer than any server allows",
+            Self::LongLine => "the server sent a line that is too long",
+            Self::LongPayload => "the server sent a message that is too long",
             Self::Unknown => "the server does not speak NATS",
-            Self::NoEnd => "a message has no end",
+            Self::NoEnd => "the server sent a message without its end",
         })
     }
 }

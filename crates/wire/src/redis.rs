@@ -170,7 +170,7 @@ impl Redis {
         }
         match input[..end].split_last() {
             Some((b'\r', line)) => Ok(Some((line, end + 1))),
-            _ => Err(broken("a line does not end in CR LF")),
+            _ => Err(broken("the reply has a line that does not end in CR LF")),
         }
     }
 
@@ -206,7 +206,7 @@ impl Redis {
                 }
             },
             _ => Err(broken(&format!(
-                "an answer begins with '{}', which is no type of RESP2",
+                "the reply begins with '{}', which is not a RESP2 type",
                 kind.escape_ascii()
             ))),
         }
@@ -219,7 +219,7 @@ impl Redis {
     }
 
     fn too_large(&self) -> Broken {
-        broken(&format!("an answer has more than {} bytes", self.limits.content))
+        broken(&format!("the reply has more than {} bytes", self.limits.content))
     }
 
     /// Ends an element, and all arrays that it completes. True: the whole reply is complete.
@@ -244,7 +244,7 @@ impl Redis {
         tell: &mut impl FnMut(Told<'_>),
     ) -> Result<bool, Broken> {
         let Some((kind, rest)) = line.split_first() else {
-            return Err(broken("an answer is an empty line"));
+            return Err(broken("the reply begins with an empty line"));
         };
         if self.awaited != Awaited::Nothing {
             return self.greeted(*kind, rest, tell).map(|()| false);
@@ -252,7 +252,7 @@ impl Redis {
         let Some(to) = self.in_flight.front().copied() else {
             return Err(match u16::from(*kind) {
                 kind::ERROR => broken(&String::from_utf8_lossy(rest)),
-                _ => broken("an answer came that nothing was asked for"),
+                _ => broken("the server sent a reply without a request"),
             });
         };
         if self.depth > 0 {
@@ -277,7 +277,7 @@ impl Redis {
         match u16::from(kind) {
             kind::SIMPLE => {}
             kind::ERROR => return Err(broken(&String::from_utf8_lossy(rest))),
-            _ => return Err(broken("the greeting was not answered with a simple string")),
+            _ => return Err(broken("the reply to the greeting is not a simple string")),
         }
         self.awaited = match self.awaited {
             Awaited::Auth { then_select: true } => Awaited::Select,
@@ -315,7 +315,9 @@ impl Redis {
     ) -> Result<(), Broken> {
         let end = b"\r\n";
         if input[0] != end[usize::from(seen)] {
-            return Err(broken("a bulk string is longer than its length says"));
+            return Err(broken(
+                "the reply has a bulk string that is longer than its announced length",
+            ));
         }
         if self.depth > 0 {
             self.count(1)?;
@@ -392,8 +394,8 @@ impl Session for Redis {
         let whole = rest.is_empty() && self.state == State::Line && self.depth == 0;
         match self.awaited {
             Awaited::Nothing if whole => Ok(()),
-            Awaited::Nothing => Err(broken("connection closed within an answer")),
-            _ => Err(broken("connection closed before the greeting was answered")),
+            Awaited::Nothing => Err(broken("connection closed within a reply")),
+            _ => Err(broken("connection closed before the reply to the greeting")),
         }
     }
 }
@@ -403,7 +405,7 @@ fn broken(why: &str) -> Broken {
 }
 
 fn too_long(limit: usize) -> Broken {
-    broken(&format!("a line of an answer has more than {limit} bytes"))
+    broken(&format!("the reply has a line of more than {limit} bytes"))
 }
 
 fn not_a(text: &[u8], what: &str) -> Broken {

@@ -116,7 +116,7 @@ impl Session for Sse {
             let Some(to) = self.in_flight else {
                 return match rest {
                     [] => Ok(used),
-                    _ => Err(Broken("bytes came that belong to no response".to_owned())),
+                    _ => Err(Broken("the server sent bytes that belong to no response".to_owned())),
                 };
             };
             let (taken, event) = self.decoder.next(rest).map_err(in_words)?;

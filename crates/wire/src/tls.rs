@@ -300,9 +300,11 @@ impl fmt::Display for Error {
             Self::NoVersions => f.write_str("no TLS version is allowed"),
             Self::BadName => f.write_str("not a host name or address"),
             Self::BadRoots => f.write_str("no usable root certificate"),
-            Self::Handshaking => f.write_str("the TLS handshake is not over"),
+            Self::Handshaking => f.write_str("the TLS handshake is not finished"),
             Self::Closed => f.write_str("the TLS connection is closed"),
-            Self::OldVersion(version) => write!(f, "the server chose the version {version:#06x}"),
+            Self::OldVersion(version) => {
+                write!(f, "the server chose the TLS version {version:#06x}")
+            }
             Self::Tls(error) => error.fmt(f),
         }
     }

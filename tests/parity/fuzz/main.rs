@@ -344,7 +344,7 @@ fn classes(plan: &Element) -> String {
 /// Returns the reason of a refusal without the expression that cannot be parsed, which differs between plans.
 fn reason_of(line: &str) -> String {
     let line = line.trim();
-    let reason = line.split_once("cannot be read: ").map_or(line, |(_, reason)| reason);
+    let reason = line.split_once("cannot be parsed: ").map_or(line, |(_, reason)| reason);
     reason.split(" in ${").next().unwrap_or_default().to_owned()
 }
 

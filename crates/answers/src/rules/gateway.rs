@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(said("1002", "OK"), (String::new(), false), "a status that a server made up");
         let own = "Non HTTP response code: throng.mgs";
         for (message, words) in [
-            ("there is no public key of the gateway", "not sent"),
+            ("the gateway's public key is missing", "not sent"),
             ("the answer cannot be decrypted: its padding is wrong", "answers"),
             ("the gateway's result code is 0 or no number", "header.result"),
         ] {

@@ -30,17 +30,17 @@ fn a_file_that_is_no_key_fails_each_sample_and_nothing_is_sent() {
     for (encrypt, file, words) in [
         ("ecc", "empty.pem", "throng.mgs.public_key_file: empty.pem is empty"),
         ("ecc", "blank.pem", "throng.mgs.public_key_file: blank.pem is empty"),
-        ("ecc", "noise.pem", "the public key is not a point of secp256k1: it is neither PEM"),
-        ("rsa", "cut.pem", "the public key is not one for RSA: its PEM is cut or damaged"),
-        ("rsa", "certificate.pem", "the public key is not one for RSA: it is a certificate"),
-        ("rsa", "pkcs1.pem", "the public key is not one for RSA: it is in the form of PKCS #1"),
-        ("rsa", "long.pem", "long.pem is too long for a key"),
-        ("ecc", "private.pem", "the key is a private one"),
-        ("ecc", "p256.pem", "the public key is not a point of secp256k1: it is a key of P-256"),
+        ("ecc", "noise.pem", "the public key is not a point of secp256k1: expected PEM"),
+        ("rsa", "cut.pem", "the public key is not an RSA key: its PEM is truncated or damaged"),
+        ("rsa", "certificate.pem", "the public key is not an RSA key: it is a certificate"),
+        ("rsa", "pkcs1.pem", "the public key is not an RSA key: it is a PKCS #1 key"),
+        ("rsa", "long.pem", "long.pem is too large for a key"),
+        ("ecc", "private.pem", "the key is a private key"),
+        ("ecc", "p256.pem", "the public key is not a point of secp256k1: its type is P-256"),
         ("sm2", "p256.pem", "the public key is not a point of SM2's curve"),
-        ("sm2-encrypted", "ecc.pem", "is not a point of SM2's curve: it is a key of secp256k1"),
-        ("rsa-oaep-sha1", "ecc.pem", "is not one for RSA: it is a key of secp256k1"),
-        ("ecc", "folder", "the gateway's public key cannot be read"),
+        ("sm2-encrypted", "ecc.pem", "is not a point of SM2's curve: its type is secp256k1"),
+        ("rsa-oaep-sha1", "ecc.pem", "is not an RSA key: its type is secp256k1"),
+        ("ecc", "folder", "cannot read the gateway's public key"),
     ] {
         let plan = element(&[("encrypt", encrypt), ("public_key_file", file)]);
         let ended = run(&program, &gateway, &PLAN.replace("<!--element-->", &plan), &["-f"]);
@@ -96,11 +96,11 @@ fn an_answer_that_cannot_be_decrypted_fails_if_it_says_that_it_is_encrypted() {
     program.write("key.pem", &key(&gateway, "ecc"));
     let broken = "Non HTTP response message: the answer cannot be decrypted: ";
     for (head, body, decrypt, words) in [
-        (MARKED, &b"fifteen bytes.."[..], "auto", "its 15 bytes are not whole blocks of 16"),
+        (MARKED, &b"fifteen bytes.."[..], "auto", "its length of 15 bytes is not a multiple"),
         (MARKED, b"thirty-two bytes that are noise.", "auto", ""),
         (MARKED, b"thirty-two bytes that are noise.", "never", "OK"),
         (BARE, b"[{\"_requestBody\":1}]", "auto", "OK"),
-        (BARE, b"[{\"_requestBody\":1}]", "always", "its 20 bytes are not whole blocks of 16"),
+        (BARE, b"[{\"_requestBody\":1}]", "always", "its length of 20 bytes is not a multiple"),
         (MARKED, b"", "always", "OK"),
     ] {
         let settings = [("encrypt", "ecc"), ("public_key_file", "key.pem"), ("decrypt", decrypt)];

@@ -259,7 +259,7 @@ fn check_names_scripts_that_sign() {
     program.write("plan.jmx", &PLAN.replace("<!--checks-->", &other));
     let ended = program.run(&["check", "plan.jmx"]);
     let said = format!("{}{}", ended.out, ended.err);
-    assert!(said.contains("the plan has the header Operation-Type"), "{said}");
+    assert!(said.contains("the plan has an Operation-Type header"), "{said}");
     // `check` also recognizes signing by the name of a jar on the run's class path.
     program.write("plan.jmx", PLAN);
     let ended =
@@ -275,8 +275,11 @@ fn bad_settings_and_answers_fail_samples_with_words() {
     program.write("key.pem", &key(&gateway, "rsa"));
     for (pairs, words) in [
         (vec![("encrypt", "ecc"), ("public_key_file", "key.pem")], "not a point of secp256k1"),
-        (vec![("encrypt", "rsa"), ("public_key_file", "none.pem")], "public key cannot be read"),
-        (vec![("encrypt", "rsa")], "there is no public key of the gateway"),
+        (
+            vec![("encrypt", "rsa"), ("public_key_file", "none.pem")],
+            "cannot read the gateway's public key",
+        ),
+        (vec![("encrypt", "rsa")], "the gateway's public key is missing"),
         (
             vec![
                 ("secret", "s3cret"),
@@ -323,10 +326,13 @@ fn check_names_wrong_settings_and_keys() {
     assert!(said.contains("throng.mgs.sing is no property"), "{said}");
     let ecc = [("secret", "x"), ("encrypt", "ecc"), ("public_key_file", "rsa.pem")];
     let said = check(&ecc, &[]);
-    assert!(said.contains("not a point of secp256k1: it is a key of RSA"), "{said}");
+    assert!(said.contains("not a point of secp256k1: its type is RSA"), "{said}");
     assert!(said.contains("every request in its scope will fail"), "{said}");
     let said = check(&[("encrypt", "rsa"), ("public_key_file", "none.pem")], &[]);
-    assert!(said.contains("public key cannot be read") && said.contains("none.pem"), "{said}");
+    assert!(
+        said.contains("cannot read the gateway's public key") && said.contains("none.pem"),
+        "{said}"
+    );
     // Here the wrong setting is a property of the run, not of an element.
     let said = check(&[], &["-Jthrong.mgs.sign=md4"]);
     assert!(said.contains("one of none, md5, sha256"), "{said}");

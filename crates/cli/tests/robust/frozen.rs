@@ -121,7 +121,7 @@ fn functions_that_make_much_of_little() {
     ] {
         let (trial, _) = goes_on(&evaluates(call), 9, &[]);
         let log = log(&trial);
-        assert!(log.contains("given up after 1000000 steps"), "{call}: {log}");
+        assert!(log.contains("stopped after 1000000 steps"), "{call}: {log}");
     }
 }
 
@@ -132,7 +132,7 @@ fn functions_that_make_much_of_what_a_server_said() {
         let body = [http(&[], &extractor("a+")), evaluates(call)].concat();
         let (trial, _) = goes_on(&body, port, &[]);
         let log = log(&trial);
-        assert!(log.contains("given up after 1000000 steps"), "{call}: {log}");
+        assert!(log.contains("stopped after 1000000 steps"), "{call}: {log}");
     }
 }
 
@@ -161,7 +161,7 @@ fn patterns_of_paths_that_go_back_and_back() {
     let (trial, _) = goes_on(&http(&[], &element("JSONPostProcessor", &search, "")), port, &[]);
     let log = log(&trial);
     assert!(
-        log.contains("JSON Extractor of Sample: given up, as a pattern of a JSONPath"),
+        log.contains("JSON Extractor of Sample: stopped: a regular expression in a JSONPath"),
         "{log}"
     );
 }

@@ -63,7 +63,7 @@ fn extractors_that_would_take_minutes_give_up_in_words() {
     assert!(rows.iter().all(|row| row.success), "{rows:?}");
     let log = log(&trial);
     for kind in ["Regular Expression Extractor", "CSS Selector Extractor", "XPath Extractor"] {
-        let said = format!("{kind} of Request: given up after 1000000 steps");
+        let said = format!("{kind} of Request: stopped after 1000000 steps");
         assert!(log.contains(&said), "{kind}: {log}");
     }
 }
@@ -80,7 +80,7 @@ fn pages_that_are_deep_and_no_more_are_read() {
     );
     let (ended, rows) = trial.against(answering(head + &page), &["-Jusers=1", "-Jloops=1"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(!log(&trial).contains("given up"), "{}", log(&trial));
+    assert!(!log(&trial).contains("stopped after"), "{}", log(&trial));
     assert_eq!(rows[1].label, "x x", "{rows:?}");
 }
 
@@ -93,7 +93,7 @@ fn an_assertion_that_gave_up_fails() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(rows.iter().filter(|row| !row.success).count(), 2, "{rows:?}");
     let written = trial.program.read(JTL);
-    assert!(written.contains("given up after 100000 steps"), "{written}");
+    assert!(written.contains("stopped after 100000 steps"), "{written}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn handshakes_of_websockets_and_streams_of_events_carry_the_marks_too() {
 fn marks_that_would_break_requests_are_refused_before_the_first() {
     let trial = Trial::new();
     for (option, words) in [
-        (["--tag", "Host=x"], "Host is a header that requests need as it is"),
+        (["--tag", "Host=x"], "the header Host cannot be changed"),
         (["--baggage", "loadtest"], "KEY=VALUE"),
         (["-J", "throng.traceparent=perhaps"], "throng.traceparent is one of"),
     ] {

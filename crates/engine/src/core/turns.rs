@@ -150,8 +150,8 @@ impl<'p> Core<'p> {
         if next_loop && !user.last_ok && !user.parallel {
             let thread = self.cx.thread_name(index);
             self.cx.log(format!(
-                "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
-                 loop\" finds no sampler to leave"
+                "Test failed! {thread} ends: assertions failed a transaction with a parent sample, and JMeter's \
+                \"start next thread loop\" finds no sampler there"
             ));
             return self.end_of_plan(index);
         }

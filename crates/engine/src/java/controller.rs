@@ -173,7 +173,7 @@ pub(super) fn hear_controller(
         }
     };
     let Some(said) = said else {
-        let what = "it gave what it does not hold; the user ends";
+        let what = "Java returned a child that the controller does not have; the user ends";
         cx.log(Line::log(LogLevel::Error, None, format!("{}: {what}", job.what)));
         return Next::EndOfPlan;
     };

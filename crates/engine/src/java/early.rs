@@ -46,7 +46,7 @@ impl<'a> Early<'a> {
         let mut complaints = Vec::new();
         // Findings of Java about the plan are reported when the run starts.
         if let Err(failed) = session::set_up(offload, plan, facts, &[]) {
-            let text = format!("the Java machine cannot read its part of the plan: {failed}");
+            let text = format!("the JVM cannot read its part of the plan: {failed}");
             complaints.push(text.into());
         }
         Some(Self { offload, properties: 0, complaints })
@@ -68,9 +68,7 @@ impl<'a> Early<'a> {
         let reply = match read {
             Ok(reply) => reply,
             Err(failed) => {
-                return self
-                    .complaints
-                    .push(format!("in the Java machine, before the run: {failed}").into());
+                return self.complaints.push(format!("JVM, before the run: {failed}").into());
             }
         };
         for change in &reply.changes.properties {

@@ -65,9 +65,9 @@ impl Jobs {
             }
             let seconds = age / SECOND;
             lines.push(match count {
-                1 => format!("{what} has been running for {seconds} s in the Java machine"),
+                1 => format!("{what} has been running in the JVM for {seconds} s"),
                 _ => format!(
-                    "{what} has been running or waiting its turn for {seconds} s in the Java machine, for {count} users"
+                    "{what} has been running or queued in the JVM for {seconds} s, for {count} users"
                 ),
             });
         }

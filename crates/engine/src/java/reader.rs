@@ -9,7 +9,7 @@ pub(crate) struct Malformed(pub(crate) &'static str);
 
 impl std::fmt::Display for Malformed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the Java machine's answer cannot be read: {}", self.0)
+        write!(f, "cannot parse the JVM's reply: {}", self.0)
     }
 }
 
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or(Malformed("it ends too early"))?;
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Malformed("it is truncated"))?;
         self.0 = rest;
         Ok(*taken)
     }
@@ -62,14 +62,16 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
         let length = self.int()? as usize;
-        let (bytes, rest) =
-            self.0.split_at_checked(length).ok_or(Malformed("a length reaches beyond its end"))?;
+        let (bytes, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or(Malformed("a length exceeds the rest of the message"))?;
         self.0 = rest;
         Ok(bytes)
     }
 
     pub(crate) fn text(&mut self) -> Result<&'a str, Malformed> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a text is not UTF-8"))
+        std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a string is not UTF-8"))
     }
 
     /// Reads a value that may be absent from the message.
@@ -87,7 +89,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Vec<T>, Malformed> {
         let count = self.int()? as usize;
         if count > self.0.len() {
-            return Err(Malformed("a list is longer than its end allows"));
+            return Err(Malformed("a list is longer than the rest of the message"));
         }
         let mut entries = Vec::with_capacity(count.min(64));
         for _ in 0..count {
@@ -98,7 +100,7 @@ impl<'a> Reader<'a> {
 
     /// Checks that the message has no further bytes.
     pub(crate) fn end(self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed("it goes on behind its end")) }
+        if self.0.is_empty() { Ok(()) } else { Err(Malformed("bytes follow its end")) }
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> Reply<'a> {
     pub(crate) fn check(&self, texts: u32) -> Result<(), Failed> {
         match &self.out {
             Out::Texts(given) if given.len() != texts as usize => {
-                Err("the Java machine gave another number of texts than it was asked for".into())
+                Err("the JVM returned a wrong number of evaluated expressions".into())
             }
             _ => Ok(()),
         }
@@ -163,7 +163,7 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Mal
 ///
 /// A description of the fault in the reply.
 pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
-    let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "there is no such act")?;
+    let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "unknown act")?;
     Reply::read(message, act).map(|_| ())
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn begin(
         let element = finding.element.and_then(|id| plan.java_backed.elements.get(id as usize));
         let text = finding.text.and_then(|id| plan.java_backed.texts.get(id as usize));
         let of = element.map(|element| &*element.path).or(text.map(|text| shown(text)));
-        let of = of.unwrap_or("the Java machine");
+        let of = of.unwrap_or("the JVM");
         let words = match finding.line {
             0 => format!("{of}: {}", finding.message),
             line => format!("{of}, line {line} of the script: {}", finding.message),
@@ -285,13 +285,13 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
     let reply = match call {
         Ok(_) => ended
             .recv_timeout(PATIENCE)
-            .unwrap_or_else(|_| Err(format!("it has not ended within {} s", PATIENCE.as_secs()))),
+            .unwrap_or_else(|_| Err(format!("it did not end within {} s", PATIENCE.as_secs()))),
         Err(error) => Err(error.to_string()),
     };
     match reply.and_then(|message| farewell(&message).map(|said| said.iter().map(told).collect())) {
         Ok(said) => said,
         Err(failed) => {
-            vec![format!("at the end of the test, in the Java machine: {failed}").into()]
+            vec![format!("JVM, at the end of the test: {failed}").into()]
         }
     }
 }

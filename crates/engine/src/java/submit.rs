@@ -191,7 +191,7 @@ impl Jobs {
             }
             None => reply_to.send(Message::Job {
                 to,
-                reply: Err("there is no Java machine".into()),
+                reply: Err("no JVM is running".into()),
                 done: std::time::Instant::now(),
             }),
         }

@@ -63,7 +63,9 @@ impl Targets {
 impl Target {
     fn read(text: &str) -> Result<Self, String> {
         let odd = || {
-            format!("{text:?} is no target: write it like a.example:443, *.example or 10.0.0.0/8")
+            format!(
+                "invalid target {text:?}; write for example a.example:443, *.example or 10.0.0.0/8"
+            )
         };
         let (place, port) = match text.rsplit_once(':') {
             Some((place, port)) if !place.contains(':') || place.ends_with(']') => {

@@ -398,7 +398,7 @@ impl Net {
         if !self.allowed.permit(&route.host, to, !route.pinned)
             || behind.is_some_and(|tunnel| !self.allowed.permit_behind(&tunnel.host, tunnel.port))
         {
-            let words = "this machine does not permit that target (throng.targets.allowed)";
+            let words = "this machine does not allow the target (throng.targets.allowed)";
             let error = io::Error::new(io::ErrorKind::PermissionDenied, words);
             return Err(Failure::Connect(error));
         }

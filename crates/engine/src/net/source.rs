@@ -112,7 +112,7 @@ fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
         .collect();
     if found.is_empty() {
         return Err(format!(
-            "{name}: neither an address, nor a range of addresses, nor an interface with one"
+            "{name}: expected an address, a range of addresses, or an interface with an address"
         ));
     }
     Ok(found)

@@ -81,7 +81,7 @@ impl Secure {
         if complaint.is_none()
             && let Err(error) = wire::tls::client_config(&settings)
         {
-            complaint = Some(format!("TLS cannot be set up: {error}"));
+            complaint = Some(format!("cannot set up TLS: {error}"));
         }
         let secure = Self {
             settings,
@@ -113,7 +113,7 @@ impl Secure {
         }
         let store = read(&file, password.as_deref(), "javax.net.ssl.keyStore")?;
         if store.keys.is_empty() {
-            return Err(format!("{named}: there is no private key in it"));
+            return Err(format!("{named}: it contains no private key"));
         }
         let last = usize::try_from(selection.last).unwrap_or(usize::MAX);
         let first = usize::try_from(selection.first).unwrap_or(0);
@@ -121,7 +121,8 @@ impl Secure {
         for entry in store.keys.iter().take(last.saturating_add(1)).skip(first) {
             let identity = Identity::new(entry).map_err(|_| {
                 format!(
-                    "{named}: the key of {} cannot sign here; RSA of 2048 bits and more, NIST's curves and Ed25519 can",
+                    "{named}: the key of {} is not supported for signing; use RSA with at least 2048 bits, a NIST \
+                    curve or Ed25519",
                     entry.alias
                 )
             })?;
@@ -129,7 +130,7 @@ impl Secure {
         }
         if keys.is_empty() {
             return Err(format!(
-                "{named}: it has {} keys, and none from number {first} on",
+                "{named}: it has {} keys, but the first requested key is number {first} (counted from 0)",
                 store.keys.len()
             ));
         }
@@ -228,7 +229,8 @@ fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), Strin
     let of = |names: &[&str]| (names.contains(&"TLSv1.2"), names.contains(&"TLSv1.3"));
     let offered = |key: &str, text: &str, found: (bool, bool)| match found {
         (false, false) => Err(format!(
-            "{key}={text} allows neither TLS 1.2 nor TLS 1.3, and Throng speaks no other (as Java 17 does, unless its security settings are changed)"
+            "{key}={text} allows neither TLS 1.2 nor TLS 1.3; Throng supports only these (like Java 17 with its \
+            default security settings)"
         )),
         found => Ok(found),
     };
@@ -275,7 +277,7 @@ fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, Str
     if found.is_empty() {
         let all: Vec<String> = wire::tls::suites().map(|suite| name(&suite)).collect();
         return Err(format!(
-            "{key}: none of these cipher suites is supported here, where there are no CBC, no RSA key exchange and no DHE; there are {}",
+            "{key}: none of these cipher suites is supported (CBC, RSA key exchange and DHE are not); supported: {}",
             all.join(", ")
         ));
     }
@@ -287,10 +289,10 @@ fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, 
     match check {
         "" | "false" => Ok(Verify::AcceptAll),
         "true" | "chain" => trust(get),
-        _ => {
-            Err("throng.tls.verify is one of false, true and chain (the host name is not checked)"
-                .to_owned())
-        }
+        _ => Err(
+            "throng.tls.verify must be false, true or chain (chain does not check the host name)"
+                .to_owned(),
+        ),
     }
 }
 
@@ -306,7 +308,7 @@ fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     let own = store.keys.into_iter().filter_map(|entry| entry.chain.into_iter().last());
     let certificates: Vec<_> = store.trusted.into_iter().chain(own).collect();
     if certificates.is_empty() {
-        return Err(format!("{key}: {file}: there is no certificate in it"));
+        return Err(format!("{key}: {file}: it contains no certificate"));
     }
     Ok(Verify::Roots(certificates))
 }

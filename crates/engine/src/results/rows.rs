@@ -331,7 +331,7 @@ impl Writer {
                 complain(Line::Lost { count: unsaved.lost, what });
             }
             if refused > 0 {
-                let what = "responses were not saved: their names lead out of their folders";
+                let what = "responses were not saved: their file names lead out of their folders";
                 complain(Line::Lost { count: refused, what: what.to_owned() });
             }
             for (mut out, mut loss) in files.into_iter().zip(failed) {

@@ -120,7 +120,9 @@ impl Backends {
                     backends.feeds.insert(at as u32, feed);
                     backends.threads.push(thread);
                 }
-                Err(error) => complain(format!("{}: nothing will be sent: {error}", settings.name)),
+                Err(error) => {
+                    complain(format!("{}: no metrics will be sent: {error}", settings.name))
+                }
             }
         }
         backends

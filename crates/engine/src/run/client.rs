@@ -237,14 +237,18 @@ fn windows(
     let timed = match mode.trim().to_lowercase().as_str() {
         "fixed" => false,
         "timed" => true,
-        _ => return Err(Unusable(format!("there is no backend_metrics_window_mode {mode}"))),
+        _ => {
+            return Err(Unusable(format!(
+                "unknown backend_metrics_window_mode {mode}; use fixed or timed"
+            )));
+        }
     };
     Ok(Windows {
         size: number("backend_metrics_window", 100) as usize,
         large: number("backend_metrics_large_window", 5000) as usize,
         timed,
         estimator: Estimator::named(estimator).ok_or_else(|| {
-            Unusable(format!("there is no backend_metrics_percentile_estimator {estimator}"))
+            Unusable(format!("unknown backend_metrics_percentile_estimator {estimator}"))
         })?,
     })
 }

@@ -20,7 +20,7 @@ impl std::fmt::Display for StartError {
         match self {
             Self::Results(text) => write!(f, "cannot write results: {text}"),
             Self::Setting(text) => f.write_str(text),
-            Self::Java(text) => write!(f, "cannot start the Java part: {text}"),
+            Self::Java(text) => write!(f, "cannot start the JVM: {text}"),
             Self::System(error) => write!(f, "cannot start: {error}"),
         }
     }

@@ -81,8 +81,8 @@ impl Evaluated {
             let place = given.place(&numbers.name);
             ask.check().map_err(|words| place.clone() + &in_group(&numbers.name, &words))?;
             if is_scheduled(group) && ask.users.is_none() && ask.rate.is_none() {
-                let words = "its iterations start by a schedule of its own, which has no ramp, length or \
-                             number to change: give --rps or --users, too";
+                let words = "it has a schedule of its own, and ramp, length or iterations cannot be changed; set --rps \
+                    or --users too";
                 return Err(place + &in_group(&numbers.name, words));
             }
             match ask.rate {
@@ -110,7 +110,7 @@ impl Evaluated {
                 0 => {
                     let known = names().map(|name| format!("{name:?}")).collect::<Vec<_>>();
                     return Err(format!(
-                        "{}the plan has no thread group {name:?} that makes load; it has {}",
+                        "{}the plan has no thread group {name:?} that generates load; it has {}",
                         given.place(name),
                         known.join(", ")
                     ));
@@ -118,7 +118,7 @@ impl Evaluated {
                 n => {
                     let place = given.place(name);
                     return Err(format!(
-                        "{place}{n} thread groups of the plan are called {name:?}"
+                        "{place}{n} thread groups of the plan are called {name:?}; give them different names"
                     ));
                 }
             }
@@ -141,7 +141,7 @@ impl Evaluated {
             .filter(|nth| asks[*nth].1.as_ref().is_some_and(Ask::is_empty))
             .collect();
         if rest.is_empty() {
-            return Err("the plan has no thread group left to which the load could go".into());
+            return Err("all thread groups have loads of their own; the load for all groups applies to none".into());
         }
         let mut weights: Vec<u64> =
             rest.iter().map(|nth| self.groups[asks[*nth].0].at_once.into()).collect();
@@ -210,7 +210,7 @@ fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     let Some(length) = length else {
         return Err(in_group(
             &numbers.name,
-            "a rate needs an end, and the plan gives no duration: add --duration, --hold or --iterations",
+            "a rate needs an end, and the plan has no duration: add --duration, --hold or --iterations",
         ));
     };
     let most = ask.max_users.unwrap_or(MAX_USERS);
@@ -321,10 +321,10 @@ fn words(numbers: &Numbers, loops: Option<i64>) -> String {
             if phases.len() > 1 || phases.first().is_some_and(|(_, begin, end)| begin != end) {
                 out.push(format!("ramp {}", time(ramp)));
             }
-            out.push(format!("by at most {most} users"));
-            starts = (number > 0).then(|| format!("{number} starts in all"));
+            out.push(format!("with at most {most} users"));
+            starts = (number > 0).then(|| format!("{number} starts in total"));
         }
-        (None, Some(_)) => out.push("arrivals by its own schedule".into()),
+        (None, Some(_)) => out.push("arrivals by the plan's schedule".into()),
         _ => {
             let n = numbers.at_once;
             out.push(format!("{n} {}", if n == 1 { "user" } else { "users" }));
@@ -337,7 +337,7 @@ fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     match numbers.length().filter(|length| *length < NEVER_MS * MS) {
         Some(length) => out.push(format!("for {}", time(length))),
         None if starts.is_none() && numbers.loops.map(i64::from).or(loops) == Some(-1) => {
-            out.push("without end".into());
+            out.push("endless".into());
         }
         None => {}
     }

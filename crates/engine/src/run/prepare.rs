@@ -183,7 +183,7 @@ pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> 
         let how = if is_fixed { " with -f" } else { "" };
         let shown = file.path.display();
         let words = format!(
-            "{shown}: rows are appended, and {words}; name another file, or delete this one{how}"
+            "{shown} already has rows, and {words}; name another file, or delete this one{how}"
         );
         if !told.contains(&words) {
             told.push(words);

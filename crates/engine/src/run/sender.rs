@@ -19,7 +19,7 @@ pub(crate) struct Unusable(pub(crate) String);
 impl Unusable {
     /// Returns the message for the listener of this name.
     pub(crate) fn told(&self, name: &str) -> String {
-        format!("{name}: nothing will be sent: {}", self.0)
+        format!("{name}: no metrics will be sent: {}", self.0)
     }
 }
 
@@ -49,7 +49,7 @@ impl Lines {
         let way = match class_name(sender) {
             "HttpMetricsSender" => {
                 if !url.starts_with("http://") && !url.starts_with("https://") {
-                    return Err(Unusable(format!("influxdbUrl is no URL: {url:?}")));
+                    return Err(Unusable(format!("influxdbUrl is not a URL: {url:?}")));
                 }
                 let limit = |name: &str, default| Duration::from_millis(number(name, default));
                 let answer = limit("backend_influxdb.socket_timeout", 3000);
@@ -80,7 +80,7 @@ impl Lines {
                     )));
                 }
             },
-            _ => return Err(Unusable(format!("there is no sender {sender:?} here"))),
+            _ => return Err(Unusable(format!("unknown metrics sender {sender:?}"))),
         };
         Ok(Self { way, failures: 0 })
     }
@@ -116,7 +116,7 @@ fn post(agent: &Agent, url: &str, token: Option<&str>, lines: &str) -> Result<()
         return Ok(());
     }
     let body = answer.body_mut().read_to_string().unwrap_or_default();
-    Err(format!("{url} answers {status}: {}", body.trim()))
+    Err(format!("{url} returned status {status}: {}", body.trim()))
 }
 
 fn datagram(address: &str, lines: &str) -> Result<(), String> {
@@ -129,7 +129,7 @@ fn datagram(address: &str, lines: &str) -> Result<(), String> {
 }
 
 fn resolve(address: &str) -> std::io::Result<SocketAddr> {
-    let unknown = || std::io::Error::other("the name has no address");
+    let unknown = || std::io::Error::other("the name does not resolve to an address");
     address.to_socket_addrs()?.next().ok_or_else(unknown)
 }
 
@@ -150,7 +150,7 @@ impl Carbon {
         let pickled = match class_name(sender) {
             "TextGraphiteMetricsSender" => false,
             "PickleGraphiteMetricsSender" => true,
-            _ => return Err(Unusable(format!("there is no sender {sender:?} here"))),
+            _ => return Err(Unusable(format!("unknown metrics sender {sender:?}"))),
         };
         let address = format!("{host}:{}", port.unwrap_or(2003));
         Ok(Self { address, pickled, stream: None, failures: 0 })
@@ -208,6 +208,6 @@ fn note(sent: Result<(), String>, failures: &mut u64, complain: &impl Fn(String)
 
 fn sum_up(failures: u64, complain: &impl Fn(String)) {
     if failures > 1 {
-        complain(format!("{failures} messages could not be sent"));
+        complain(format!("failed to send {failures} messages"));
     }
 }

@@ -311,7 +311,7 @@ fn start_java(
     if plan.java_backed.is_empty() {
         return Ok(Arc::default());
     }
-    let offload = options.offload.clone().ok_or("there is no Java machine")?;
+    let offload = options.offload.clone().ok_or("no JVM is running")?;
     let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
     let groups: Vec<_> = groups.collect();
     let facts = (options.facts(), &*groups);

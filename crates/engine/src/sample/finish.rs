@@ -170,7 +170,7 @@ impl Samples {
         self.unconnected = self.unconnected.saturating_add(1);
         if self.unconnected == most.get() {
             cx.log(format!(
-                "run stopped: {most} samples in a row got no connection (throng.stop.unconnected)"
+                "run stopped: {most} consecutive samples got no connection (throng.stop.unconnected)"
             ));
             cx.recorder.add(Counter::RunStoppedByError, 1);
             let _ = cx.reports.send(Report::StopTest { now: false });

@@ -50,8 +50,8 @@ impl Reporting<'_, '_> {
             } else {
                 let name = self.cx.plan.listeners.get(id.0 as usize).map_or("", |l| &*l.name);
                 self.sinks.rows.refuse(format!(
-                    "{name}: the response is not saved to {}: what was extracted or received leads out of the folder that \
-                     the plan names; throng.save.anywhere=true allows it",
+                    "{name}: the response is not saved to {}: the name contains extracted or received text and leads \
+                    out of the folder that the plan names; allow it with throng.save.anywhere=true",
                     path.display()
                 ));
             }

@@ -172,7 +172,7 @@ impl Sessions {
 
     /// Fails an exchange that has waited too long for a connection of its pool.
     pub(super) fn waited(&mut self, around: &mut Around<'_>, ticket: Ticket) {
-        let words = "no connection of the pool was free in time";
+        let words = "no connection of the pool became free in time";
         let now = around.clock.now();
         self.count_wait(around, ticket, now);
         self.end(around, ticket, Ending::thrown(words), now);

@@ -30,8 +30,8 @@ impl CacheHit {
                 message: or_null("RETURN_CUSTOM_STATUS.message"),
             }),
             _ => Err(format!(
-                "cache_manager.cached_resource_mode: {mode} is none of RETURN_NO_SAMPLE, RETURN_200_CACHE, \
-                 RETURN_CUSTOM_STATUS"
+                "cache_manager.cached_resource_mode: unknown mode {mode}; use RETURN_NO_SAMPLE, RETURN_200_CACHE or \
+                RETURN_CUSTOM_STATUS"
             )),
         }
     }

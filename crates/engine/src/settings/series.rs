@@ -30,13 +30,16 @@ impl Series {
         for line in get.text(SERIES, "").lines().filter(|line| !line.trim().is_empty()) {
             let (name, source) = read(line).map_err(|words| format!("{SERIES}: {words}"))?;
             if names.contains(&name) {
-                return Err(format!("{SERIES}: there are two series of the name {name:?}"));
+                return Err(format!("{SERIES}: two series are called {name:?}"));
             }
             names.push(name);
             sources.push(source);
         }
         if sources.len() > MOST_SERIES {
-            return Err(format!("{SERIES}: {} series; {MOST_SERIES} at most", sources.len()));
+            return Err(format!(
+                "{SERIES}: {} series; at most {MOST_SERIES} are allowed",
+                sources.len()
+            ));
         }
         Ok(Self(sources))
     }
@@ -106,15 +109,17 @@ pub fn check_series(text: &str) -> Result<String, String> {
 
 fn read(text: &str) -> Result<(&str, Source), String> {
     let (name, source) = text.split_once('=').ok_or_else(|| {
-        format!("{text:?} is not of the form NAME=VARIABLE, NAME=header:NAME or NAME=timing:METRIC")
+        format!("{text:?}: expected NAME=VARIABLE, NAME=header:NAME or NAME=timing:METRIC")
     })?;
     let (name, source) = (name.trim(), source.trim());
     let long = name.chars().count() > LONGEST_NAME;
     if name.is_empty() || long || name.contains(char::is_control) {
-        return Err(format!("{text:?}: the name has 1 to {LONGEST_NAME} characters before the ="));
+        return Err(format!(
+            "{text:?}: the name before the = must have 1 to {LONGEST_NAME} characters"
+        ));
     }
     let named = |what: &str, name: &str| match name.trim() {
-        "" => Err(format!("{text:?}: there is no {what} behind the =")),
+        "" => Err(format!("{text:?}: the {what} after the = is missing")),
         name => Ok(name.to_owned()),
     };
     let is = |kind: &str, word: &str| kind.trim().eq_ignore_ascii_case(word);

@@ -58,7 +58,7 @@ impl Tags {
             "" | "false" => None,
             "true" => Some(false),
             "sampled" => Some(true),
-            other => return Err(format!("{TRACE} is one of true, sampled and false, not {other}")),
+            other => return Err(format!("{TRACE} must be true, sampled or false, not {other}")),
         };
         Ok(tags)
     }
@@ -76,25 +76,25 @@ pub fn check_baggage(text: &str) -> Result<String, String> {
 
 fn header(text: &str) -> Result<(&str, &str), String> {
     let (name, value) =
-        text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form NAME=VALUE"))?;
+        text.split_once('=').ok_or_else(|| format!("{text:?}: expected NAME=VALUE"))?;
     let (name, value) = (name.trim(), value.trim());
     if !is_token(name) {
-        return Err(format!("{name:?} is no name of a header"));
+        return Err(format!("{name:?} is not a valid header name"));
     }
     let lower = name.to_ascii_lowercase();
     if NEVER.contains(&&*lower) {
-        return Err(format!("{name} is a header that requests need as it is"));
+        return Err(format!("the header {name} cannot be changed: requests need it"));
     }
     match &*lower {
-        "baggage" => return Err("for the header baggage there is --baggage KEY=VALUE".into()),
-        "traceparent" => return Err("for the header traceparent there is --traceparent".into()),
+        "baggage" => return Err("use --baggage KEY=VALUE for the header baggage".into()),
+        "traceparent" => return Err("use --traceparent for the header traceparent".into()),
         _ => {}
     }
     if value.is_empty() {
         return Err(format!("{name} has no value"));
     }
     if value.chars().any(|one| !matches!(one, ' '..='~' | '\t')) {
-        return Err(format!("the value of {name} must be of visible ASCII characters"));
+        return Err(format!("the value of {name} must consist of visible ASCII characters"));
     }
     Ok((name, value))
 }
@@ -102,10 +102,10 @@ fn header(text: &str) -> Result<(&str, &str), String> {
 /// Formats a member of `baggage`, percent-encoding the characters that W3C does not allow in a value.
 fn member(text: &str) -> Result<String, String> {
     let (key, value) =
-        text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form KEY=VALUE"))?;
+        text.split_once('=').ok_or_else(|| format!("{text:?}: expected KEY=VALUE"))?;
     let (key, value) = (key.trim(), value.trim());
     if !is_token(key) {
-        return Err(format!("{key:?} is no key of W3C's baggage"));
+        return Err(format!("{key:?} is not a valid key of W3C baggage"));
     }
     let mut member = format!("{key}=");
     for byte in value.bytes() {
@@ -158,9 +158,9 @@ mod tests {
     fn marks_that_would_break_requests_are_refused() {
         for (property, value, words) in [
             (HEADERS, "X-Load-Test", "not of the form NAME=VALUE"),
-            (HEADERS, "X Load=1", "no name of a header"),
-            (HEADERS, "Host=a", "requests need as it is"),
-            (HEADERS, "content-LENGTH=1", "requests need as it is"),
+            (HEADERS, "X Load=1", "not a valid header name"),
+            (HEADERS, "Host=a", "cannot be changed: requests need it"),
+            (HEADERS, "content-LENGTH=1", "cannot be changed: requests need it"),
             (HEADERS, "X-Load-Test=", "has no value"),
             (HEADERS, "X-Load-Test=a\rB: c", "visible ASCII"),
             (HEADERS, "Baggage=a=b", "--baggage"),

@@ -71,7 +71,7 @@ impl Diary {
             ..SAMPLES_PER_SECOND => line(),
             SAMPLES_PER_SECOND => {
                 format!(
-                    "more than {SAMPLES_PER_SECOND} samples in this second: the rest is left out"
+                    "more than {SAMPLES_PER_SECOND} samples in this second: the others are not logged"
                 )
             }
             _ => return None,

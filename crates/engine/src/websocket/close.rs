@@ -61,7 +61,7 @@ pub(super) fn ending_text(held: &Held, at: u32, ending: Ending) -> String {
         Ending::Reset => "Connection reset".into(),
         Ending::Silence => "Connection timed out".into(),
         Ending::Protocol => "protocol error".into(),
-        Ending::MissedHeartbeat => "heartbeats went unanswered".into(),
+        Ending::MissedHeartbeat => "heartbeats were not answered".into(),
         Ending::InboxFull => "the inbox is full".into(),
         Ending::CloseFrame => "the server closed the connection".into(),
     }

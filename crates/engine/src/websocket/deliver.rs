@@ -12,7 +12,7 @@ use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::{Fault, sampler_on};
 
 /// A compressed message exceeds the limit, before or after decompression.
-const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
+const TOO_LARGE: &str = "the message is larger than throng.response.most_bytes";
 
 /// The interpretation of a frame.
 enum Understood<'a> {

@@ -86,7 +86,7 @@ fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
             return Outcome::Protocol;
         }
         Refusal::TooLarge => {
-            wording::io_error("the head of the answer is larger than 64 KiB", result);
+            wording::io_error("the response header is larger than 64 KiB", result);
             return Outcome::Protocol;
         }
         Refusal::NoUpgrade => wording::fault::NO_UPGRADE,

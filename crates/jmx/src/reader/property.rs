@@ -100,8 +100,11 @@ impl Builder {
 
 fn bad_number(name: &str, tag: &str, text: &str) -> Diag {
     let shown: String = text.chars().take(40).collect();
-    Diag::warning("bad-number", format!("the {tag} {name} holds {shown:?}, which is not a number"))
-        .help("JMeter cannot load this file; write it as a stringProp")
+    Diag::warning(
+        "bad-number",
+        format!("the {tag} {name} contains {shown:?}, which is not a number"),
+    )
+    .help("JMeter cannot load this file; write it as a stringProp")
 }
 
 /// Converts an XML property that has no reader of its own. Its name is the child `name`, or the attribute `name`.

@@ -9,7 +9,7 @@ use crate::references::{self, MAX_ADDED, Target};
 use crate::{Diag, NotXml};
 
 const NOT_LOADED: &str =
-    "JMeter cannot load this file; write the properties out in place of the reference";
+    "JMeter cannot load this file; replace the reference by the properties that it refers to";
 
 impl Builder {
     /// Reads the target of a reference tag, or reports an error. False: the tag at this position is not a reference.
@@ -36,11 +36,11 @@ impl Builder {
                 }
                 self.added = MAX_ADDED;
                 let most = MAX_ADDED >> 20;
-                format!("refers to too much text: references may add {most} MiB to a file")
+                format!("refers to too much text: references may add at most {most} MiB to a file")
             }
-            Target::Around => "refers to an element around itself, without end".to_owned(),
-            Target::Unfit => "refers to something that is not allowed here".to_owned(),
-            Target::Nowhere => "stands for nothing: no tag before it has this path".to_owned(),
+            Target::Around => "refers to an element that contains the reference".to_owned(),
+            Target::Unfit => "refers to an element that is not allowed here".to_owned(),
+            Target::Nowhere => "refers to nothing: no earlier tag has this path".to_owned(),
         };
         let message = format!("{tag} with reference=\"{shown}\" {complaint}");
         self.report_here(Diag::error("bad-xstream-reference", message).help(NOT_LOADED), place);

@@ -121,7 +121,7 @@ impl Selector {
 }
 
 fn unreadable(source: &str) -> Unreadable {
-    Unreadable(format!("{source} is no selector that is known here"))
+    Unreadable(format!("unknown selector {source}"))
 }
 
 struct Reader<'a> {

@@ -193,7 +193,7 @@ impl Reader {
         self.dtd.has_more = true;
         self.dtd.parameters_used += 1;
         if level > 20 || self.dtd.parameters_used > MAX_PARAMETERS {
-            return Err(Fault::new("Entities grow beyond what is read here."));
+            return Err(Fault::new("Entities expand beyond the size limit."));
         }
         match self.dtd.parameters.get(name).cloned() {
             Some(Entity::Internal(text)) => self.subset(&mut Cursor::new(&text), false, level + 1),

@@ -80,7 +80,7 @@ impl Reader {
                 self.dtd.path(name)
             ))),
             Some(Entity::Internal(_)) if level >= MAX_LEVEL || self.builder.size() > MAX_GROWN => {
-                Err(Fault::new("Entities grow beyond what is read here."))
+                Err(Fault::new("Entities expand beyond the size limit."))
             }
             Some(Entity::Internal(text)) => Ok(Referred::Entity(name.into(), text)),
             Some(Entity::External) if in_attribute => Err(Fault::new(format!(

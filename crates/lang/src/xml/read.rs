@@ -81,7 +81,7 @@ fn with_line_ends(text: &str) -> Cow<'_, str> {
 
 fn document(cursor: &mut Cursor<'_>, options: Options) -> Result<Tree, Fault> {
     if cursor.rest().len() > Builder::MAX_TEXT {
-        return Err(Fault::new("The document is too large to be looked into."));
+        return Err(Fault::new("The document is too large to be parsed."));
     }
     let mut reader = Reader {
         builder: Builder::new(options.namespaces),

@@ -57,7 +57,7 @@ impl Reader {
             self.close();
         }
         if self.builder.size() > Builder::MAX_TEXT {
-            return Err(Fault::new("The document is too large to be looked into."));
+            return Err(Fault::new("The document is too large to be parsed."));
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Reader {
                     Referred::Nothing => {}
                     Referred::Entity(entity, text) => {
                         if out.len() > 64 << 20 {
-                            return Err(Fault::new("Entities grow beyond what is read here."));
+                            return Err(Fault::new("Entities expand beyond the size limit."));
                         }
                         self.dtd.enter(entity);
                         let mut inner = Cursor::new(&text);

@@ -21,7 +21,7 @@ pub(super) fn check(expr: &Expr) -> Result<(), Unusable> {
 }
 
 fn beyond<T>(what: &str) -> Result<T, Unusable> {
-    Err(Unusable::beyond(format!("{what} are Saxon's own")))
+    Err(Unusable::beyond(format!("only Saxon evaluates {what}")))
 }
 
 fn kind(expr: &Expr) -> Result<Kind, Unusable> {
@@ -45,7 +45,7 @@ fn kind(expr: &Expr) -> Result<Kind, Unusable> {
             }
             for step in &path.steps {
                 if step.axis == Axis::Namespace {
-                    return beyond("namespaces as nodes");
+                    return beyond("namespace nodes");
                 }
                 check_all(&step.predicates)?;
             }
@@ -60,13 +60,15 @@ fn kind(expr: &Expr) -> Result<Kind, Unusable> {
 
 fn check_all(predicates: &[Predicate]) -> Result<(), Unusable> {
     predicates.iter().try_for_each(|predicate| match predicate.expr {
-        Expr::Number(place) if place.fract() != 0.0 => beyond("places between places"),
+        Expr::Number(place) if place.fract() != 0.0 => {
+            beyond("positions that are not whole numbers")
+        }
         _ => check(&predicate.expr),
     })
 }
 
 fn expect(expr: &Expr, wanted: Kind) -> Result<Kind, Unusable> {
-    if kind(expr)? == wanted { Ok(wanted) } else { beyond("conversions of values") }
+    if kind(expr)? == wanted { Ok(wanted) } else { beyond("implicit conversions between types") }
 }
 
 fn chain(first: Kind, rest: &[(Operator, Expr)]) -> Result<Kind, Unusable> {
@@ -76,9 +78,9 @@ fn chain(first: Kind, rest: &[(Operator, Expr)]) -> Result<Kind, Unusable> {
         for (_, part) in rest {
             expect(part, Kind::Number)?;
         }
-        return if first == Kind::Number { Ok(first) } else { beyond("sums of nodes") };
+        return if first == Kind::Number { Ok(first) } else { beyond("arithmetic with node sets") };
     }
-    let [(operator, second)] = rest else { return beyond("comparisons of comparisons") };
+    let [(operator, second)] = rest else { return beyond("chained comparisons") };
     let is_equality = matches!(operator, Operator::Equal | Operator::NotEqual);
     match (first, kind(second)?) {
         (Kind::Number, Kind::Number | Kind::Nodes) | (Kind::Nodes, Kind::Number)
@@ -91,7 +93,7 @@ fn chain(first: Kind, rest: &[(Operator, Expr)]) -> Result<Kind, Unusable> {
         {
             Ok(Kind::Boolean)
         }
-        _ => beyond("such comparisons and divisions"),
+        _ => beyond("comparisons and divisions of these types"),
     }
 }
 

@@ -60,7 +60,10 @@ impl XPath {
     /// meaning in XPath 1.0.
     pub fn parse_second(query: &str, namespaces: &str) -> Result<Self, Unusable> {
         let (expr, prefixes) = read::read(query).map_err(|unusable| {
-            Unusable::beyond(format!("{query} is none of XPath 1.0: {}", unusable.message()))
+            Unusable::beyond(format!(
+                "{query} is not an XPath 1.0 expression: {}",
+                unusable.message()
+            ))
         })?;
         agreement::check(&expr)?;
         let declared = declarations(namespaces);

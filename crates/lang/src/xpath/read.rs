@@ -75,7 +75,7 @@ impl<'q> Parser<'q> {
     fn expr(&mut self) -> Result<Expr, Unusable> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Unusable::beyond("expressions in each other are too many"));
+            return Err(Unusable::beyond("expressions are nested too deeply"));
         }
         let mut parts = vec![self.and()?];
         while self.skip("or") {
@@ -215,7 +215,7 @@ impl<'q> Parser<'q> {
             }
             _ if self.ahead(1) == "(" && !is_node_type(piece) => self.call(piece)?,
             _ if self.ahead(1) == ":" && self.ahead(3) == "(" => {
-                return Err(Unusable::beyond("functions of extensions are Xalan's own"));
+                return Err(Unusable::beyond("only Xalan has extension functions"));
             }
             _ => return Ok(None),
         }))
@@ -224,7 +224,7 @@ impl<'q> Parser<'q> {
     fn call(&mut self, name: &str) -> Result<Expr, Unusable> {
         let Some(function) = Function::named(name) else {
             return Err(if OF_XSLT.contains(&name) {
-                Unusable::beyond(format!("{name}() is a function of XSLT"))
+                Unusable::beyond(format!("{name}() is an XSLT function"))
             } else {
                 Unusable::wrong(format!("Could not find function: {name}"))
             });

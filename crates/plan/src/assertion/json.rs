@@ -36,7 +36,7 @@ pub(super) fn compile(
     if of_plugin && props.str("INPUT_FORMAT") == Some("YAML") {
         return Err(Problem {
             needs_jvm: false,
-            message: "YAML is not read".into(),
+            message: "YAML is not supported".into(),
             help: "check JSON".into(),
         });
     }

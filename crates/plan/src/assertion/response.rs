@@ -66,7 +66,7 @@ pub(super) fn compile(
         "Assertion.response_data_as_document" if !matches!(scope, Scope::Variable(_)) => {
             return Err(Problem {
                 needs_jvm: true,
-                message: "the body as a document is read by Apache Tika, which needs a JVM".into(),
+                message: "only Java (Apache Tika) can convert the body to a document".into(),
                 help: "check the body itself".into(),
             });
         }

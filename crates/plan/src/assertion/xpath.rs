@@ -34,8 +34,8 @@ pub(super) fn compile(
     if flag("XPath.validate") && !tolerant {
         return Err(Problem {
             needs_jvm: true,
-            message: "documents are validated in a JVM alone".into(),
-            help: "switch `Validate XML` off".into(),
+            message: "only Java can validate documents".into(),
+            help: "turn off `Validate XML`".into(),
         });
     }
     let query = Template::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);

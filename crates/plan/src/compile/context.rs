@@ -90,7 +90,7 @@ impl<'a> Context<'a> {
         let Some(source) = self.props(id).str(name) else { return default };
         if source.contains("${") {
             let message =
-                format!("{name} holds an expression, which is not evaluated: it is false");
+                format!("{name} contains an expression, which is not evaluated; false is used");
             self.warn(id, "expression-in-flag", message, "write true or false");
         }
         source.eq_ignore_ascii_case("true")
@@ -108,28 +108,32 @@ impl<'a> Context<'a> {
                     self.remark(
                         id,
                         Level::Jvm,
-                        format!("{function} needs a JVM: {source} stays as it is"),
+                        format!("{function} needs a JVM: {source} is not evaluated"),
                     );
                 }
                 Reason::Unknown if self.settings.java_backing => {
                     let message = format!(
-                        "{function} is no function of JMeter itself: it runs in Java if a jar there has it, and stays as it is if none has"
+                        "{function} is not a function of JMeter: it runs in Java if a jar provides it; otherwise it is \
+                        not evaluated"
                     );
                     self.remark(id, Level::Jvm, message);
                 }
                 Reason::Unknown => {
                     let message = format!(
-                        "{function} is no function of JMeter: {source} stays as it is, as in a JMeter without the plug-in that has it"
+                        "{function} is not a function of JMeter: {source} is not evaluated, as in a JMeter without its \
+                        plug-in"
                     );
-                    let help = "mind capitals; the jar of a plug-in is found with a Java and its JMeter (throng jvm status)";
+                    let help = "check the spelling and capitals; a plug-in's jar is found in JMeter's folder if Java \
+                        is installed (throng jvm status)";
                     self.warn(id, "unknown-function", message, help);
                 }
                 Reason::Unsupported(what) => {
                     self.remark(id, Level::Unsupported, format!("{function}: {what}"));
                 }
                 Reason::Invalid(message) => {
-                    let message =
-                        format!("{source} cannot be read: {message}; JMeter runs no plan with it");
+                    let message = format!(
+                        "{source} cannot be parsed: {message}; JMeter does not start such a plan"
+                    );
                     self.remark(id, Level::Unsupported, message);
                 }
             }
@@ -148,7 +152,7 @@ impl<'a> Context<'a> {
     /// Reports that a part of an element is a Java class.
     pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
         let what = if self.settings.java_backing {
-            format!("{part} {class} is looked for in the jars that are there")
+            format!("{part} {class} runs in Java if a jar provides it")
         } else {
             format!("{part} {class} needs a JVM")
         };

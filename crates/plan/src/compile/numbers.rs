@@ -11,14 +11,14 @@ use super::Context;
 
 /// Properties: name, name in messages, and consequence of an invalid number.
 const NUMBERS: &[(&str, &str, &str)] = &[
-    ("ConstantTimer.delay", "delay", "it is 0"),
-    ("HTTPSampler.concurrentPool", "number of parallel downloads", "it is the usual one"),
-    ("HTTPSampler.connect_timeout", "connect timeout", "there is none"),
-    ("HTTPSampler.port", "port", "it is the protocol's own"),
-    ("HTTPSampler.response_timeout", "response timeout", "there is none"),
-    ("TCPSampler.ctimeout", "connect timeout", "there is none"),
-    ("TCPSampler.port", "port", "it is 0"),
-    ("TCPSampler.timeout", "response timeout", "there is none"),
+    ("ConstantTimer.delay", "delay", "0 is used"),
+    ("HTTPSampler.concurrentPool", "number of parallel downloads", "the default is used"),
+    ("HTTPSampler.connect_timeout", "connect timeout", "no timeout is used"),
+    ("HTTPSampler.port", "port", "the protocol's default port is used"),
+    ("HTTPSampler.response_timeout", "response timeout", "no timeout is used"),
+    ("TCPSampler.ctimeout", "connect timeout", "no timeout is used"),
+    ("TCPSampler.port", "port", "0 is used"),
+    ("TCPSampler.timeout", "response timeout", "no timeout is used"),
 ];
 
 /// Warns about texts of an element that are neither numbers nor expressions.
@@ -28,10 +28,11 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
         // JMeter trims blanks around ports.
         let read = if name.ends_with("port") { text.trim() } else { text };
         let is_odd = !read.is_empty() && !read.contains("${") && parse_long(read).is_none();
-        is_odd.then(|| format!("the {what} is {text:?}, no whole number: {instead}, as in JMeter"))
+        is_odd
+            .then(|| format!("the {what} {text:?} is not a whole number: {instead}, as in JMeter"))
     };
     let found: Vec<_> = NUMBERS.iter().filter_map(odd).collect();
     for message in found {
-        ctx.warn(id, "bad-number", message, "write digits alone");
+        ctx.warn(id, "bad-number", message, "write digits only");
     }
 }

@@ -70,7 +70,8 @@ impl Walk<'_> {
         while let Some(outer) = at {
             let outer = &self.plan.controllers[outer.0 as usize];
             if matches!(outer.kind, ControllerKind::Branch) {
-                let what = "a controller that only its Java class knows cannot run in a Parallel Controller: put what it holds into another one";
+                let what = "a controller that runs in Java cannot run in a Parallel Controller: move its children into \
+                    another controller";
                 self.ctx.remark(id, Level::Unsupported, what);
                 return None;
             }
@@ -97,8 +98,7 @@ impl Walk<'_> {
             SamplerKind::JavaBacked(element) => element,
             SamplerKind::Parallel(_) => {
                 if self.is_read(sampler) {
-                    let what =
-                        "scripts in its scope are given no object for it, and change nothing of it";
+                    let what = "scripts in its scope get no sampler object and cannot change it";
                     self.ctx.remark(id, Level::Native, what);
                 }
                 return;

@@ -76,10 +76,11 @@ impl Work<'_> {
                 let message = match path.as_str() {
                     "" => "this Module Controller has no target".to_owned(),
                     path => {
-                        format!("nothing stands at {path}, where this Module Controller points")
+                        format!("this Module Controller points to {path}, which does not exist")
                     }
                 };
-                let help = "choose the target again in JMeter, which refuses the plan as well, even where the controller is disabled";
+                let help = "choose the target again in JMeter; JMeter refuses the plan too, even if the controller is \
+                    disabled";
                 self.diags
                     .push(Diag::error("module-target", message).help(help).on(self.original, id));
             }
@@ -94,9 +95,9 @@ impl Work<'_> {
             }
             if self.doc.len() > MOST_ELEMENTS {
                 let message = format!(
-                    "Module and Include Controllers make more than {MOST_ELEMENTS} elements"
+                    "Module and Include Controllers insert more than {MOST_ELEMENTS} elements"
                 );
-                self.fail("module-size", message, "point to smaller parts", id);
+                self.fail("module-size", message, "choose smaller targets", id);
                 return false;
             }
             open.extend(children(&self.doc, id).into_iter().rev());
@@ -107,10 +108,11 @@ impl Work<'_> {
     fn module(&mut self, id: ElementId) {
         self.doc.clear_children(id);
         if self.doc.element(id).file.is_some() {
-            let message = "a Module Controller in an included file runs nothing: JMeter looks for targets in the plan's own file only";
+            let message = "a Module Controller in an included file does nothing: JMeter looks for targets only in the \
+                plan's own file";
             self.diags.push(
                 Diag::warning("module-included", message)
-                    .help("include the target with an Include Controller instead")
+                    .help("use an Include Controller to insert the target")
                     .on(&self.doc, id),
             );
             return;
@@ -119,7 +121,7 @@ impl Work<'_> {
         let Some(target) = find(self.original, &node_path(&self.doc, id)) else { return };
         if matches!(kind(self.original, target), Kind::Group | Kind::Plan) {
             let message =
-                "a Module Controller points to a controller, not to a thread group or a plan";
+                "a Module Controller must point to a controller, not to a thread group or a plan";
             self.fail("module-target", message, "choose a controller", id);
             return;
         }
@@ -139,11 +141,10 @@ impl Work<'_> {
         let found = match self.read(&path) {
             Ok(found) => found,
             Err(why) => {
-                let message = format!(
-                    "{} cannot be included: {why}; the plan runs without what is in it",
-                    path.display()
-                );
-                let help = "JMeter looks in the folder it is started in, with includecontroller.prefix in front, then beside the plan";
+                let message =
+                    format!("cannot include {}: {why}; the plan runs without it", path.display());
+                let help = "JMeter looks in its working directory, with the prefix includecontroller.prefix, then in \
+                    the plan's folder";
                 let warning = Diag::warning("include-missing", message).help(help);
                 self.diags.push(warning.on(&self.doc, id));
                 return;
@@ -160,7 +161,8 @@ impl Work<'_> {
         self.doc.clear_children(id);
         let Some(branch) = fragment(&from) else {
             let message = format!("{} has no Test Fragment", path.display());
-            let help = "move what is to be included into a Test Fragment; JMeter does not start such a plan either";
+            let help =
+                "move the elements into a Test Fragment; JMeter does not start such a plan either";
             return self.fail("include-without-fragment", message, help, id);
         };
         for child in children(&from, branch) {
@@ -207,7 +209,12 @@ impl Work<'_> {
             depth += 1;
             if self.sources.get(&around) == Some(&source) || depth > MAX_LEVELS {
                 let message = format!("{complaint}, without end");
-                self.fail("endless-module", message, "JMeter runs out of stack on such a plan", id);
+                self.fail(
+                    "endless-module",
+                    message,
+                    "JMeter fails with a stack overflow on such a plan",
+                    id,
+                );
                 return false;
             }
             at = self.doc.element(around).parent;

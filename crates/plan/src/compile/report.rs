@@ -50,12 +50,12 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
         }
         Some(class) => (class.level, class.note.to_string()),
         None if java_backing => unknown(doc, id),
-        None => (Level::Unsupported, "this element is not known".to_string()),
+        None => (Level::Unsupported, "unknown element".to_string()),
     };
     element::review(ctx, id);
     numbers::review(ctx, id);
     if scope::is_unused_fragment(doc, id) {
-        let what = "runs only where a Module or Include Controller points to it";
+        let what = "runs only if a Module or Include Controller points to it";
         ctx.remark(id, Level::Ignored, what);
     }
     for (lower, what) in ctx.remarks(id) {
@@ -84,9 +84,9 @@ fn runs_in_java(name: &str) -> String {
     match support::find(name) {
         Some(_) if !name.contains('.') => format!("runs in Java: {}", support::full_name(name)),
         Some(_) => format!("runs in Java: {name}, a plug-in"),
-        None => format!(
-            "runs in Java: {name}, which is not known here; the jar that has it must be there"
-        ),
+        None => {
+            format!("runs in Java: {name}, an unknown class; its jar must be on the class path")
+        }
     }
 }
 
@@ -95,9 +95,10 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     match scope::kind(doc, id) {
         Kind::Group => (
             Level::Unsupported,
-            "a thread group of a plug-in that has no native form starts no users: put what it holds into another thread group".into(),
+            "this plug-in's thread group is not supported and starts no users: move its children into another thread \
+            group".into(),
         ),
-        Kind::Controller => (Level::Unsupported, "it does not run where it stands".into()),
+        Kind::Controller => (Level::Unsupported, "it does not run at this position".into()),
         _ => (Level::Ignored, UNUSED.into()),
     }
 }

@@ -81,8 +81,7 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 3]> {
     let rows = ctx.props(id).collection("Schedule");
     if let Some((nth, row)) = (1_u32..).zip(rows).find(|(_, row)| row.members().len() < 3) {
         let given = row.members().len();
-        let short =
-            format!("row {nth} of its table has {given} of 3 numbers: the plug-in fails on it");
+        let short = format!("row {nth} of its table has {given} of 3 numbers; the plug-in fails");
         ctx.remark(id, Level::Unsupported, short);
     }
     ctx.cells(id, rows)
@@ -148,7 +147,8 @@ impl Arrivals {
                     let length = number(length, env) * unit;
                     if length == 0.0 {
                         return Err(
-                            "a row of its table takes no time: the plug-in never ends there".into(),
+                            "a row of its table has a duration of 0; the plug-in would never end"
+                                .into(),
                         );
                     }
                     Ok([number(begin, env) / unit, number(end, env) / unit, length])
@@ -224,7 +224,7 @@ impl Rate {
         for _ in 0..MOST {
             let rate = self.at(at / 1000.0, starts.len() as u64);
             if rate.is_nan() {
-                return Err("its rate is no number".into());
+                return Err("its rate is not a number".into());
             }
             if rate < 0.0 {
                 return Ok((starts, at.ceil() as i64));
@@ -241,7 +241,7 @@ impl Rate {
 }
 
 fn too_many() -> String {
-    format!("more than {MOST} arrivals are asked for")
+    format!("its schedule has more than {MOST} arrivals")
 }
 
 #[cfg(test)]

@@ -47,10 +47,10 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
             "KERBEROS" => ctx.remark(
                 id,
                 Level::Unsupported,
-                "Kerberos (Authorization.mechanism) is not spoken",
+                "Kerberos (Authorization.mechanism) is not supported without Java",
             ),
             other => {
-                let message = format!("{other} is no Authorization.mechanism that is known");
+                let message = format!("unknown Authorization.mechanism {other}");
                 ctx.remark(id, Level::Unsupported, message);
             }
         }

@@ -28,7 +28,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if ctx.is_java_backed(id) {
         ctx.remark_class(id, "the client", class);
     } else if client(class).is_none() {
-        let what = format!("the client {class} needs a JVM: nothing is sent to its server");
+        let what = format!("the client {class} needs a JVM; no metrics are sent");
         ctx.remark(id, Level::Ignored, what);
     }
 }

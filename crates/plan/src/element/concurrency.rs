@@ -22,8 +22,8 @@ pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Template; 5] {
 pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
     let log = ctx.props(id).str("LogFilename").unwrap_or("");
     if !log.is_empty() {
-        let message = format!("the log of starts and ends, {log}, is not written");
-        let help = "starts and ends of users are in the run's seconds.jsonl";
+        let message = format!("the group's log of starts and ends, {log}, is not written");
+        let help = "see the run's seconds.jsonl for starts and ends of users";
         ctx.warn(id, "group-log", message, help);
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn steps(text: &str) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);
     }
-    text.parse().map_err(|_| format!("{text:?} is no number of steps"))
+    text.parse().map_err(|_| format!("{text:?} is not a number of steps"))
 }
 
 /// Parses a time and rounds it to seconds as Java does.
@@ -77,7 +77,7 @@ pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok((number * unit + 0.5).floor() as i64),
         _ if text.is_empty() => Ok(0),
-        _ => Err(format!("{text:?} is no time")),
+        _ => Err(format!("{text:?} is not a time")),
     }
 }
 

@@ -52,9 +52,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<CookieMana
     }
     let policy = props.str("CookieManager.policy").unwrap_or("standard").to_string();
     if let Some(complaint) = complaint(ctx, id) {
-        let message =
-            format!("{complaint}, so that each sample with this manager fails, as in JMeter");
-        ctx.warn(id, "cookie-policy", message, "\"standard\" is what servers of today expect");
+        let message = format!("{complaint}: each sample with this manager fails, as in JMeter");
+        ctx.warn(id, "cookie-policy", message, "use \"standard\", which current servers expect");
     }
     Some(CookieManager {
         clear_each_iteration: ctx.flag(id, "CookieManager.clearEachIteration", false),
@@ -69,8 +68,8 @@ pub(crate) fn complaint(ctx: &Context<'_>, id: ElementId) -> Option<String> {
     let props = ctx.props(id);
     let policy = props.str("CookieManager.policy").unwrap_or("standard");
     if !POLICIES.contains(&policy.to_ascii_lowercase().as_str()) {
-        return Some(format!("there is no cookie policy {policy:?}"));
+        return Some(format!("unknown cookie policy {policy:?}"));
     }
     let handler = props.str("CookieManager.implementation").unwrap_or(HANDLER);
-    (handler != HANDLER).then(|| format!("there is no cookie handler {handler:?}"))
+    (handler != HANDLER).then(|| format!("unknown cookie handler {handler:?}"))
 }

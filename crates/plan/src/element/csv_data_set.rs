@@ -239,13 +239,13 @@ impl CsvDataSet {
         let file = self.file.parsed(env, str::to_string);
         let lines = line.trim_end().lines().count().max(1);
         let taken = if lines > 1 {
-            format!(" and the {} lines behind it", lines - 1)
+            format!(" and the {} lines after it", lines - 1)
         } else {
             String::new()
         };
         env.shared.unusual(&format!(
-            "CSV Data Set Config {}: in {file} the line that begins with {begin:?}{taken} cannot be read, for its quotes are not closed or not at the edges of \
-             values; as in JMeter it counts as the end of the file",
+            "CSV Data Set Config {}: in {file} the line that begins with {begin:?}{taken} cannot be read: its quotes \
+            are not closed or not at the edges of values; as in JMeter it counts as the end of the file",
             self.name
         ));
     }

@@ -27,9 +27,9 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
         return;
     }
     let what = if ctx.settings.java_backing {
-        "the condition is JavaScript, which runs in Java"
+        "the condition is JavaScript and runs in Java"
     } else {
-        "the condition is JavaScript, which needs a JVM"
+        "the condition is JavaScript and needs a JVM"
     };
     ctx.remark(id, Level::Jvm, format!("{what}: {source}"));
 }

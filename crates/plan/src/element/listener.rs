@@ -24,7 +24,7 @@ pub(super) fn review_summariser(ctx: &mut Context<'_>, id: ElementId) {
         scope::class(doc, *plan) == "TestPlan" && doc.element(*plan).children.contains(&id)
     };
     if !doc.roots().iter().any(at_the_top) {
-        ctx.remark(id, Level::Ignored, "it sums up a part of the run, which is not printed");
+        ctx.remark(id, Level::Ignored, "the summary of a part of the run is not printed");
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) fn count(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Loop
         Err(_) => {
             if !source.contains("${") {
                 let message =
-                    format!("the loop count {source:?} is no number: the loop does not run");
-                ctx.warn(id, "bad-number", message, "write a number, or -1 for a loop without end");
+                    format!("the loop count {source:?} is not a number: the loop does not run");
+                ctx.warn(id, "bad-number", message, "write a number, or -1 for an endless loop");
             }
             LoopCount::Count(ctx.text(id, source))
         }

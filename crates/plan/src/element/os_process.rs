@@ -55,7 +55,7 @@ pub struct Command {
 /// Compiles the sampler; `None` if programs are not allowed.
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<OsProcess> {
     if !ctx.settings.is("throng.processes.allowed", false) {
-        let what = "it runs a program of this machine, which --allow-processes permits";
+        let what = "it runs a program on this machine; allow it with --allow-processes";
         ctx.remark(id, Level::Unsupported, what);
         return None;
     }

@@ -36,7 +36,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
         }
     }
     if pairs.len() > MOST {
-        let what = format!("it sets {} variables, {MOST} at most", pairs.len());
+        let what = format!("it sets {} variables; at most {MOST} are allowed", pairs.len());
         ctx.remark(id, Level::Unsupported, what);
         pairs.truncate(MOST);
     }

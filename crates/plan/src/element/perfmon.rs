@@ -36,6 +36,6 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PerfMon {
 
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if ctx.props(id).collection("metricConnections").is_empty() {
-        ctx.remark(id, Level::Ignored, "no host is named");
+        ctx.remark(id, Level::Ignored, "it names no host");
     }
 }

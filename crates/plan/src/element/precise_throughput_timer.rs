@@ -107,8 +107,8 @@ impl PreciseTimer {
         let dealt = moments.dealt(wanted, deal);
         if moments.too_many && !std::mem::replace(&mut moments.told, true) {
             let words = format!(
-                "Precise Throughput Timer: {wanted} samples a second for {} s are more than {MOST} moments: no sample \
-                 behind it runs. A shorter duration of the test in the timer needs fewer at a time",
+                "Precise Throughput Timer: {wanted} samples a second for {} s are more than {MOST} scheduled samples: \
+                no sample after it runs. Shorten the timer's test duration",
                 moments.duration
             );
             env.shared.log(Level::Error, words);

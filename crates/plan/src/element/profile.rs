@@ -63,7 +63,7 @@ fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 5]> {
     if let Some((nth, row)) = (1_u32..).zip(rows).find(|(_, row)| row.members().len() < 5) {
         let given = row.members().len();
         let short = format!(
-            "row {nth} of its table has {given} of 5 numbers, and no user would start: the plug-in fails on it"
+            "row {nth} of its table has {given} of 5 numbers; the plug-in fails and starts no user"
         );
         ctx.remark(id, Level::Unsupported, short);
     }
@@ -139,7 +139,7 @@ impl Profile {
 }
 
 pub(super) fn few_enough(users: usize) -> Result<(), String> {
-    if users <= MOST { Ok(()) } else { Err(format!("more than {MOST} users are asked for")) }
+    if users <= MOST { Ok(()) } else { Err(format!("its schedule has more than {MOST} users")) }
 }
 
 /// Assumed lifetime of a user of an open model or arrivals group in milliseconds; the schedule does not define it.

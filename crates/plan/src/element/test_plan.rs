@@ -59,7 +59,11 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
 
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if class_path(ctx, id).next().is_some() {
-        ctx.remark(id, Level::Native, "its class path is used by what runs in Java only");
+        ctx.remark(
+            id,
+            Level::Native,
+            "only elements and functions that run in Java use its class path",
+        );
     }
     let own = class_path(ctx, id);
     gateway::review_class_path(ctx, id, own);

@@ -110,7 +110,7 @@ fn on_error(ctx: &mut Context<'_>, id: ElementId) -> OnError {
         "continue" | "" => OnError::Continue,
         _ => {
             let message = format!("unknown action after a failed sample: {action}");
-            ctx.warn(id, "unknown-on-error", message, "users go on, as in JMeter");
+            ctx.warn(id, "unknown-on-error", message, "users continue, as in JMeter");
             OnError::Continue
         }
     }

@@ -52,8 +52,8 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Throughp
     let source = ctx.props(id).str("calcMode").unwrap_or("0");
     let number = source.parse::<usize>().ok().or_else(|| words(source)).unwrap_or(0);
     let mode = MODES.get(number).copied().unwrap_or_else(|| {
-        let message = format!("there is no calculation mode {number}");
-        ctx.warn(id, "unknown-mode", message, "each user keeps the rate by itself");
+        let message = format!("unknown calculation mode {number}");
+        ctx.warn(id, "unknown-mode", message, "each user keeps the rate on its own");
         Mode::User
     });
     let name = if ctx.props(id).get("throughput").is_some() {

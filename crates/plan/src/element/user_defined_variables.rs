@@ -22,8 +22,13 @@ pub(super) fn block(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Vec<
         let name = argument.props.str("Argument.name").unwrap_or("");
         let value = argument.props.str("Argument.value").unwrap_or("");
         if name.contains("${") {
-            let message = format!("the variable {name} has an expression for its name");
-            ctx.warn(id, "variable-name", message, "give it a fixed name: this one is not defined");
+            let message = format!("the name of the variable {name} contains an expression");
+            ctx.warn(
+                id,
+                "variable-name",
+                message,
+                "use a fixed name; this variable is not defined",
+            );
             continue;
         }
         let name = ctx.text.names.intern(name);

@@ -24,17 +24,17 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Templ
         ctx.remark(
             id,
             Level::Unsupported,
-            "its settings are expressions, and its file is read with the plan",
+            "its settings contain expressions, but its file is read before the run",
         );
         return Vec::new();
     }
     if separator.is_empty() {
-        ctx.remark(id, Level::Unsupported, "it has no separator: the plug-in throws");
+        ctx.remark(id, Level::Unsupported, "it has no separator; the plug-in fails");
         return Vec::new();
     }
     if props.bool("storeSysProp") == Some(true) {
-        let message = "its variables do not become system properties";
-        ctx.warn(id, "system-properties", message, "name a file of them with -S");
+        let message = "its variables are not set as system properties";
+        ctx.warn(id, "system-properties", message, "pass a property file with -S");
     }
     let content = match crate::input::read(file.as_ref()) {
         Ok(content) => content,

@@ -87,12 +87,12 @@ pub(super) fn compile(
     let needs_jvm = |message: String| Problem {
         needs_jvm: true,
         message,
-        help: "use a selector of tags, ids, classes, attributes and places, with JSOUP".into(),
+        help: "use a selector of tags, ids, classes, attributes and positions, with JSOUP".into(),
     };
     let engine = match props.str("HtmlExtractor.extractor_impl").unwrap_or("") {
         "" | "JSOUP" => Engine::Jsoup,
         "JODD" => Engine::Jodd,
-        other => return Err(needs_jvm(format!("{other} is no implementation that JMeter has"))),
+        other => return Err(needs_jvm(format!("JMeter has no implementation {other}"))),
     };
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
@@ -108,7 +108,7 @@ pub(super) fn compile(
         None => None,
     };
     if engine == Engine::Jsoup && attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
-        return Err(needs_jvm("links made absolute are those of jsoup".into()));
+        return Err(needs_jvm("only jsoup resolves links (abs:)".into()));
     }
     let made = CssExtractor {
         reference: text("HtmlExtractor.refname"),
@@ -195,7 +195,7 @@ impl CssExtractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let source = self.selector.fixed().filter(|_| matches!(self.fixed, Some(Err(Unread))))?;
-        Some(format!("{source} is no selector"))
+        Some(format!("cannot parse the selector {source}"))
     }
 }
 

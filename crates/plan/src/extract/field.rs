@@ -43,7 +43,7 @@ impl Field {
         } else if is("as_document") {
             return Err(Problem {
                 needs_jvm: true,
-                message: "the body as a document is read by Apache Tika, which needs a JVM".into(),
+                message: "only Java (Apache Tika) can convert the body to a document".into(),
                 help: "search the body itself".into(),
             });
         } else {

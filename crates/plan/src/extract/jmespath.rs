@@ -152,7 +152,7 @@ impl JmesPathExtractor {
 }
 
 fn no_number(text: &str) -> String {
-    format!("the match number of the JMESPath Extractor, '{text}', is no number.")
+    format!("the match number of the JMESPath Extractor, '{text}', is not a number.")
 }
 
 fn collect(expression: &JmesPath, text: &str, found: &mut Vec<String>) -> Result<(), Failure> {

@@ -85,11 +85,12 @@ fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
             [(0, "name"), (1, "path"), (2, "default")].map(|(at, noun)| things(counts[at], noun));
         let numbers = things(wanted, "match number");
         return Some(format!(
-            "the JSON Extractor has {names}, {paths}, {defaults} and {numbers}: it needs as many of each, between semicolons."
+            "the JSON Extractor has {names}, {paths}, {defaults} and {numbers}: it needs the same number of each, \
+            separated by semicolons."
         ));
     }
     let wrong = split(numbers).find(|n| wanted > 0 && n.trim().parse::<i32>().is_err())?;
-    Some(format!("the match number of the JSON Extractor, '{wrong}', is no number."))
+    Some(format!("the match number of the JSON Extractor, '{wrong}', is not a number."))
 }
 
 impl JsonExtractor {

@@ -35,7 +35,7 @@ pub(super) fn compile(
     if props.str("INPUT_FORMAT") == Some("YAML") {
         return Err(Problem {
             needs_jvm: false,
-            message: "YAML is not read".into(),
+            message: "YAML is not supported".into(),
             help: "extract from JSON".into(),
         });
     }

@@ -71,9 +71,11 @@ pub(super) fn compile(
 pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>, Problem> {
     let parsed = query.fixed().map(XPath::parse);
     match parsed {
-        Some(Err(Unusable::Beyond(message))) => {
-            Err(Problem { needs_jvm: true, message, help: "use what XPath 1.0 itself has".into() })
-        }
+        Some(Err(Unusable::Beyond(message))) => Err(Problem {
+            needs_jvm: true,
+            message,
+            help: "use an XPath 1.0 expression without extensions".into(),
+        }),
         parsed => Ok(parsed),
     }
 }
@@ -84,8 +86,8 @@ pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
     if flag("tolerant") && flag("report_errors") {
         return Err(Problem {
             needs_jvm: true,
-            message: "only JTidy itself counts the errors of a page".into(),
-            help: "switch `Report errors` off".into(),
+            message: "only JTidy counts the errors of a page".into(),
+            help: "turn off `Report errors`".into(),
         });
     }
     Ok(flag("tolerant"))

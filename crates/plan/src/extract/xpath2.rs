@@ -41,8 +41,8 @@ pub(super) fn compile(
     if props.bool("XPathExtractor2.fragment").unwrap_or(false) {
         return Err(Problem {
             needs_jvm: true,
-            message: "fragments are written by Saxon alone".into(),
-            help: "take texts, or an XPath Extractor".into(),
+            message: "only Saxon writes fragments".into(),
+            help: "extract text instead of fragments, or use an XPath Extractor".into(),
         });
     }
     let scope = Scope::compile(props, "Sample.scope", compiler);
@@ -81,9 +81,11 @@ pub(crate) fn fixed(
         return Ok(None);
     }
     match XPath::parse_second(query, namespaces) {
-        Err(Unusable::Beyond(message)) => {
-            Err(Problem { needs_jvm: true, message, help: "use what XPath 1.0 has, too".into() })
-        }
+        Err(Unusable::Beyond(message)) => Err(Problem {
+            needs_jvm: true,
+            message,
+            help: "use an expression that XPath 1.0 supports".into(),
+        }),
         parsed => Ok(Some(parsed)),
     }
 }

@@ -34,8 +34,10 @@ pub(super) fn pop(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let queue = call.arg(0, env)?;
     let first = env.shared.queues().take(&queue);
     if first.is_none() {
-        env.shared
-            .log(Level::Warn, format!("__fifoPop found nothing in {queue} and does not wait"));
+        env.shared.log(
+            Level::Warn,
+            format!("__fifoPop: the queue {queue} is empty; the function does not wait"),
+        );
     }
     env.core.give(queue);
     out.push_str(first.as_deref().unwrap_or("null"));

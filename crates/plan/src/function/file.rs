@@ -50,8 +50,8 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     let append_to = trim(&append).is_empty() || is_true(trim(&append));
     let written = if leads_astray(call, trim(&file), env) {
         let words = format!(
-            "__StringToFile: nothing is written to {}: what was extracted or received leads out of the folder that the \
-             plan names; throng.save.anywhere=true allows it",
+            "__StringToFile: {} is not written: its name contains extracted or received text and leads out of the \
+            folder that the plan names; allow it with throng.save.anywhere=true",
             trim(&file)
         );
         env.shared.unusual(&words);

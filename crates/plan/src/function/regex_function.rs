@@ -16,7 +16,7 @@ use crate::template::{Outcome, Template, Thrown};
 pub(super) fn check(args: &[Template]) -> Option<String> {
     let names_variable = args.get(6).is_some_and(|name| name.fixed() != Some(""));
     (!names_variable).then(|| {
-        "without the name of an input variable it searches the response of the sample before, which is not kept".into()
+        "it names no input variable and would search the previous sample's response, which is not kept".into()
     })
 }
 

@@ -122,8 +122,7 @@ fn number(call: &Call, n: usize, env: &mut Env<'_>) -> Result<Option<i32>, Throw
     let text = call.arg(n, env)?;
     let number = text.parse().ok();
     if number.is_none() {
-        let words =
-            format!("__StringFromFile: {} is no number and will not be considered", trim(&text));
+        let words = format!("__StringFromFile: {} is not a number and is ignored", trim(&text));
         env.shared.log(Level::Warn, words);
     }
     env.core.give(text);

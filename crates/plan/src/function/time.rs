@@ -305,7 +305,7 @@ pub(super) fn check_locale(args: &[Template]) -> Option<String> {
     // With four parameters there is no locale; the last parameter is the variable.
     let locale = args.get(3).filter(|_| args.len() == 5)?.fixed().map(trim)?;
     (!locale.is_empty() && !locale.starts_with("en"))
-        .then(|| format!("dates are written in English, not in the language of {locale}"))
+        .then(|| format!("dates are formatted in English, not in the language of {locale}"))
 }
 
 #[cfg(test)]

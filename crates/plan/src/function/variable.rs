@@ -75,7 +75,7 @@ fn compile(source: &str, env: &mut Env<'_>) -> Template {
     let text = Template::compile_late(source, env.names, &mut problems);
     for problem in problems {
         let words =
-            format!("{} cannot run and is left as it stands: {}", problem.function, problem.source);
+            format!("{} cannot run and is not evaluated: {}", problem.function, problem.source);
         env.shared.log(Level::Warn, words);
     }
     env.core.cache.keep_text(source, text.clone());

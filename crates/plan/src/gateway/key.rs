@@ -21,10 +21,10 @@ pub(super) fn read(name: &str, folder: &Path) -> Result<String, String> {
     let read =
         input::open(&place).and_then(|file| file.take(MOST as u64 + 1).read_to_end(&mut content));
     read.map_err(|error| {
-        format!("the gateway's public key cannot be read: {}: {error}", place.display())
+        format!("cannot read the gateway's public key: {}: {error}", place.display())
     })?;
     let why = match content.len() {
-        length if length > MOST => "is too long for a key",
+        length if length > MOST => "is too large for a key",
         _ if content.trim_ascii().is_empty() => "is empty",
         _ => return Ok(String::from_utf8_lossy(&content).into_owned()),
     };
@@ -43,6 +43,6 @@ mod tests {
         // The file is larger than memory: reading it completely would fail.
         file.set_len(1 << 40).expect("a length");
         let words = read("huge.pem", folder.path()).expect_err("too long");
-        assert!(words.ends_with("huge.pem is too long for a key"), "{words}");
+        assert!(words.ends_with("huge.pem is too large for a key"), "{words}");
     }
 }

@@ -19,12 +19,12 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if !is_one(ctx, id) {
         return;
     }
-    let what = "signs and encrypts requests for a mobile gateway; JMeter does nothing with it";
+    let what = "signs and encrypts requests for a mobile gateway; JMeter ignores it";
     ctx.remark(id, Level::Native, what);
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with(PREFIX)) {
         if !PROPERTIES.iter().any(|(name, _)| prop.name == format!("{PREFIX}{name}")) {
-            let message = format!("{} is no property of RPC Gateway Security", prop.name);
-            ctx.warn(id, "unknown-property", message, "throng explain mgs lists them");
+            let message = format!("{} is not a property of RPC Gateway Security", prop.name);
+            ctx.warn(id, "unknown-property", message, "throng explain mgs lists the properties");
         }
     }
     let Some(gateway) = compile(ctx, id) else { return };
@@ -69,7 +69,7 @@ fn found(gateway: &Gateway, folder: &Path) -> Option<Diag> {
     let digest = settings.signing.filter(|signing| secret && signing.secret_counts())?;
     let digest = mgs::settings::digest_word(digest.digest);
     let message =
-        format!("requests are signed by {digest} with an empty secret: {PREFIX}secret is not set");
-    let help = format!("set it, or {PREFIX}sign=none for a gateway that checks no signatures");
+        format!("requests are signed with {digest} and an empty secret: {PREFIX}secret is not set");
+    let help = format!("set it, or set {PREFIX}sign=none if the gateway checks no signatures");
     Some(Diag::warning("gateway-secret", message).help(help))
 }

@@ -17,7 +17,7 @@ pub(crate) fn review_script(ctx: &mut Context<'_>, id: ElementId) {
     let texts = || ctx.props(id).iter().filter_map(|prop| prop.text());
     let named = || {
         let signs = texts().any(signs_or_encrypts) && names_operation(ctx);
-        signs.then_some("it signs or encrypts, and the plan has the header Operation-Type")
+        signs.then_some("it signs or encrypts, and the plan has an Operation-Type header")
     };
     let Some(sign) = texts().find_map(sign_of_gateway).or_else(named) else { return };
     let message =
@@ -26,9 +26,8 @@ pub(crate) fn review_script(ctx: &mut Context<'_>, id: ElementId) {
 }
 
 /// Measured with bodies of 1 KiB; docs/mgs.md has the tables.
-const SAVES: &str = "the element RPC Gateway Security does that without Java (`throng explain mgs`): where a script with a jar in JMeter \
-                took 140 microseconds of a processor more to sign a call and 320 more to encrypt it by RSA, the element took \
-                4 and 34, and 1 from its cache";
+const SAVES: &str = "the RPC Gateway Security element does this without Java (`throng explain mgs`). CPU time per call: signing \
+    4 µs instead of 140 µs, RSA encryption 34 µs instead of 320 µs, or 1 µs with a cached key";
 
 /// True if a Header Manager of the plan has the header that names a gateway's operation.
 fn names_operation(ctx: &Context<'_>) -> bool {
@@ -66,7 +65,8 @@ pub(crate) fn review_class_path<'a>(
     let more = ["user.classpath", "search_paths"].map(|name| settings.property(name, ""));
     let more = more.iter().flat_map(|path| path.split([':', ';']));
     let Some(jar) = own.chain(more).find_map(jar_of_gateway) else { return };
-    let message = format!("{jar} on the class path seems to sign or encrypt for a mobile gateway");
+    let message =
+        format!("{jar} on the class path seems to sign or encrypt requests for a mobile gateway");
     ctx.report(jmx::Diag::note("gateway-jar", message).help(SAVES).on(ctx.doc, id));
 }
 
@@ -87,11 +87,11 @@ fn sign_of_gateway(script: &str) -> Option<&'static str> {
     let script = script.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().all(|word| script.contains(word));
     let signs: [(&[&str], &str); 5] = [
-        (&["x-mgs-encryption"], "it names the header x-mgs-encryption"),
-        (&["operation-type", "sign"], "it names Operation-Type and a signature"),
-        (&["mgs", "sign"], "it calls a class or names a header with mgs, and signs"),
-        (&["mgs", "crypt"], "it calls a class or names a header with mgs, and encrypts"),
-        (&["request-data=", "ts="], "it makes the gateway's sign string"),
+        (&["x-mgs-encryption"], "it contains the header x-mgs-encryption"),
+        (&["operation-type", "sign"], "it contains Operation-Type and a signature"),
+        (&["mgs", "sign"], "it contains a class or header with mgs, and signs"),
+        (&["mgs", "crypt"], "it contains a class or header with mgs, and encrypts"),
+        (&["request-data=", "ts="], "it builds the gateway's string to sign"),
     ];
     signs.into_iter().find(|(words, _)| has(words)).map(|(_, what)| what)
 }

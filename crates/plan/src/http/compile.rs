@@ -283,25 +283,20 @@ impl Http {
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let gateway = crate::gateway::is_one(ctx, id);
     if scope::class(ctx.doc, id) == "ConfigTestElement" && !is_defaults(ctx, id) && !gateway {
-        return ctx.remark(id, Level::Ignored, "defaults of samplers that do not run natively");
+        return ctx.remark(id, Level::Ignored, "defaults for samplers that do not run natively");
     }
     let props = ctx.props(id);
     let is = |name: &str| props.bool(name).unwrap_or(false);
     let set = |name: &str| props.str(name).is_some_and(|text| !text.is_empty());
     if set("HTTPSampler.FILE_NAME") {
-        let message = "the file (HTTPSampler.FILE_NAME) is not sent: JMeter 5.6.3 does not read it from plans";
-        ctx.warn(id, "old-file", message, "name it in the list of files (HTTPsampler.Files)");
+        let message = "the file (HTTPSampler.FILE_NAME) is not sent: JMeter 5.6.3 does not read this property";
+        ctx.warn(id, "old-file", message, "add it to the list of files (HTTPsampler.Files)");
     }
     if is("HTTPSampler.image_parser") {
         let settings = ctx.settings;
         for class in Parsers::new(|name, default| settings.property(name, default)).replaced {
-            let message = format!("pages are read as by JMeter's default parser, not by {class}");
-            ctx.warn(
-                id,
-                "parser-replaced",
-                message,
-                "links that parsers find differ in broken pages",
-            );
+            let message = format!("links are found by JMeter's default parser, not by {class}");
+            ctx.warn(id, "parser-replaced", message, "for broken pages the links may differ");
         }
     }
     let findings = [
@@ -311,7 +306,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
                     .str("HTTPSampler.proxyScheme")
                     .is_some_and(|scheme| !matches!(scheme, "" | "http")),
             Level::Unsupported,
-            "the proxy is talked to in plain HTTP only (HTTPSampler.proxyScheme)",
+            "only plain HTTP to the proxy is supported (HTTPSampler.proxyScheme)",
         ),
         (
             set("HTTPSampler.ipSource")
@@ -319,7 +314,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
                     .str("HTTPSampler.ipSourceType")
                     .is_some_and(|kind| kind.parse().ok().and_then(SourceKind::of).is_none()),
             Level::Unsupported,
-            "the source's kind (HTTPSampler.ipSourceType) must be a number from 0 to 3",
+            "the source address type (HTTPSampler.ipSourceType) must be a number from 0 to 3",
         ),
     ];
     for (found, level, consequence) in findings {

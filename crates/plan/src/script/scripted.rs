@@ -43,7 +43,7 @@ pub(crate) fn scripted(
     let made = match make(ctx, id, place, prefix) {
         Ok(made) => Some(Arc::new(made)),
         Err(NotSimple { reason }) => {
-            ctx.remark(id, Level::Jvm, format!("its script has {reason}"));
+            ctx.remark(id, Level::Jvm, format!("its script needs Java because of {reason}"));
             None
         }
     };
@@ -109,14 +109,14 @@ fn make(
     }
     let property = |name: &str| props.str(&format!("{prefix}{name}")).unwrap_or("");
     if !property("filename").is_empty() {
-        return Err(NotSimple::new("a file of its own"));
+        return Err(NotSimple::new("a script file"));
     }
     let source = property(if prefix.is_empty() { "script" } else { "query" });
     if source.contains("${") {
-        return Err(NotSimple::new("references that JMeter resolves"));
+        return Err(NotSimple::new("references that JMeter replaces"));
     }
     if source.is_empty() && place.jsr223 {
-        return Err(NotSimple::new("no text"));
+        return Err(NotSimple::new("an empty script"));
     }
     let script = compile(source, place, &mut ctx.text)?;
     let mark = ctx.mark();
@@ -150,7 +150,7 @@ fn no_init_file(role: Role, settings: &Settings) -> Result<(), NotSimple> {
     };
     let name = format!("beanshell.{name}.init");
     if settings.properties.contains_key(&name) {
-        return Err(NotSimple::new(format!("the file of {name} before it")));
+        return Err(NotSimple::new(format!("the init file that the property {name} names")));
     }
     Ok(())
 }

@@ -27,12 +27,12 @@ impl NumberFormat {
             Some(pattern) => {
                 let read = DecimalFormat::parse(pattern);
                 if read.is_none() {
-                    let message = format!("the number format {pattern:?} cannot be read");
+                    let message = format!("cannot parse the number format {pattern:?}");
                     ctx.warn(
                         id,
                         "bad-number-format",
                         message,
-                        "numbers are written plainly, as in JMeter",
+                        "numbers are written without a format, as in JMeter",
                     );
                 }
                 read.map_or(Self::Plain, Self::Pattern)

@@ -121,7 +121,7 @@ fn is_pause(ctx: &Context<'_>, id: ElementId) -> bool {
 /// Reports that an action is a hold.
 pub(crate) fn review_action(ctx: &mut Context<'_>, id: ElementId) {
     if is_pause(ctx, id) && hold::settings_below(ctx, id).is_some() {
-        ctx.remark(id, Level::Native, "holds the user's WebSocket connection and makes a sample");
+        ctx.remark(id, Level::Native, "holds the user's WebSocket connection and records a sample");
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn filter(ctx: &mut Context<'_>, id: ElementId) -> Option<FrameFilter
     let name = ctx.doc.element(id).name.clone();
     let filter = FrameFilter { name: ctx.text(id, &name), test };
     if let Some(complaint) = filter.complaint() {
-        let help = "samplers in its scope will fail when they read, as in JMeter";
+        let help = "samplers in its scope will fail when they receive, as in JMeter";
         ctx.warn(id, "cannot-work", complaint, help);
     }
     Some(filter)
@@ -203,7 +203,7 @@ impl Reader {
         let Some((id, prop)) = self.find(ctx, name) else { return default.into() };
         let word = prop.text().unwrap_or("");
         if word.contains("${") {
-            let what = format!("{name} holds an expression, which is not evaluated");
+            let what = format!("{name} contains an expression, which is not evaluated");
             ctx.remark(id, Level::Unsupported, what);
         }
         word.into()
@@ -229,8 +229,9 @@ impl Reader {
             "Any" => Want::Any,
             other => {
                 if !other.is_empty() && !other.contains("${") {
-                    let message = format!("dataType {other} is none of Template, Binary and Any");
-                    let help = "it is read as Template; JMeter fails each such sample";
+                    let message =
+                        format!("unknown dataType {other}; expected Template, Binary or Any");
+                    let help = "it is treated as Template; in JMeter each sample would fail";
                     ctx.warn(self.chain[0], "unknown-word", message, help);
                 }
                 let binary = matches!(self.flag(ctx, "binaryPayload", false), Flag::Fixed(true));
@@ -323,27 +324,23 @@ impl WebSocket {
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let (heart, hold) = (is_heartbeat(ctx, id), hold::is_one(ctx, id));
     if heart {
-        ctx.remark(
-            id,
-            Level::Native,
-            "a heartbeat for WebSocket connections; JMeter does nothing with it",
-        );
+        ctx.remark(id, Level::Native, "a heartbeat for WebSocket connections; JMeter ignores it");
     }
     if hold {
         let above = ctx.doc.element(id).parent.filter(|above| is_pause(ctx, *above));
         if above.is_some() {
-            let what = "makes the pause above it a hold of a WebSocket connection";
+            let what = "the parent pause holds a WebSocket connection";
             ctx.remark(id, Level::Native, what);
         } else {
-            let message = "settings of a hold that do not stand below a pause";
-            let help = "put them below a Flow Control Action whose action is Pause";
+            let message = "these settings of a WebSocket hold are not below a pause";
+            let help = "move them below a Flow Control Action with the action Pause";
             ctx.warn(id, "no-hold", message, help);
         }
     }
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with("throng.websocket.")) {
         if !heartbeat_knows(&prop.name) && !hold::knows(&prop.name) {
-            let message = format!("{} is no property of a heartbeat or a hold", prop.name);
-            ctx.warn(id, "unknown-property", message, "throng explain websocket lists them");
+            let message = format!("{} is not a property of a heartbeat or a hold", prop.name);
+            ctx.warn(id, "unknown-property", message, "throng explain websocket lists the properties");
         }
     }
 }

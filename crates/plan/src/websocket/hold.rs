@@ -76,7 +76,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -
         ctx.settle(id);
         if let Pattern::Fixed(_, Err(malformed)) = &pattern {
             let message = format!("{}: {}", property(name), malformed.reason);
-            ctx.warn(id, "cannot-work", message, "no message will count; correct the pattern");
+            ctx.warn(id, "cannot-work", message, "it matches no message; correct the pattern");
         }
         Some(pattern)
     };
@@ -109,7 +109,7 @@ impl Hold {
             "us" => Ok(1_000),
             "ns" => Ok(1),
             other => {
-                Err(format!("throng.websocket.hold.time_unit is s, ms, us or ns, not {other}"))
+                Err(format!("throng.websocket.hold.time_unit must be s, ms, us or ns, not {other}"))
             }
         })?;
         Ok(HoldSettings { duration_ms, until_messages, least_messages, unit_ns })

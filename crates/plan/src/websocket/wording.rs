@@ -329,7 +329,7 @@ pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
     result.code.push_str(if result.success { "200" } else { "Too few messages" });
     let _ = write!(result.message, "{messages} messages");
     if !result.success {
-        let _ = write!(result.message, "; at least {least} were to come");
+        let _ = write!(result.message, ", expected at least {least}");
     }
 }
 
@@ -337,5 +337,5 @@ pub fn held(messages: u64, least: u64, result: &mut SampleResult) {
 pub fn hold_broken(messages: u64, reason: &str, result: &mut SampleResult) {
     result.success = false;
     result.code.push_str("Connection lost");
-    let _ = write!(result.message, "{reason}; {messages} messages until then");
+    let _ = write!(result.message, "{reason} after {messages} messages");
 }

@@ -36,13 +36,13 @@ impl fmt::Display for Error {
         match self {
             Self::HeadTooLarge { limit } => write!(f, "response head exceeds {limit} bytes"),
             Self::TooManyHeaders { limit } => write!(f, "response has more than {limit} headers"),
-            Self::BadStatusLine => f.write_str("not a valid HTTP status line"),
+            Self::BadStatusLine => f.write_str("invalid HTTP status line"),
             Self::BadHeader => f.write_str("header without a colon or without a name"),
-            Self::BadChunkSize => f.write_str("bad chunk size"),
+            Self::BadChunkSize => f.write_str("invalid chunk size"),
             Self::BadChunkEnd => f.write_str("unexpected content at the end of a chunk"),
             Self::BadTrailer => f.write_str("trailer without a colon or without a name"),
             Self::NoResponse => f.write_str("connection closed without a response"),
-            Self::TruncatedHead => f.write_str("connection closed within the response head"),
+            Self::TruncatedHead => f.write_str("connection closed within the response header"),
             Self::TruncatedBody { expected, got } => {
                 write!(f, "connection closed within the body: expected {expected} bytes, got {got}")
             }

@@ -289,7 +289,7 @@ fn ends() {
     assert_eq!(broken(""), None);
     assert_eq!(broken("+OK\r\n"), None);
     for cut in ["+O", "$3\r\n", "$3\r\nab", "$3\r\nabc\r", "*1\r\n", "*2\r\n:1\r\n"] {
-        assert_eq!(broken(cut).as_deref(), Some("connection closed within an answer"), "{cut:?}");
+        assert_eq!(broken(cut).as_deref(), Some("connection closed within a reply"), "{cut:?}");
     }
 }
 

@@ -271,8 +271,8 @@ fn other_bodies_are_data() {
 fn what_breaks() {
     for (input, why) in [
         (response("Content-Length: 0\r\n", "more"), "belong to no response"),
-        (response("Transfer-Encoding: chunked\r\n", "x\r\n"), "bad chunk size"),
-        (b"HTTP/1.1 abc\r\n\r\n".to_vec(), "not a valid HTTP status line"),
+        (response("Transfer-Encoding: chunked\r\n", "x\r\n"), "invalid chunk size"),
+        (b"HTTP/1.1 abc\r\n\r\n".to_vec(), "invalid HTTP status line"),
         (response("Content-Type: text/event-stream\r\n", &"a".repeat(61)), "more than 60 bytes"),
     ] {
         assert!(answered(&input, false).broken.expect(why).contains(why));

@@ -60,13 +60,13 @@ pub enum KeyStoreError {
 impl fmt::Display for KeyStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownFormat => "it is neither PKCS#12, JKS nor PEM",
+            Self::UnknownFormat => "unknown format; expected PKCS#12, JKS or PEM",
             Self::Jceks => {
-                "it is of the type JCEKS; keytool -importkeystore -deststoretype pkcs12 converts it"
+                "JCEKS keystores are not supported; convert it with keytool -importkeystore -deststoretype pkcs12"
             }
-            Self::Malformed => "its content is broken",
-            Self::Password => "the password is wrong, or the file was changed",
-            Self::Encryption => "a key in it has an encryption that is not supported",
+            Self::Malformed => "the keystore is damaged",
+            Self::Password => "the password is wrong, or the file is damaged",
+            Self::Encryption => "the encryption of a key in the keystore is not supported",
         })
     }
 }

@@ -379,7 +379,7 @@ impl Session for WebSocket {
     fn tick(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Broken> {
         match self.beat(now, out) {
             Ok(_) => Ok(()),
-            Err(heartbeat::Missed) => Err(Broken("heartbeats went unanswered".to_owned())),
+            Err(heartbeat::Missed) => Err(Broken("heartbeats were not answered".to_owned())),
         }
     }
 

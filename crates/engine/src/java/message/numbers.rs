@@ -54,7 +54,7 @@ impl Status {
             1 => Self::Failed,
             2 => Self::Abandoned,
             3 => Self::Fatal,
-            _ => return Err(Malformed("there is no such status")),
+            _ => return Err(Malformed("unknown status")),
         })
     }
 }
@@ -114,7 +114,7 @@ impl Severity {
         Ok(match reader.byte()? {
             0 => Self::Warning,
             1 => Self::Error,
-            _ => return Err(Malformed("there is no such severity")),
+            _ => return Err(Malformed("unknown severity")),
         })
     }
 }
@@ -174,7 +174,7 @@ impl Act {
             17 => Self::Iteration,
             18 => Self::Start,
             19 => Self::Controller,
-            _ => return Err(Malformed("there is no such act")),
+            _ => return Err(Malformed("unknown act")),
         })
     }
 }
@@ -209,7 +209,7 @@ impl Ask {
             4 => Self::StopUser,
             5 => Self::StopTest,
             6 => Self::StopTestNow,
-            _ => return Err(Malformed("it asks for what there is not")),
+            _ => return Err(Malformed("unknown request")),
         })
     }
 }
@@ -241,7 +241,7 @@ impl LogLevel {
             2 => Self::Info,
             3 => Self::Warn,
             4 => Self::Error,
-            _ => return Err(Malformed("there is no such level")),
+            _ => return Err(Malformed("unknown log level")),
         })
     }
 }
@@ -291,7 +291,7 @@ impl ResultAction {
             1 => Self::NextOfThread,
             2 => Self::NextOfLoop,
             3 => Self::BreakLoop,
-            _ => return Err(Malformed("there is no such action")),
+            _ => return Err(Malformed("unknown action")),
         })
     }
 }
@@ -327,7 +327,7 @@ impl SamplerForm {
             1 => Self::Http,
             2 => Self::Element,
             3 => Self::Planned,
-            _ => return Err(Malformed("there is no such form of a sampler")),
+            _ => return Err(Malformed("unknown form of sampler")),
         })
     }
 }
@@ -415,7 +415,7 @@ impl SaidKind {
             1 => Self::Sampler,
             2 => Self::Transaction,
             3 => Self::Asks,
-            _ => return Err(Malformed("a controller says what there is not")),
+            _ => return Err(Malformed("unknown reply of a controller")),
         })
     }
 }
@@ -447,7 +447,7 @@ impl Need {
             3 => Self::IsDone,
             4 => Self::Begins,
             5 => Self::BeginsFromOne,
-            _ => return Err(Malformed("a controller asks for what there is not")),
+            _ => return Err(Malformed("unknown request of a controller")),
         })
     }
 }

@@ -131,7 +131,7 @@ impl DealtFile {
         };
         let charset = charset
             .filter(|charset| charset.is_ascii_like())
-            .ok_or(Odd::Form("its encoding has no line breaks of one byte"))?;
+            .ok_or(Odd::Form("its encoding has no single-byte line breaks"))?;
         let file = input::open(path).map_err(Odd::Unreadable)?;
         let mut lines =
             RawLines { reader: BufReader::with_capacity(1 << 20, file), charset, line: Vec::new() };
@@ -177,7 +177,7 @@ impl RawLines {
                 break;
             }
             if self.line.len() > LONGEST {
-                return Err(Odd::Form("it has very long lines"));
+                return Err(Odd::Form("its lines are too long"));
             }
             let piece = self.line[before..].strip_suffix(b"\n").unwrap_or(&self.line[before..]);
             let piece = piece.strip_suffix(b"\r").unwrap_or(piece);

@@ -226,7 +226,7 @@ fn heartbeats_are_due_and_missed() {
         assert_eq!(session.unanswered(), beat);
     }
     assert_eq!(unmasked(&out), [(Opcode::PING, Vec::new()), (Opcode::PING, Vec::new())]);
-    let missed = Broken("heartbeats went unanswered".to_owned());
+    let missed = Broken("heartbeats were not answered".to_owned());
     assert_eq!(session.tick(1350, &mut out), Err(missed));
     session.heard();
     assert_eq!(session.tick(1350, &mut out), Ok(()));

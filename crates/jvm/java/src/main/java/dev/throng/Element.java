@@ -145,10 +145,10 @@ final class Element {
             default -> TestElement.class;
         };
         if (made instanceof AbstractThreadGroup || !wanted.isInstance(made)) {
-            return "class " + made.getClass().getName() + " is no " + wanted.getSimpleName();
+            return "class " + made.getClass().getName() + " is not a " + wanted.getSimpleName();
         }
         if (role == Role.CONTROLLER && made instanceof NoThreadClone) {
-            return "class " + made.getClass().getName() + " has one object for all users, which a controller cannot have here";
+            return "class " + made.getClass().getName() + " has one object for all users, which Throng does not support for controllers";
         }
         return null;
     }

@@ -64,7 +64,7 @@ final class Exit {
     private static String words(List<Thread> others, int pause) {
         int shown = Math.min(3, others.size());
         List<String> names = others.subList(0, shown).stream().map(Thread::getName).toList();
-        return "threads that the plan started in Java still run after " + pause + " ms (jmeter.exit.check.pause) and are not waited for: "
+        return "Throng does not wait longer than " + pause + " ms (jmeter.exit.check.pause) for threads that the plan started in Java: "
                 + String.join(", ", names) + (others.size() > shown ? ", …" : "");
     }
 

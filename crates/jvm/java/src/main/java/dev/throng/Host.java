@@ -76,7 +76,7 @@ public final class Host {
                     bringLoader();
                     return Life.end(test);
                 default:
-                    throw new IllegalArgumentException("a message of kind " + message[0]);
+                    throw new IllegalArgumentException("unknown kind of message: " + message[0]);
             }
         } catch (Throwable e) {
             return failure(e);

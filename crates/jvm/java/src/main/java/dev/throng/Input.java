@@ -87,7 +87,7 @@ final class Input {
     void skip() {
         int length = i32();
         if (length < 0 || length > bytes.length - at) {
-            throw new IndexOutOfBoundsException("a length of " + length + " at byte " + (at - 4) + " of " + bytes.length);
+            throw new IndexOutOfBoundsException("invalid length " + length + " at byte " + (at - 4) + " of " + bytes.length);
         }
         at += length;
     }

@@ -125,7 +125,7 @@ final class Life {
             try {
                 moment = Long.parseLong(start);
             } catch (NumberFormatException e) {
-                log().warn("The property TESTSTART.MS is no number: {}", start);
+                log().warn("The property TESTSTART.MS is not a number: {}", start);
             }
         }
         ((AtomicLong) field.get(null)).set(moment);

@@ -46,7 +46,7 @@ public final class Logs {
                 int many = lost;
                 lost = 0;
                 count--;
-                add(LogLevel.WARN, "dev.throng.Logs", many + " lines of the log were dropped: too many at once");
+                add(LogLevel.WARN, "dev.throng.Logs", many + (many == 1 ? " log line was" : " log lines were") + " dropped: too many at once");
             }
             out.raw(text);
             text.clear();

@@ -70,8 +70,7 @@ final class Scripts {
         try {
             ScriptEngine engine = JSR223TestElement.getInstance().getEngineByName(language.isEmpty() ? "groovy" : language);
             if (engine == null) {
-                findings.add(Severity.WARNING, element.id, 0, "no script engine for the language " + language
-                        + " is in the class path");
+                findings.add(Severity.WARNING, element.id, 0, "the class path has no script engine for the language " + language);
             } else if (engine instanceof Compilable && !engine.getClass().getName().startsWith("bsh.")) {
                 CompiledScript compiled = ((Compilable) engine).compile(script);
                 if (!element.freshEngine) {

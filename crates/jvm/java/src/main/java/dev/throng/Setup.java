@@ -48,7 +48,7 @@ final class Setup {
     private static final String FUNCTIONAL = "throng.functional";
     /** What it means that the class of an element is missing which runs natively. */
     private static final String WITHOUT_OBJECT =
-            ": the element runs without it, but scripts find no sampler, and what they would change in it has no effect";
+            ": the element runs without it, but scripts get no sampler object, and their changes to it have no effect";
     private static final Pattern FUNCTION = Pattern.compile("\\$\\{(__[A-Za-z0-9_]+)");
 
     private final Records.Setup said;
@@ -267,7 +267,7 @@ final class Setup {
             while (names.find()) {
                 if (CompoundVariable.getFunctionClass(names.group(1)) == null) {
                     findings.add(Severity.WARNING, Message.FIRST_TEXT - i, 0, "function " + names.group(1)
-                            + " is not in the class path; the text stays as it is");
+                            + " is not in the class path; its call is not evaluated");
                 }
             }
         }

@@ -38,7 +38,7 @@ final class Trust {
                 contexts.set(manager, new OfUser());
             }
         } catch (ReflectiveOperationException | RuntimeException e) {
-            LoggerFactory.getLogger("org.apache.jmeter.util.SSLManager").error("TLS could not be set up for scripts", e);
+            LoggerFactory.getLogger("org.apache.jmeter.util.SSLManager").error("cannot set up TLS for scripts", e);
         }
         begun = true;
     }

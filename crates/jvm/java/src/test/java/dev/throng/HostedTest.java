@@ -358,7 +358,7 @@ class HostedTest {
     void whatIsNoMessageIsAnsweredToo() {
         byte[] reply = Host.call(new byte[] {42});
         assertEquals(1, reply[0]);
-        assertTrue(new Input(Arrays.copyOfRange(reply, 1, reply.length)).str().contains("a message of kind 42"));
+        assertTrue(new Input(Arrays.copyOfRange(reply, 1, reply.length)).str().contains("unknown kind of message: 42"));
         new Play().start();
         assertEquals(1, Host.call(new byte[] {3, 1, 2})[0]);
         assertFalse(Host.test() == null);

@@ -124,6 +124,6 @@ class QuestionTest {
         Play play = new Play().slots("v");
         play.controller(Counting.class, false, NONE);
         play.setup();
-        assertEquals(List.of("1 0 0 class dev.throng.Counting is no Controller"), play.findings);
+        assertEquals(List.of("1 0 0 class dev.throng.Counting is not a Controller"), play.findings);
     }
 }

@@ -309,8 +309,8 @@ class ScriptsTest {
         play.setup();
         assertEquals(4, play.findings.size(), play.findings.toString());
         assertEquals("1 1 0 class com.example.Nowhere is not in the class path", play.findings.get(0));
-        assertEquals("1 2 0 class org.apache.jmeter.timers.ConstantTimer is no Sampler", play.findings.get(1));
-        assertEquals("0 -2 0 function __noSuchThing is not in the class path; the text stays as it is", play.findings.get(2));
+        assertEquals("1 2 0 class org.apache.jmeter.timers.ConstantTimer is not a Sampler", play.findings.get(1));
+        assertEquals("0 -2 0 function __noSuchThing is not in the class path; its call is not evaluated", play.findings.get(2));
         assertTrue(play.findings.get(3).startsWith("0 0 "), play.findings.get(3));
     }
 
