@@ -13,7 +13,7 @@ impl Buffers {
         self.idle.pop().unwrap_or_default()
     }
 
-    /// Returns a text buffer, so that it can be reused.
+    /// Returns a string buffer, so that it can be reused.
     #[inline]
     pub fn give(&mut self, mut buffer: String) {
         buffer.clear();

@@ -24,7 +24,7 @@ pub struct DecimalFormat {
     scale: u32,
 }
 
-/// Texts before and after the digits of a number.
+/// Strings before and after the digits of a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Affixes {
     prefix: String,
@@ -54,7 +54,7 @@ impl DecimalFormat {
         let mut rest = pattern.chars().peekable();
         let mut digits = Digits::default();
         format.around = Affixes::read(&mut rest, &mut format.scale, |rest| digits.read(rest))?;
-        let has_digits = digits.stand_somewhere();
+        let has_digits = digits.has_content();
         format.shape = digits.shape()?;
         if rest.next().is_none() {
             return Some(format);
@@ -122,7 +122,7 @@ impl DecimalFormat {
         self.put(is_negative, whole.trim_start_matches('0'), fraction.trim_end_matches('0'), out);
     }
 
-    /// Returns the texts around a number of that sign. Writes the minus if the pattern has no texts for negative
+    /// Returns the strings around a number of that sign. Writes the minus if the pattern has no strings for negative
     /// numbers.
     fn sign(&self, is_negative: bool, out: &mut String) -> &Affixes {
         match &self.negative {
@@ -228,7 +228,7 @@ impl Digits {
         (rest.peek() != Some(&'E')).then_some(())
     }
 
-    fn stand_somewhere(&self) -> bool {
+    fn has_content(&self) -> bool {
         self.left + self.zeros > 0 || self.grouping.is_some() || self.point.is_some()
     }
 

@@ -33,7 +33,7 @@ const POSIX: &[(&str, &str)] = &[
 /// A Java exception: its class and its message.
 pub type Exception = (&'static str, String);
 
-/// Replaces all matches of a pattern in a text. The error is the exception that Java throws.
+/// Replaces all matches of a pattern in a string. The error is the exception that Java throws.
 pub fn replace_all(text: &str, pattern: &str, new: &str) -> Result<String, Exception> {
     let refused = |message: String| ("java.util.regex.PatternSyntaxException", message);
     let source =

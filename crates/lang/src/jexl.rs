@@ -1,4 +1,4 @@
-//! JEXL 3 as `__jexl3` runs it, limited to what plans use: operators, comparisons, ternaries, method calls on texts,
+//! JEXL 3 as `__jexl3` runs it, limited to what plans use: operators, comparisons, ternaries, method calls on strings,
 //! variables and properties.
 //!
 //! A script is evaluated while it is parsed, without a syntax tree. A first pass only parses it to find syntax errors;
@@ -20,7 +20,7 @@ use value::Fault;
 pub enum Outcome {
     /// The script has a value, or no value because a part of it threw. JMeter sets the variable to this value.
     Done,
-    /// The script cannot be parsed, or uses a text as a number that is not one. JMeter logs that and sets nothing.
+    /// The script cannot be parsed, or uses a string as a number that is not one. JMeter logs that and sets nothing.
     Failed,
 }
 

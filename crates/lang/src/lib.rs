@@ -1,9 +1,9 @@
 //! The languages inside plans, with the behaviour of JMeter and Java. This crate does not depend on plans, elements or
 //! users.
 //!
-//! All functions are pure functions of texts: a path, a selector or a pattern is parsed once and then evaluated on
-//! documents. Code that loops over data from servers counts its steps with [`work::spend`], so that no text occupies a
-//! thread for long.
+//! All functions are pure functions of strings: a path, a selector or a pattern is parsed once and then evaluated on
+//! documents. Code that loops over data from servers counts its steps with [`work::spend`], so that no string occupies
+//! a thread for long.
 //!
 //! | module | holds |
 //! |---|---|

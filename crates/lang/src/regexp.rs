@@ -28,7 +28,7 @@ use program::{Form, Program};
 /// Maximum number of run-time patterns that a thread caches.
 const REMEMBERED: usize = 1000;
 
-/// Limit of bytes that automaton searches may read to find all matches of one text.
+/// Limit of bytes that automaton searches may read to find all matches of one string.
 const MOST_LOOKED: usize = 1 << 30;
 
 /// A compiled regular expression in ORO's dialect.

@@ -5,7 +5,7 @@
 
 use crate::{percent, url};
 
-/// The reason why a text is not a URI, and its position in UTF-16 units; `None` if Java gives no position.
+/// The reason why a string is not a URI, and its position in UTF-16 units; `None` if Java gives no position.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadUri {
     reason: String,
@@ -186,8 +186,8 @@ fn authority(input: &str, from: usize, to: usize) -> Result<(), BadUri> {
     }
 }
 
-/// Returns true if a text consists of letters, digits, dots and inner hyphens, with an optional port. Such a text is a
-/// valid server or a valid registry name.
+/// Returns true if a string consists of letters, digits, dots and inner hyphens, with an optional port. Such a string
+/// is a valid server or a valid registry name.
 fn is_plain_authority(text: &str) -> bool {
     let (host, port) = text.split_once(':').unwrap_or((text, ""));
     port.bytes().all(|byte| byte.is_ascii_digit())

@@ -216,7 +216,7 @@ fn path_on(base: &str, file: &str, has_authority: bool) -> String {
     without_dots([&base[..base.rfind('/').map_or(0, |at| at + 1)], file].concat())
 }
 
-/// Splits a text at the first `sign`; returns the text before and after it.
+/// Splits a string at the first `sign`; returns the text before and after it.
 fn cut(text: &str, sign: char) -> (&str, Option<&str>) {
     text.split_once(sign).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }

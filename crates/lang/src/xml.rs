@@ -2,7 +2,7 @@
 //!
 //! Nothing outside of a document is ever read: external entities and subsets are empty, as in JMeter without its option
 //! to download. An error in a document is a [`Fault`] with Xerces's message. Entity expansions are limited in number,
-//! depth and size; nested elements use no stack. A tree consists of three lists and one text, however large the
+//! depth and size; nested elements use no stack. A tree consists of three lists and one string, however large the
 //! document.
 
 mod cursor;

@@ -280,7 +280,7 @@ fn total(negative: bool, hours: i64, minutes: i64, seconds: i64) -> Read<Offset>
     Offset::from_seconds(if negative { -total } else { total }).map_err(|_| Unreadable)
 }
 
-/// Returns the length of the zone name at the start of a text.
+/// Returns the length of the zone name at the start of a string.
 fn end_of_zone(text: &str) -> usize {
     let is_of_name =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '+' | '-' | '~' | ':');

@@ -1,4 +1,4 @@
-//! The methods that scripts may call: methods of texts, of the user's variables, of the properties, and of the log.
+//! The methods that scripts may call: methods of strings, of the user's variables, of the properties, and of the log.
 //!
 //! A method that the receiver does not have, or not for these parameters, throws. A method call on null returns null.
 
@@ -7,7 +7,7 @@ use super::value::{Fault, Value};
 use crate::log::Level;
 use crate::regexp::Regexp;
 
-/// Kinds of operators that test a text: by pattern, by start or by end.
+/// Kinds of operators that test a string: by pattern, by start or by end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matching {
     Pattern,
@@ -49,7 +49,7 @@ const KNOWN: [(&str, usize, usize); 30] = [
     ("error", 1, 1),
 ];
 
-/// Maximum length in bytes of a text that a JEXL script creates.
+/// Maximum length in bytes of a string that a JEXL script creates.
 const LONGEST: usize = 1 << 24;
 
 pub(super) fn is_known(name: &str, count: usize) -> bool {
@@ -191,7 +191,7 @@ fn index(value: &Value<'_>) -> Result<i32, Fault> {
     }
 }
 
-/// Returns the byte offset of a UTF-16 unit in a text.
+/// Returns the byte offset of a UTF-16 unit in a string.
 fn byte_at(text: &str, unit: i32) -> Option<usize> {
     let mut left = usize::try_from(unit).ok()?;
     for (at, c) in text.char_indices() {

@@ -312,13 +312,13 @@ impl<'a> Reader<'a> {
             self.take(".");
             value = self.call(value, step)?;
         }
-        if self.rest.starts_with(['[', '(', '{', '?'].as_slice()) && !self.goes_on_as_ternary() {
+        if self.rest.starts_with(['[', '(', '{', '?'].as_slice()) && !self.continues_as_ternary() {
             return Err(Fault::Unreadable);
         }
         Ok(value)
     }
 
-    fn goes_on_as_ternary(&self) -> bool {
+    fn continues_as_ternary(&self) -> bool {
         self.rest.starts_with('?') && !self.rest.starts_with("?.") && !self.rest.starts_with("?[")
     }
 

@@ -1,5 +1,5 @@
 //! JEXL values and JEXL's strict arithmetic. Numbers have the smallest Java type that can hold the result. In
-//! arithmetic with a number, a text that parses as a number counts as a number. Arithmetic with null throws.
+//! arithmetic with a number, a string that parses as a number counts as a number. Arithmetic with null throws.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use crate::java::{parse_double, write_double};
 pub(super) enum Fault {
     /// JEXL throws during the evaluation; JMeter's engine is silent about it.
     Throws,
-    /// Java throws, because a text that must be a number is not one. JMeter sees this exception.
+    /// Java throws, because a string that must be a number is not one. JMeter sees this exception.
     NoNumber,
     /// JEXL cannot parse the script, or this crate does not support it.
     Unreadable,
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Converts the value to a boolean. A text is false if it is empty or `false`; a number is false if it is 0.
+    /// Converts the value to a boolean. A string is false if it is empty or `false`; a number is false if it is 0.
     pub(super) fn truth(&self) -> Result<bool, Fault> {
         Ok(match self {
             Self::Undefined | Self::Null => return Err(Fault::Throws),
@@ -142,7 +142,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Converts the value to a whole number. A text must be one, and decimals are truncated.
+    /// Converts the value to a whole number. A string must be one, and decimals are truncated.
     pub(super) fn long(&self) -> Result<i64, Fault> {
         Ok(match self {
             Self::Bool(value) => i64::from(*value),
@@ -165,7 +165,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns true if arithmetic treats the value as a decimal: a `Double`, or a text with a point or an exponent.
+    /// Returns true if arithmetic treats the value as a decimal: a `Double`, or a string with a point or an exponent.
     fn is_decimal(&self) -> bool {
         match self {
             Self::Double(_) => true,
@@ -247,7 +247,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Evaluates an arithmetic operator; `+` concatenates texts.
+    /// Evaluates an arithmetic operator; `+` concatenates strings.
     pub(super) fn compute(&self, how: Arithmetic, other: &Self) -> Result<Value<'a>, Fault> {
         if matches!(self, Self::Undefined) || matches!(other, Self::Undefined) {
             return Err(Fault::Throws);

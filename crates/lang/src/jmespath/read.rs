@@ -17,7 +17,7 @@ const MAX_NUMBER: usize = 1000;
 const SHOWN: usize = 500;
 /// Maximum number of characters of an unknown word in a message.
 const WORD: usize = 256;
-/// Length from which Jackson reads a text as a stream; its messages then do not show the text.
+/// Length from which Jackson reads a string as a stream; its messages then do not show the text.
 const TEXT: usize = 0x8000;
 const EXPECTED: &str = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
 const IN_STRING: &str = "string value";
@@ -37,13 +37,13 @@ pub(super) fn read_literal(text: &str) -> Reading<Value> {
 
 /// The container around the current value, with the line and column where it begins.
 #[derive(Clone, Copy)]
-enum Around {
+enum Container {
     Root,
     Array(usize, usize),
     Object(usize, usize),
 }
 
-impl Around {
+impl Container {
     fn name(self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -61,12 +61,12 @@ struct Reader<'t> {
     /// Byte offset of the start of the current line.
     start: usize,
     depth: u32,
-    around: Around,
+    around: Container,
 }
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, shows: bool) -> Self {
-        Self { text, shows, at: 0, line: 1, start: 0, depth: 0, around: Around::Root }
+        Self { text, shows, at: 0, line: 1, start: 0, depth: 0, around: Container::Root }
     }
 
     fn document(mut self) -> Reading<Value> {
@@ -172,13 +172,13 @@ impl<'t> Reader<'t> {
     fn inside(&mut self) -> Reading<char> {
         match (self.next()?, self.around) {
             (Some(found), _) => Ok(found),
-            (None, Around::Array(line, column) | Around::Object(line, column)) => {
+            (None, Container::Array(line, column) | Container::Object(line, column)) => {
                 let (name, place) = (self.around.name(), self.place(line, column));
                 self.fail(&format!(
                     "Unexpected end-of-input: expected close marker for {name} (start marker at {place})"
                 ))
             }
-            (None, Around::Root) => self.fail("Unexpected end-of-input in a value"),
+            (None, Container::Root) => self.fail("Unexpected end-of-input in a value"),
         }
     }
 
@@ -208,18 +208,18 @@ impl<'t> Reader<'t> {
                     )));
                 }
                 let made = if first == '[' {
-                    self.around = Around::Array(line, column);
+                    self.around = Container::Array(line, column);
                     self.array()?
                 } else {
-                    self.around = Around::Object(line, column);
+                    self.around = Container::Object(line, column);
                     self.object()?
                 };
                 self.depth -= 1;
                 self.around = outer;
                 Ok(made)
             }
-            ']' | '}' if matches!(self.around, Around::Root) => self.mismatched(first),
-            '}' if matches!(self.around, Around::Array(..)) => {
+            ']' | '}' if matches!(self.around, Container::Root) => self.mismatched(first),
+            '}' if matches!(self.around, Container::Array(..)) => {
                 self.unexpected('}', "expected a value")
             }
             't' => self.word("true").map(|()| Value::Bool(true)),
@@ -233,8 +233,10 @@ impl<'t> Reader<'t> {
     fn mismatched<T>(&self, found: char) -> Reading<T> {
         let expected = if found == ']' { '}' } else { ']' };
         let place = match self.around {
-            Around::Root => self.place(1, 0),
-            Around::Array(line, column) | Around::Object(line, column) => self.place(line, column),
+            Container::Root => self.place(1, 0),
+            Container::Array(line, column) | Container::Object(line, column) => {
+                self.place(line, column)
+            }
         };
         self.fail(&format!(
             "Unexpected close marker '{found}': expected '{expected}' (for {} starting at {place})",
@@ -459,7 +461,7 @@ impl<'t> Reader<'t> {
         let fraction = self.fraction(believed)?;
         let exponent = self.exponent(believed)?;
         let token = &self.text[start..self.at];
-        if let (Around::Root, Some(next)) = (self.around, self.text[self.at..].chars().next())
+        if let (Container::Root, Some(next)) = (self.around, self.text[self.at..].chars().next())
             && !matches!(next, ' ' | '\t' | '\r' | '\n')
         {
             self.take();

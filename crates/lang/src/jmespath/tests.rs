@@ -17,7 +17,7 @@ fn answer(json: &str, expression: &str) -> Answer {
     Ok(out)
 }
 
-/// Removes the text of a syntax error: JMeter's comes from a parser generator, and this crate has its own texts.
+/// Removes the text of a syntax error: JMeter's comes from a parser generator, and this crate has its own messages.
 fn unworded(answer: Answer) -> Answer {
     answer.map_err(|(step, message)| match message.split_once(": syntax error ") {
         Some((what, _)) if step == "malformed" => (step, what.into()),

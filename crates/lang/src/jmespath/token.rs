@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Constant,
     /// A name in quotation marks.
     Quoted,
-    /// A text literal in apostrophes.
+    /// A string literal in apostrophes.
     Raw,
     /// A number without fraction and exponent.
     Integer,

@@ -1,8 +1,8 @@
 //! A JSON value with the differences between Jackson's classes: the number `1` of a document is not equal to a length
 //! of 1.
 //!
-//! Values share their texts, lists and members, so that a copy only increments reference counts. Objects keep the order
-//! of their keys.
+//! Values share their strings, lists and members, so that a copy only increments reference counts. Objects keep the
+//! order of their keys.
 
 use std::cmp::Ordering;
 use std::fmt::Write;

@@ -181,7 +181,7 @@ impl<'t> Reader<'t> {
         loop {
             self.blanks();
             if self.byte().is_none() {
-                // A text without steps is not a selector.
+                // A string without steps is not a selector.
                 return if steps.is_empty() { Err(Unreadable) } else { Ok(steps) };
             }
             let element = match self.identifier() {

@@ -141,7 +141,7 @@ impl Document {
         id != Self::ROOT && matches!(self.nodes[id].content, Content::Element { .. })
     }
 
-    /// Returns an element's name in lower case; empty for the document and for texts.
+    /// Returns an element's name in lower case; empty for the document and for text nodes.
     pub(super) fn name(&self, id: NodeId) -> &str {
         match &self.nodes[id].content {
             Content::Element { name, .. } => name,

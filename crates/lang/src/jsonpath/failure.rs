@@ -27,7 +27,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns the error of reading a character beyond the end of a text.
+/// Returns the error of reading a character beyond the end of a string.
 pub(super) fn index_out_of_range(at: usize) -> Failure {
     // An index before the start of the text is -1, as in Java.
     let at = at as isize;

@@ -12,14 +12,14 @@ use crate::members::insert;
 use crate::utf16::push_unit;
 
 const MAX_DEPTH: u32 = 400;
-/// json-smart's mark for the end of the text; a control character with this code ends a text, too.
+/// json-smart's mark for the end of the text; a control character with this code ends a string, too.
 const END: u8 = 0x1A;
 
 /// Error: the JSON text cannot be parsed; with json-smart's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-/// Characters that end a text without quotes.
+/// Characters that end a string without quotes.
 #[derive(Clone, Copy)]
 enum Stop {
     Never,
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         let text = &self.text[start..self.at.min(self.text.len())];
         let visible = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
         let bytes = text.as_bytes();
-        // Nearly all texts have no whitespace at their ends.
+        // Nearly all strings have no whitespace at their ends.
         if visible(bytes.first()) && visible(bytes.last()) {
             return text;
         }
@@ -330,7 +330,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Parses a number, or a text that starts like one.
+    /// Parses a number, or a string that starts like one.
     fn number(&mut self, stop: Stop) -> Reading<Value<'t>> {
         let start = self.at;
         self.at += 1;

@@ -1,7 +1,7 @@
 //! Evaluates filters: compares nodes of a document with each other and with the operands in a filter.
 //!
-//! Values have the types that Jayway gives them in filters. A text that looks like a number equals that number. A text
-//! in a list that looks like JSON is JSON, and one that looks like a path equals nothing.
+//! Values have the types that Jayway gives them in filters. A string that looks like a number equals that number. A
+//! string in a list that looks like JSON is JSON, and one that looks like a path equals nothing.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -162,7 +162,7 @@ fn of_element<'v>(value: &'v Value<'_>) -> Deciding<Node<'v>> {
     })
 }
 
-/// Removes quotes and escapes of a text in a list, as if the text were written in a filter.
+/// Removes quotes and escapes of a string in a list, as if the text were written in a filter.
 fn unquoted(text: &str) -> Deciding<Node<'_>> {
     if text.len() <= 1 {
         return Ok(Node::String(Cow::Borrowed(text)));

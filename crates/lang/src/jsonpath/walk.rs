@@ -91,7 +91,7 @@ fn no_results(path: &str) -> Failure {
 }
 
 /// Counts a visited node as work; fails if the limit is reached.
-fn go_on() -> Walking {
+fn count_step() -> Walking {
     if work::spend(1) { Ok(()) } else { Err(too_long()) }
 }
 
@@ -142,7 +142,7 @@ impl<'t> Walker<'_, 't> {
         found: &mut Found<'m, 't>,
     ) -> Walking {
         let path = self.path;
-        go_on()?;
+        count_step()?;
         match &path.tokens[at] {
             Token::Property { names, .. } => self.property(at, names, trail, model, found),
             Token::Wildcard => self.wildcard(at, trail, model, found),
@@ -398,7 +398,7 @@ impl<'t> Walker<'_, 't> {
         model: &'m Value<'t>,
         found: &mut Found<'m, 't>,
     ) -> Walking {
-        go_on()?;
+        count_step()?;
         match model {
             Value::Array(values) => {
                 if self.scan_takes(at, model)? {

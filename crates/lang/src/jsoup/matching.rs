@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::selector::{Combinator, Comparison, Selector, Test};
 use super::text;
-use super::tree::{Document, Kind, NodeId, Place};
+use super::tree::{Document, Kind, NodeId, SiblingPosition};
 use crate::work;
 
 /// Cache of searches among siblings, by group, compound, parent and root.
@@ -74,12 +74,12 @@ fn chain(
             // The first matching sibling decides for all later ones. Each sibling before it is tested only once.
             let key = (group.as_ptr() as usize, count, parent, root);
             let Seen { asked, found } = memo.0.borrow().get(&key).copied().unwrap_or_default();
-            let place = document.place(id);
+            let place = document.child_index(id);
             if found.is_none() && asked < place {
                 let siblings = &document.children(parent)[asked..place];
                 let mut elements =
                     siblings.iter().filter(|id| work::spend(1) && document.is_element(**id));
-                let found = elements.find(|id| goes_on(**id)).map(|id| document.place(*id));
+                let found = elements.find(|id| goes_on(**id)).map(|id| document.child_index(*id));
                 memo.0.borrow_mut().insert(key, Seen { asked: place, found });
                 return found.is_some();
             }
@@ -91,7 +91,7 @@ fn chain(
 /// Returns the elements before an element among its siblings.
 fn earlier(document: &Document, id: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
     let siblings = document.parent(id).map(|parent| document.children(parent));
-    let siblings = siblings.map_or(&[][..], |siblings| &siblings[..document.place(id)]);
+    let siblings = siblings.map_or(&[][..], |siblings| &siblings[..document.child_index(id)]);
     siblings.iter().copied().filter(|id| work::spend(1) && document.is_element(*id))
 }
 
@@ -117,7 +117,7 @@ fn holds(memo: &Memo, document: &Document, test: &Test, id: NodeId, root: NodeId
             let value = document.attribute(id, name).map(str::to_lowercase);
             compares(value, *comparison, wanted)
         }
-        Test::Place(order, wanted) => {
+        Test::SiblingPosition(order, wanted) => {
             let place = i64::from(document.places(id).of_elements);
             // The document has the index 0, and `:lt` never matches it.
             let is_root = id == root;
@@ -169,7 +169,7 @@ fn compares(value: Option<String>, comparison: Comparison, wanted: &str) -> bool
 }
 
 /// Returns the position among all sibling elements or those of the same name, counted from 1.
-fn place_of(places: Place, from_end: bool, of_type: bool) -> i64 {
+fn place_of(places: SiblingPosition, from_end: bool, of_type: bool) -> i64 {
     let (place, all) =
         if of_type { (places.of_kin, places.kin) } else { (places.of_elements, places.elements) };
     i64::from(if from_end { all - place } else { place + 1 })

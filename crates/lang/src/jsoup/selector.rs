@@ -50,7 +50,7 @@ pub(super) enum Test {
     HasPrefix(String),
     Attribute(String, Comparison, String),
     /// `:lt(n)`, `:gt(n)`, `:eq(n)`: compares the position among siblings, from 0.
-    Place(std::cmp::Ordering, i64),
+    SiblingPosition(std::cmp::Ordering, i64),
     /// Position formula `a n + b`. `from_end` counts from the last sibling; `of_type` counts only siblings of the same
     /// name.
     Nth {
@@ -291,9 +291,9 @@ impl<'a> Reader<'a> {
             "only-of-type" => Test::Only { of_type: true },
             "empty" => Test::Empty,
             "root" => Test::Root,
-            "lt" => Test::Place(std::cmp::Ordering::Less, self.index()?),
-            "gt" => Test::Place(std::cmp::Ordering::Greater, self.index()?),
-            "eq" => Test::Place(std::cmp::Ordering::Equal, self.index()?),
+            "lt" => Test::SiblingPosition(std::cmp::Ordering::Less, self.index()?),
+            "gt" => Test::SiblingPosition(std::cmp::Ordering::Greater, self.index()?),
+            "eq" => Test::SiblingPosition(std::cmp::Ordering::Equal, self.index()?),
             "nth-child" => self.nth(false, false)?,
             "nth-last-child" => self.nth(true, false)?,
             "nth-of-type" => self.nth(false, true)?,

@@ -44,7 +44,7 @@ pub(super) fn write(document: &Document, id: NodeId, out: &mut String) {
     out.push_str(inner.trim_matches(|c| c <= ' '));
 }
 
-/// Appends only the texts that are direct children of an element.
+/// Appends only the text nodes that are direct children of an element.
 pub(super) fn write_own(document: &Document, id: NodeId, out: &mut String) {
     let mut inner = String::new();
     for child in document.children(id) {
@@ -68,7 +68,7 @@ fn push_text(document: &Document, id: NodeId, text: &str, out: &mut String) {
     push_normalised(text, out);
 }
 
-/// Appends a text with consecutive whitespace replaced by one blank; adds no blank after a blank.
+/// Appends a text node with consecutive whitespace replaced by one blank; adds no blank after a blank.
 pub(super) fn push_normalised(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

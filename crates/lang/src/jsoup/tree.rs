@@ -41,12 +41,12 @@ struct Node {
     parent: Option<NodeId>,
     children: Vec<NodeId>,
     /// Positions of the node among its siblings, known once the document is parsed.
-    place: Place,
+    place: SiblingPosition,
 }
 
 /// Positions of a node among its siblings, from 0, and numbers of siblings.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct SiblingPosition {
     /// Position of the node among all its siblings.
     of_nodes: u32,
     /// Position of the node among the siblings that are elements.
@@ -167,7 +167,12 @@ impl Document {
     }
 
     fn add(&mut self, kind: Kind) -> NodeId {
-        self.nodes.push(Node { kind, parent: None, children: Vec::new(), place: Place::default() });
+        self.nodes.push(Node {
+            kind,
+            parent: None,
+            children: Vec::new(),
+            place: SiblingPosition::default(),
+        });
         self.nodes.len() - 1
     }
 
@@ -179,18 +184,18 @@ impl Document {
     }
 
     /// Returns the node's positions among its siblings.
-    pub(super) fn places(&self, id: NodeId) -> Place {
+    pub(super) fn places(&self, id: NodeId) -> SiblingPosition {
         self.nodes[id].place
     }
 
     /// Returns the node's index among its parent's children.
-    pub(super) fn place(&self, id: NodeId) -> usize {
+    pub(super) fn child_index(&self, id: NodeId) -> usize {
         self.nodes[id].place.of_nodes as usize
     }
 
     /// Returns the next sibling of a node.
     pub(super) fn next_sibling(&self, id: NodeId) -> Option<NodeId> {
-        self.nodes[self.parent(id)?].children.get(self.place(id) + 1).copied()
+        self.nodes[self.parent(id)?].children.get(self.child_index(id) + 1).copied()
     }
 
     fn note_places(&mut self) {
@@ -199,7 +204,8 @@ impl Document {
             let mut kin: HashMap<String, u32> = HashMap::new();
             let mut elements = 0;
             for (at, child) in children.iter().enumerate() {
-                let mut place = Place { of_nodes: at as u32, ..Place::default() };
+                let mut place =
+                    SiblingPosition { of_nodes: at as u32, ..SiblingPosition::default() };
                 if self.is_element(*child) {
                     place.of_elements = elements;
                     elements += 1;
@@ -221,7 +227,7 @@ impl Document {
         }
     }
 
-    /// Inserts a node or a text at a position among the children of a node.
+    /// Inserts a node or a text node at a position among the children of a node.
     fn insert(&mut self, parent: NodeId, at: usize, child: NodeOrText<Handle>) {
         let id = match child {
             NodeOrText::AppendNode(node) => {
@@ -282,8 +288,12 @@ const FARTHEST: u32 = 100;
 
 impl Sink {
     fn new() -> Self {
-        let root =
-            Node { kind: Kind::Root, parent: None, children: Vec::new(), place: Place::default() };
+        let root = Node {
+            kind: Kind::Root,
+            parent: None,
+            children: Vec::new(),
+            place: SiblingPosition::default(),
+        };
         Self {
             document: RefCell::new(Document { nodes: vec![root] }),
             asked: Cell::default(),
@@ -292,7 +302,7 @@ impl Sink {
     }
 
     fn nameless(&self, kind: Kind) -> Handle {
-        Handle { id: self.add(kind), name: nobody() }
+        Handle { id: self.add(kind), name: unnamed() }
     }
 
     fn add(&self, kind: Kind) -> NodeId {
@@ -392,7 +402,7 @@ impl TokenSink for Known {
 }
 
 /// Returns the name that stands for nodes without a name.
-fn nobody() -> Rc<QualName> {
+fn unnamed() -> Rc<QualName> {
     Rc::new(QualName::new(None, ns!(), local_name!("")))
 }
 
@@ -421,7 +431,7 @@ impl TreeSink for Sink {
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> Handle {
-        Handle { id: Document::ROOT, name: nobody() }
+        Handle { id: Document::ROOT, name: unnamed() }
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {

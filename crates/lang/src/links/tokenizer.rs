@@ -17,7 +17,7 @@ pub(super) const OUT_OF_BOUNDS: &str = "java.lang.IndexOutOfBoundsException";
 
 /// Receiver of the tokens of a page.
 pub trait Visitor {
-    /// True if the visitor needs the page's texts and all attributes.
+    /// True if the visitor needs the page's strings and all attributes.
     const READS_ALL: bool;
 
     /// Receives a tag.

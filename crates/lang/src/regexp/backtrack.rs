@@ -1,7 +1,7 @@
 //! Backtracking search, for patterns that an automaton cannot express: look-ahead and backreferences.
 //!
 //! Each step is counted ([`work`]). A long search begins to remember at which positions it has failed, and at which a
-//! look-ahead has succeeded. From then on it visits each instruction at each text position at most once, so that its
+//! look-ahead has succeeded. From then on it visits each instruction at each string position at most once, so that its
 //! cost is linear in both; patterns with backreferences or large counts are excepted. A loop over single characters is
 //! one instruction, and one stack frame stands for all its lengths.
 
@@ -50,9 +50,9 @@ impl Chars {
     }
 }
 
-/// A condition on a text position.
+/// A condition on a string position.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Anchor {
     Start,
     LineStart,
     End,
@@ -64,7 +64,7 @@ enum Place {
 #[derive(Debug)]
 enum Op {
     Chars(Chars),
-    Place(Place),
+    Anchor(Anchor),
     /// Two possible next instructions; the first is preferred.
     Split(usize, usize),
     Jump(usize),
@@ -137,7 +137,7 @@ pub(super) struct Memory {
     trail: Vec<Visit>,
     /// For each unbounded run, the start and the end that were measured last.
     runs: Vec<(u32, u32)>,
-    /// Two bits for each instruction at each text position: failed, and succeeded.
+    /// Two bits for each instruction at each string position: failed, and succeeded.
     known: Vec<u64>,
     /// True if the remembered results are valid for the searched text.
     is_known: bool,
@@ -178,7 +178,7 @@ enum Frame {
     },
 }
 
-/// A visit of an instruction at a text position. For a run: if it fails, it also fails from each position up to
+/// A visit of an instruction at a string position. For a run: if it fails, it also fails from each position up to
 /// `fails`; if it succeeds, it also does so up to `succeeds`.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
@@ -235,11 +235,11 @@ impl Backtrack {
 impl Memory {
     /// Makes the search remember from the next step on.
     #[cfg(test)]
-    pub(super) fn hurry(&mut self) {
+    pub(super) fn start_remembering(&mut self) {
         self.patience = 0;
     }
 
-    /// Prepares the search state for another text.
+    /// Prepares the search state for another string.
     pub(super) fn renew(&mut self, text: &str) {
         self.is_known = false;
         self.runs.clear();
@@ -265,7 +265,7 @@ struct Search<'a> {
 }
 
 /// Error: the search exceeds its work limit.
-struct Enough;
+struct WorkLimit;
 
 impl Search<'_> {
     fn run(&mut self) -> Option<(usize, usize)> {
@@ -296,7 +296,7 @@ impl Search<'_> {
     }
 
     /// Searches the preferred match of a part of the program at a position, and returns its end.
-    fn attempt(&mut self, pc: usize, at: usize) -> Result<Option<usize>, Enough> {
+    fn attempt(&mut self, pc: usize, at: usize) -> Result<Option<usize>, WorkLimit> {
         let bottom = self.memory.stack.len();
         let floor = self.memory.trail.len();
         let found = self.explore(pc, at, bottom);
@@ -311,18 +311,18 @@ impl Search<'_> {
         mut pc: usize,
         mut at: usize,
         bottom: usize,
-    ) -> Result<Option<usize>, Enough> {
+    ) -> Result<Option<usize>, WorkLimit> {
         loop {
             if self.memory.patience == 0 && !self.memory.is_known {
                 self.remember();
             }
             self.memory.patience = self.memory.patience.saturating_sub(1);
             if !work::spend(1) {
-                return Err(Enough);
+                return Err(WorkLimit);
             }
             if self.memory.stack.len() * size_of::<Frame>() > MAX_STACK {
                 work::give_up(GaveUp::Memory(MAX_STACK));
-                return Err(Enough);
+                return Err(WorkLimit);
             }
             match self.step(pc, at)? {
                 Step::To(next, place) => (pc, at) = (next, place),
@@ -348,15 +348,15 @@ impl Search<'_> {
         pc + 1 == self.program.ops.len()
     }
 
-    fn step(&mut self, pc: usize, at: usize) -> Result<Step, Enough> {
+    fn step(&mut self, pc: usize, at: usize) -> Result<Step, WorkLimit> {
         let text = self.text;
         Ok(match &self.program.ops[pc] {
             Op::Chars(chars) => match text[at..].chars().next() {
                 Some(value) if chars.has(value) => Step::To(pc + 1, at + value.len_utf8()),
                 _ => Step::Failed,
             },
-            Op::Place(place) if holds(*place, text, at) => Step::To(pc + 1, at),
-            Op::Place(_) | Op::Never => Step::Failed,
+            Op::Anchor(place) if holds(*place, text, at) => Step::To(pc + 1, at),
+            Op::Anchor(_) | Op::Never => Step::Failed,
             Op::Split(preferred, other) => {
                 if self.is_visited(pc, at) {
                     return Ok(self.shortcut(pc, at));
@@ -444,7 +444,7 @@ impl Search<'_> {
         at: usize,
         negated: bool,
         is_plain: bool,
-    ) -> Result<bool, Enough> {
+    ) -> Result<bool, WorkLimit> {
         let floor = self.memory.trail.len();
         let height = self.memory.stack.len();
         let found = self.attempt(pc, at)?.is_some();
@@ -741,7 +741,7 @@ impl Search<'_> {
     }
 }
 
-fn holds(place: Place, text: &str, at: usize) -> bool {
+fn holds(place: Anchor, text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let is_word = |value: Option<char>| {
         value.is_some_and(|value| regex_syntax::try_is_word_character(value).unwrap_or(false))
@@ -749,11 +749,11 @@ fn holds(place: Place, text: &str, at: usize) -> bool {
     let is_boundary =
         || is_word(text[..at].chars().next_back()) != is_word(text[at..].chars().next());
     match place {
-        Place::Start => at == 0,
-        Place::LineStart => at == 0 || at < text.len() && bytes[at - 1] == b'\n',
-        Place::End => at == text.len() || at + 1 == text.len() && bytes[at] == b'\n',
-        Place::LineEnd => bytes.get(at).is_none_or(|byte| *byte == b'\n'),
-        Place::WordBoundary => is_boundary(),
-        Place::NotWordBoundary => !is_boundary(),
+        Anchor::Start => at == 0,
+        Anchor::LineStart => at == 0 || at < text.len() && bytes[at - 1] == b'\n',
+        Anchor::End => at == text.len() || at + 1 == text.len() && bytes[at] == b'\n',
+        Anchor::LineEnd => bytes.get(at).is_none_or(|byte| *byte == b'\n'),
+        Anchor::WordBoundary => is_boundary(),
+        Anchor::NotWordBoundary => !is_boundary(),
     }
 }

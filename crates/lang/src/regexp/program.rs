@@ -1,6 +1,6 @@
 //! The searchable forms of a pattern: automata where they can express it, otherwise backtracking.
 //!
-//! One automaton is for ASCII text, which keeps `\w` and `\b` small and fast; the other is for any text. Backtracking
+//! One automaton is for ASCII text, which keeps `\w` and `\b` small and fast; the other is for any string. Backtracking
 //! handles look-ahead, backreferences and large counts, and text with a final newline if that matters for the pattern.
 //! Each form is built on first use and shared by all cores.
 

@@ -121,7 +121,7 @@ fn backtracked(pattern: &str, text: &str, hurried: bool) -> Option<Vec<Spans>> {
     let mut memory = backtrack::Memory::default();
     memory.renew(text);
     if hurried {
-        memory.hurry();
+        memory.start_remembering();
     }
     let (mut from, mut all) = (0, Vec::new());
     let mut spans = vec![None; groups + 1];

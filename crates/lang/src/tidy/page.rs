@@ -14,7 +14,7 @@ pub(super) struct Page {
 /// A node of an HTML page.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) what: What,
+    pub(super) what: NodeKind,
     pub(super) parent: usize,
     pub(super) children: Vec<usize>,
     /// True if whitespace in the element is preserved.
@@ -27,7 +27,7 @@ pub(super) struct Node {
 
 /// The kind of a node in an HTML page.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum NodeKind {
     Root,
     Element { name: Box<str>, attributes: Vec<(Box<str>, Box<str>)> },
     Text(String),
@@ -108,7 +108,7 @@ impl Page {
     /// Copies a document to a page, without the elements that HTML inserts into tables.
     pub(super) fn of(document: &Document) -> Self {
         let mut page = Self::default();
-        page.add(What::Root, 0);
+        page.add(NodeKind::Root, 0);
         let mut todo: Vec<(usize, usize)> =
             document.children(Document::ROOT).iter().rev().map(|id| (*id, 0)).collect();
         while let Some((id, parent)) = todo.pop() {
@@ -117,7 +117,7 @@ impl Page {
                     todo.extend(document.children(id).iter().rev().map(|child| (*child, parent)));
                     continue;
                 }
-                Parsed::Element { .. } => What::Element {
+                Parsed::Element { .. } => NodeKind::Element {
                     name: document.name(id).into(),
                     attributes: document
                         .attributes(id)
@@ -127,8 +127,8 @@ impl Page {
                         .map(|(name, value)| (name.clone(), as_written(name, value)))
                         .collect(),
                 },
-                Parsed::Text(text) | Parsed::Data(text) => What::Text(without_tabs(text)),
-                Parsed::Comment(text) => What::Comment(text.clone()),
+                Parsed::Text(text) | Parsed::Data(text) => NodeKind::Text(without_tabs(text)),
+                Parsed::Comment(text) => NodeKind::Comment(text.clone()),
                 Parsed::Root | Parsed::Other => continue,
             };
             let at = page.add(what, parent);
@@ -139,9 +139,9 @@ impl Page {
         page
     }
 
-    pub(super) fn add(&mut self, what: What, parent: usize) -> usize {
+    pub(super) fn add(&mut self, what: NodeKind, parent: usize) -> usize {
         let own = match &what {
-            What::Element { name, .. } => tags::is_preformatted(name),
+            NodeKind::Element { name, .. } => tags::is_preformatted(name),
             _ => false,
         };
         let is_preformatted =
@@ -162,7 +162,7 @@ impl Page {
     /// Returns an element's name; empty for other nodes.
     pub(super) fn name(&self, at: usize) -> &str {
         match &self.nodes[at].what {
-            What::Element { name, .. } => name,
+            NodeKind::Element { name, .. } => name,
             _ => "",
         }
     }
@@ -172,7 +172,7 @@ impl Page {
         let mut order = Vec::new();
         let mut open = vec![0];
         while let Some(at) = open.pop() {
-            if !matches!(self.nodes[at].what, What::Text(_) | What::Comment(_)) {
+            if !matches!(self.nodes[at].what, NodeKind::Text(_) | NodeKind::Comment(_)) {
                 order.push(at);
             }
             open.extend(&self.nodes[at].children);
@@ -185,11 +185,11 @@ impl Page {
     fn mark(&mut self) {
         let Some(head) = (0..self.nodes.len()).find(|at| self.name(*at) == "head") else { return };
         let attributes = vec![("content".into(), MARK.into()), ("name".into(), "generator".into())];
-        let meta = self.add(What::Element { name: "meta".into(), attributes }, head);
+        let meta = self.add(NodeKind::Element { name: "meta".into(), attributes }, head);
         self.nodes[head].children.insert(0, meta);
         let has_title = self.nodes[head].children.iter().any(|child| self.name(*child) == "title");
         if !has_title {
-            let what = What::Element { name: "title".into(), attributes: Vec::new() };
+            let what = NodeKind::Element { name: "title".into(), attributes: Vec::new() };
             let title = self.add(what, head);
             self.nodes[head].children.push(title);
         }
@@ -206,9 +206,9 @@ impl Page {
                 continue;
             };
             match &self.nodes[at].what {
-                What::Text(text) => builder.text(text),
-                What::Comment(text) => builder.leaf(Kind::Comment, "", text),
-                What::Element { name, attributes } => {
+                NodeKind::Text(text) => builder.text(text),
+                NodeKind::Comment(text) => builder.leaf(Kind::Comment, "", text),
+                NodeKind::Element { name, attributes } => {
                     let attribute = |(name, value): &(Box<str>, Box<str>)| Attribute {
                         name: name.clone(),
                         value: value.to_string(),
@@ -220,7 +220,7 @@ impl Page {
                     todo.push(None);
                     todo.extend(self.nodes[at].children.iter().rev().map(|at| Some(*at)));
                 }
-                What::Root => {}
+                NodeKind::Root => {}
             }
         }
         let mut tree = builder.end();

@@ -1,6 +1,6 @@
 //! Removes elements that are empty and have no effect, innermost elements first.
 
-use super::page::{Page, What};
+use super::page::{NodeKind, Page};
 use super::tags;
 
 /// Removes the empty elements of a page.
@@ -14,7 +14,7 @@ pub(super) fn prune(page: &mut Page) {
 
 fn is_pruned(page: &Page, at: usize) -> bool {
     let node = &page.nodes[at];
-    let What::Element { name, attributes } = &node.what else { return false };
+    let NodeKind::Element { name, attributes } = &node.what else { return false };
     let has = |wanted: &str| attributes.iter().any(|(name, _)| **name == *wanted);
     let stays = tags::stays_empty(name)
         || ["id", "name", "datafld"].into_iter().any(has)

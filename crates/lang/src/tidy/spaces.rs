@@ -1,7 +1,7 @@
 //! Whitespace as JTidy leaves it: one blank between words, none at the edges of blocks. A blank at the edge of an
 //! inline element is moved outside of it.
 
-use super::page::{Page, What};
+use super::page::{NodeKind, Page};
 use super::tags;
 use crate::xml::{Attribute, Builder, Kind, NodeId, Tree};
 
@@ -26,7 +26,7 @@ pub(super) fn move_out(page: &mut Page) {
 
 fn fold_children(page: &mut Page, at: usize) {
     for child in page.nodes[at].children.clone() {
-        if let What::Text(text) = &mut page.nodes[child].what {
+        if let NodeKind::Text(text) = &mut page.nodes[child].what {
             *text = fold(text);
         }
     }
@@ -78,7 +78,7 @@ fn skip_leading(page: &mut Page, at: usize, name: &str) {
     for child in page.nodes[at].children.clone() {
         let is_inline = tags::is_inline(page.name(child));
         match &mut page.nodes[child].what {
-            What::Text(text) => {
+            NodeKind::Text(text) => {
                 if is_skipping && text.starts_with(' ') {
                     text.remove(0);
                 }
@@ -87,9 +87,9 @@ fn skip_leading(page: &mut Page, at: usize, name: &str) {
                 }
                 is_skipping &= text.is_empty();
             }
-            What::Element { name, .. } if &**name == "br" => is_skipping = true,
-            What::Element { .. } => is_skipping = !is_inline,
-            What::Comment(_) | What::Root => {}
+            NodeKind::Element { name, .. } if &**name == "br" => is_skipping = true,
+            NodeKind::Element { .. } => is_skipping = !is_inline,
+            NodeKind::Comment(_) | NodeKind::Root => {}
         }
     }
 }
@@ -98,7 +98,7 @@ fn skip_leading(page: &mut Page, at: usize, name: &str) {
 fn trim(page: &mut Page, at: usize, name: &str) {
     let moves = tags::is_inline(name) && !tags::is_field(name);
     if let Some(first) = page.nodes[at].children.first().copied()
-        && let What::Text(text) = &mut page.nodes[first].what
+        && let NodeKind::Text(text) = &mut page.nodes[first].what
         && text.starts_with(' ')
     {
         text.remove(0);
@@ -107,7 +107,7 @@ fn trim(page: &mut Page, at: usize, name: &str) {
         }
     }
     if let Some(last) = page.nodes[at].children.last().copied()
-        && let What::Text(text) = &mut page.nodes[last].what
+        && let NodeKind::Text(text) = &mut page.nodes[last].what
         && text.ends_with(' ')
     {
         text.pop();
@@ -125,23 +125,23 @@ fn place(page: &mut Page, at: usize) {
     for child in children {
         if std::mem::take(&mut is_pending) {
             match &mut page.nodes[child].what {
-                What::Text(text) if text.starts_with(' ') => {}
-                What::Text(text) => text.insert(0, ' '),
-                _ => placed.push(page.add(What::Text(" ".into()), at)),
+                NodeKind::Text(text) if text.starts_with(' ') => {}
+                NodeKind::Text(text) => text.insert(0, ' '),
+                _ => placed.push(page.add(NodeKind::Text(" ".into()), at)),
             }
         }
         if page.nodes[child].space_before {
             match placed.last().map(|last: &usize| &mut page.nodes[*last].what) {
-                Some(What::Text(text)) if text.ends_with(' ') => {}
-                Some(What::Text(text)) => text.push(' '),
-                _ => placed.push(page.add(What::Text(" ".into()), at)),
+                Some(NodeKind::Text(text)) if text.ends_with(' ') => {}
+                Some(NodeKind::Text(text)) => text.push(' '),
+                _ => placed.push(page.add(NodeKind::Text(" ".into()), at)),
             }
         }
         is_pending = page.nodes[child].space_after;
         placed.push(child);
     }
     if is_pending {
-        placed.push(page.add(What::Text(" ".into()), at));
+        placed.push(page.add(NodeKind::Text(" ".into()), at));
     }
     page.nodes[at].children = placed;
 }
@@ -150,7 +150,7 @@ impl Page {
     fn remove_empty_texts(&mut self, at: usize) {
         let mut children = std::mem::take(&mut self.nodes[at].children);
         children.retain(
-            |child| !matches!(&self.nodes[*child].what, What::Text(text) if text.is_empty()),
+            |child| !matches!(&self.nodes[*child].what, NodeKind::Text(text) if text.is_empty()),
         );
         self.nodes[at].children = children;
     }

@@ -1,7 +1,7 @@
 //! Presentation as JTidy cleans it up: presentational elements become style, and a `div` that contains only another
 //! `div` is merged with it.
 
-use super::page::{Page, What};
+use super::page::{NodeKind, Page};
 use super::tags;
 
 /// Replaces the presentational elements of a page by styles.
@@ -109,7 +109,7 @@ fn wrap_fields(page: &mut Page, body: usize) {
             form = None;
         } else if form.is_none() && page.name(child) == "input" {
             let made =
-                page.add(What::Element { name: "form".into(), attributes: Vec::new() }, body);
+                page.add(NodeKind::Element { name: "form".into(), attributes: Vec::new() }, body);
             page.nodes[body].children.push(made);
             form = Some(made);
         }
@@ -155,20 +155,20 @@ fn font_size(size: &str) -> Option<&'static str> {
 
 impl Page {
     fn rename(&mut self, at: usize, to: &str) {
-        if let What::Element { name, .. } = &mut self.nodes[at].what {
+        if let NodeKind::Element { name, .. } = &mut self.nodes[at].what {
             *name = to.into();
         }
     }
 
     fn attributes(&mut self, at: usize) -> Option<&mut Vec<(Box<str>, Box<str>)>> {
         match &mut self.nodes[at].what {
-            What::Element { attributes, .. } => Some(attributes),
+            NodeKind::Element { attributes, .. } => Some(attributes),
             _ => None,
         }
     }
 
     fn get(&self, at: usize, name: &str) -> Option<&str> {
-        let What::Element { attributes, .. } = &self.nodes[at].what else { return None };
+        let NodeKind::Element { attributes, .. } = &self.nodes[at].what else { return None };
         attributes.iter().find(|(known, _)| **known == *name).map(|(_, value)| &**value)
     }
 

@@ -1,4 +1,4 @@
-//! A position in a text, with methods that read names, whitespace and fixed words from there.
+//! A position in a string, with methods that read names, whitespace and fixed words from there.
 
 use super::fault::Fault;
 

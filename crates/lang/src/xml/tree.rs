@@ -2,7 +2,7 @@
 //!
 //! An element is followed by its namespace declarations, its attributes (from Xerces sorted by name), and its content.
 //! It stores the number after its last descendant, from which all axes are derived. Names and values are ranges of one
-//! text.
+//! text node.
 
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub enum Kind {
     Namespace,
     Attribute,
     Text,
-    /// Text of a CDATA section. It is a node of its own in the DOM, but in XPath it is one text with the texts next to
-    /// it.
+    /// Text of a CDATA section. It is a node of its own in the DOM, but in XPath it is one text node with the text
+    /// nodes next to it.
     CData,
     Comment,
     Instruction,
@@ -213,14 +213,15 @@ impl Tree {
         matches!(self.kind(id), Kind::Text | Kind::CData)
     }
 
-    /// Returns true if a text, together with the texts directly after it, has a part outside of CDATA sections.
+    /// Returns true if a text node, together with the text nodes directly after it, has a part outside of CDATA
+    /// sections.
     pub fn has_plain_text(&self, id: NodeId) -> bool {
         let parts = std::iter::successors(Some(id), |id| self.next(*id));
         let mut parts = parts.take_while(|id| self.is_text(*id) && work::spend(1));
         parts.any(|id| self.kind(id) == Kind::Text)
     }
 
-    /// Returns true if a text directly follows another text; XPath treats both as one.
+    /// Returns true if a text node directly follows another text node; XPath treats both as one.
     pub fn continues(&self, id: NodeId) -> bool {
         self.is_text(id) && self.previous(id).is_some_and(|before| self.is_text(before))
     }
@@ -338,7 +339,7 @@ impl Builder {
         }
     }
 
-    /// Adds text; directly after another text, it extends that text.
+    /// Adds text; directly after another text node, it extends that text node.
     pub fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -346,7 +347,7 @@ impl Builder {
         let last = self.open.last().and_then(|(_, last)| *last).map(|last| last as usize);
         let span = self.keep(text);
         match last.filter(|last| self.tree.nodes[*last].kind == Kind::Text) {
-            // The tree has stored nothing after the last text, so that text can be extended.
+            // The tree has stored nothing after the last text node, so that text node can be extended.
             Some(last) => self.tree.nodes[last].value.end = span.end,
             None => {
                 self.add(Kind::Text, Span::NONE, span, 0);

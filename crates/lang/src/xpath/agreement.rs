@@ -1,7 +1,7 @@
 //! Finds expressions on which XPath 1.0 and 2.0 agree: the value is the same in both, or 2.0 has a known error.
 //!
-//! XPath2 elements run natively if their expression agrees. Comparisons of texts with numbers, arithmetic on nodes, and
-//! everything that only 2.0 has need Saxon.
+//! XPath2 elements run natively if their expression agrees. Comparisons of strings with numbers, arithmetic on nodes,
+//! and everything that only 2.0 has need Saxon.
 
 use super::expr::{Axis, Expr, From, Function, Operator, Predicate};
 use super::query::Unusable;

@@ -3,8 +3,8 @@
 use super::expr::{Axis, Step, Test};
 use crate::xml::{Kind, NodeId, Tree};
 
-/// Passes the nodes along an axis to `visit`, nearest first. A text that directly follows another text is not a node of
-/// its own.
+/// Passes the nodes along an axis to `visit`, nearest first. A text node that directly follows another text node is not
+/// a node of its own.
 pub(super) fn each(tree: &Tree, axis: Axis, from: NodeId, mut visit: impl FnMut(NodeId) -> bool) {
     let mut all = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.filter(|id| !tree.continues(*id)).all(&mut visit)
@@ -63,7 +63,7 @@ pub(super) fn fits(tree: &Tree, step: &Step, uris: &[String], id: NodeId) -> boo
         {
             false
         }
-        // If the path consists of this step only, Xalan does not find a text that has only CDATA sections.
+        // If the path consists of this step only, Xalan does not find a text node that has only CDATA sections.
         Test::Text if step.whole_name && step.axis == Axis::Descendant => tree.has_plain_text(id),
         Test::Text => tree.is_text(id),
         Test::Comment => kind == Kind::Comment,

@@ -16,7 +16,7 @@ pub(super) struct Evaluation<'t> {
     /// Namespaces of the prefixes in the expression, by the prefix's index.
     pub(super) uris: Vec<String>,
     /// True for XPath 2.0: in comparisons a value that is not a number is an error, and so are several nodes instead of
-    /// a text.
+    /// a text node.
     pub(super) is_second: bool,
 }
 

@@ -136,31 +136,33 @@ impl Expr {
             Self::Number(_) | Self::Negative(_) | Self::Variable(_) => true,
             Self::Chain(first, rest) => {
                 let is_number = rest.last().is_some_and(|(operator, _)| operator.is_arithmetic());
-                is_number || first.asks_place() || rest.iter().any(|(_, expr)| expr.asks_place())
+                is_number
+                    || first.uses_position()
+                    || rest.iter().any(|(_, expr)| expr.uses_position())
             }
-            Self::Call(function, _) => function.gives_number() || self.asks_place(),
-            _ => self.asks_place(),
+            Self::Call(function, _) => function.gives_number() || self.uses_position(),
+            _ => self.uses_position(),
         }
     }
 
     /// Returns true if the expression contains `position()` or `last()` outside of its own predicates.
-    fn asks_place(&self) -> bool {
+    fn uses_position(&self) -> bool {
         match self {
             Self::Or(parts) | Self::And(parts) | Self::Union(parts) => {
-                parts.iter().any(Self::asks_place)
+                parts.iter().any(Self::uses_position)
             }
             Self::Chain(first, rest) => {
-                first.asks_place() || rest.iter().any(|(_, expr)| expr.asks_place())
+                first.uses_position() || rest.iter().any(|(_, expr)| expr.uses_position())
             }
-            Self::Negative(inner) => inner.asks_place(),
+            Self::Negative(inner) => inner.uses_position(),
             Self::Path(path) => match &path.from {
-                From::Expr(inner, _) => inner.asks_place(),
+                From::Expr(inner, _) => inner.uses_position(),
                 From::Context | From::Root => false,
             },
             Self::Literal(_) | Self::Number(_) | Self::Variable(_) => false,
             Self::Call(function, arguments) => {
                 matches!(function, Function::Position | Function::Last)
-                    || arguments.iter().any(Self::asks_place)
+                    || arguments.iter().any(Self::uses_position)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The functions of XPath 1.0. Lengths and positions in texts count UTF-16 units, as in Java.
+//! The functions of XPath 1.0. Lengths and positions in strings count UTF-16 units, as in Java.
 
 use super::eval::{Context, Evaluation};
 use super::expr::{Expr, Function};

@@ -2,7 +2,7 @@
 
 use crate::java;
 
-/// Parses a number of XPath; any other text is NaN.
+/// Parses a number of XPath; any other string is NaN.
 pub(super) fn read(text: &str) -> f64 {
     let text = text.trim_matches(|c| c <= ' ');
     if text.chars().all(|c| c.is_ascii_digit() || c == '-' || c == '.') {

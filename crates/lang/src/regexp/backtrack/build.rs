@@ -7,7 +7,7 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::super::class;
 use super::super::syntax::{Node, Pattern};
-use super::{Backtrack, Chars, Op, Place};
+use super::{Anchor, Backtrack, Chars, Op};
 
 /// Maximum number of instructions to which a repetition is unrolled; larger repetitions are counted.
 const MAX_WRITTEN: usize = 4000;
@@ -42,12 +42,12 @@ impl Backtrack {
                 let chars = Chars::new(&single(node, self.ignore_case)?);
                 self.ops.push(Op::Chars(chars));
             }
-            Node::Start => self.ops.push(Op::Place(Place::Start)),
-            Node::LineStart => self.ops.push(Op::Place(Place::LineStart)),
-            Node::End => self.ops.push(Op::Place(Place::End)),
-            Node::LineEnd => self.ops.push(Op::Place(Place::LineEnd)),
-            Node::WordBoundary => self.ops.push(Op::Place(Place::WordBoundary)),
-            Node::NotWordBoundary => self.ops.push(Op::Place(Place::NotWordBoundary)),
+            Node::Start => self.ops.push(Op::Anchor(Anchor::Start)),
+            Node::LineStart => self.ops.push(Op::Anchor(Anchor::LineStart)),
+            Node::End => self.ops.push(Op::Anchor(Anchor::End)),
+            Node::LineEnd => self.ops.push(Op::Anchor(Anchor::LineEnd)),
+            Node::WordBoundary => self.ops.push(Op::Anchor(Anchor::WordBoundary)),
+            Node::NotWordBoundary => self.ops.push(Op::Anchor(Anchor::NotWordBoundary)),
             Node::Group(number, node) => {
                 let slot = *number as usize * 2;
                 self.ops.push(Op::Save(slot));
