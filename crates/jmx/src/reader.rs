@@ -137,7 +137,8 @@ impl Builder {
             };
             let end = base + reader.buffer_position() as usize;
             self.end = end as u32;
-            let place = Place { span: Span { start: start as u32, end: end as u32 }, line: 0 };
+            let place =
+                EventPosition { span: Span { start: start as u32, end: end as u32 }, line: 0 };
             match event {
                 Event::Start(tag) => {
                     let place = place.on_line(self.lines.advance(source, start));
@@ -215,7 +216,7 @@ impl Builder {
     }
 
     /// Reports a finding about the innermost open element.
-    fn report_here(&mut self, diag: Diag, place: Place) {
+    fn report_here(&mut self, diag: Diag, place: EventPosition) {
         let mut diag = diag.at(place.span, place.line);
         diag.element = self.innermost();
         self.report(diag);
@@ -230,7 +231,7 @@ impl Builder {
         Some(path_in(&self.elements, id?))
     }
 
-    fn open(&mut self, tag: &BytesStart<'_>, place: Place) -> Result<(), NotXml> {
+    fn open(&mut self, tag: &BytesStart<'_>, place: EventPosition) -> Result<(), NotXml> {
         if self.skipped > 0 {
             self.skipped += 1;
             return Ok(());
@@ -284,7 +285,7 @@ impl Builder {
         &mut self,
         name: &str,
         attributes: Attributes,
-        place: Place,
+        place: EventPosition,
     ) -> Result<(), NotXml> {
         if name != "jmeterTestPlan" && name != "org.apache.jmeter.save.ScriptWrapper" {
             let help = match name {
@@ -310,7 +311,7 @@ impl Builder {
         Ok(())
     }
 
-    fn open_tree(&mut self, place: Place) -> Frame {
+    fn open_tree(&mut self, place: EventPosition) -> Frame {
         let owner = match self.stack.last_mut() {
             Some(Frame::Tree { owner, last }) => match last.take() {
                 Some(element) => Some(element),
@@ -327,7 +328,7 @@ impl Builder {
         Frame::Tree { owner, last: None }
     }
 
-    fn open_element(&mut self, tag: &str, attributes: Attributes, place: Place) -> Frame {
+    fn open_element(&mut self, tag: &str, attributes: Attributes, place: EventPosition) -> Frame {
         let (owner, unpaired) = match self.stack.last() {
             Some(Frame::Tree { owner, last }) => (*owner, last.is_some()),
             _ => (None, false),
@@ -400,7 +401,7 @@ impl Builder {
         if self.encoded { text::url_decode(&text) } else { text }
     }
 
-    fn attributes(&mut self, tag: &BytesStart<'_>, place: Place) -> Attributes {
+    fn attributes(&mut self, tag: &BytesStart<'_>, place: EventPosition) -> Attributes {
         let mut out = Attributes::new();
         for attribute in tag.attributes().with_checks(false) {
             match attribute {
@@ -429,7 +430,7 @@ impl Builder {
         out
     }
 
-    fn text(&mut self, content: &str, source: &str, place: Place) {
+    fn text(&mut self, content: &str, source: &str, place: EventPosition) {
         // With `allow_dangling_amp`, an XML text event that begins with an ampersand is a bare ampersand.
         if content.starts_with('&') {
             let place = place.on_line(self.lines.advance(source, place.span.start as usize));
@@ -440,7 +441,7 @@ impl Builder {
         self.append(|out| text::push_lines(out, content));
     }
 
-    fn reference(&mut self, name: &str, source: &str, place: Place) {
+    fn reference(&mut self, name: &str, source: &str, place: EventPosition) {
         let found = text::resolve(name);
         if let Reference::Char(char) = found {
             self.append(|out| out.push(char));
@@ -523,12 +524,12 @@ type Attributes = Vec<(String, String)>;
 
 /// Position of an XML event in the text.
 #[derive(Clone, Copy)]
-struct Place {
+struct EventPosition {
     span: Span,
     line: u32,
 }
 
-impl Place {
+impl EventPosition {
     fn on_line(self, line: u32) -> Self {
         Self { line, ..self }
     }

@@ -1,6 +1,6 @@
 //! Properties while they are read: the value shape of each tag, and the property that results from a closed tag.
 
-use super::{Attributes, Builder, Frame, Place, short, tagged};
+use super::{Attributes, Builder, EventPosition, Frame, short, tagged};
 use crate::{Diag, Kind, Object, Prop, Props, Tagged, Value};
 
 /// A property whose end tag was not read yet.
@@ -23,7 +23,7 @@ impl Builder {
         &mut self,
         tag: &str,
         attributes: Attributes,
-        place: Place,
+        place: EventPosition,
     ) -> Frame {
         let plain = tag.strip_prefix("org.apache.jmeter.testelement.property.").unwrap_or(tag);
         let named = attributes.iter().any(|(key, _)| key == "name");
@@ -44,7 +44,7 @@ impl Builder {
         Frame::Prop(Open { name, line: place.line, shape })
     }
 
-    fn open_object(&self, attributes: Attributes, place: Place) -> Frame {
+    fn open_object(&self, attributes: Attributes, place: EventPosition) -> Frame {
         let mut name = String::new();
         let mut object = Object {
             class: String::new(),

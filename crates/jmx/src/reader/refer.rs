@@ -4,7 +4,7 @@
 //! JMeter clones the plan for each user. If a tree contains an element twice, it appears once, with the children given
 //! last.
 
-use super::{Builder, Frame, Place};
+use super::{Builder, EventPosition, Frame};
 use crate::references::{self, MAX_ADDED, Target};
 use crate::{Diag, NotXml};
 
@@ -13,7 +13,7 @@ const NOT_LOADED: &str =
 
 impl Builder {
     /// Reads the target of a reference tag, or reports an error. False: the tag at this position is not a reference.
-    pub(super) fn refer(&mut self, source: &str, place: Place) -> Result<bool, NotXml> {
+    pub(super) fn refer(&mut self, source: &str, place: EventPosition) -> Result<bool, NotXml> {
         if self.skipped > 0 {
             return Ok(false);
         }
