@@ -68,7 +68,7 @@ impl BlockKey {
     }
 }
 
-/// Encrypts one text. The caller ensures valid lengths of key and vector, and room for the padding.
+/// Encrypts one string. The caller ensures valid lengths of key and vector, and room for the padding.
 fn encrypt<C: BlockCipherEncrypt + KeyInit>(key: &[u8], iv: &[u8], text: &mut [u8], plain: usize) {
     if let Ok(cipher) = cbc::Encryptor::<C>::new_from_slices(key, iv) {
         let _ = cipher.encrypt_padded::<Pkcs7>(text, plain);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::sealer::{Sealed, SessionKey};
 
-/// Estimated bytes of an entry besides its texts: the entry, its slot in the table, and the allocator's overhead.
+/// Estimated bytes of an entry besides its strings: the entry, its slot in the table, and the allocator's overhead.
 const OVERHEAD: usize = size_of::<Entry>() + 96;
 
 /// Index that stands for no entry of the cache.

@@ -10,7 +10,7 @@
 //! | `stamp` | encoding of time stamps |
 //! | `sign` | the sign string and its digest |
 //! | `recipient` | the gateway's public key, and the transport of a request's key to it |
-//! | `mistaken` | error messages for texts that are not the expected public key |
+//! | `wrong_key` | error messages for strings that are not the expected public key |
 //! | `agreed` | derivation of key and initialisation vector from an agreed secret |
 //! | `block` | AES and SM4 in CBC mode |
 //! | `gzip` | compression with reusable state |
@@ -27,13 +27,13 @@ pub mod code;
 pub mod envelope;
 pub mod gzip;
 pub mod hex;
-mod mistaken;
 pub mod recipient;
 pub mod sealer;
 pub mod search;
 pub mod settings;
 pub mod sign;
 pub mod stamp;
+mod wrong_key;
 
 pub use block::{BlockKey, Cipher};
 pub use sealer::{Sealed, Sealer, SessionKey};

@@ -17,7 +17,7 @@ use rsa::{Oaep, Pkcs1v15Encrypt};
 
 use crate::agreed::Material;
 use crate::hex;
-use crate::mistaken::reason;
+use crate::wrong_key::reason;
 
 /// Ways to transport the key of a request to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -67,7 +67,7 @@ impl Sum {
 }
 
 impl Digest {
-    /// Computes the digest of a text. Only HMAC uses the key.
+    /// Computes the digest of a string. Only HMAC uses the key.
     pub fn sum(self, key: &[u8], text: &[u8]) -> Sum {
         match self {
             Self::Md5 => Sum::of(&md5::Md5::digest(text)),

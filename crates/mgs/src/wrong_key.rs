@@ -1,4 +1,4 @@
-//! Error messages for a text that is not the expected public key: they say what the text is instead.
+//! Error messages for a string that is not the expected public key: they say what the text is instead.
 
 use k256::pkcs8::spki::SubjectPublicKeyInfoRef;
 
