@@ -1,4 +1,4 @@
-//! The Java machine as a child process: if it crashes, only that process ends, and the run ends in order.
+//! The JVM as a child process: if it crashes, only that process ends, and the run ends in order.
 //!
 //! Messages go through the child's standard input, replies through its standard output. Each thread that carries
 //! messages has a thread in the child. A frame consists of the content's length, the number of that thread, a kind, and
@@ -26,7 +26,7 @@ use crate::workers::lock;
 /// The Java class whose `main` serves the messages.
 const MAIN: &str = "dev.throng.Pipe";
 
-/// A Java machine that runs in a child process.
+/// A JVM that runs in a child process.
 pub(crate) struct Child {
     process: u32,
     input: Mutex<ChildStdin>,

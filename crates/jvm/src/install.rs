@@ -95,15 +95,15 @@ pub fn install_plugins(
 
 /// Returns the files of JMeter that are missing or damaged in a folder.
 pub fn missing(folder: &Path) -> Vec<Artefact> {
-    not_in(folder, artefacts())
+    missing_from(folder, artefacts())
 }
 
 /// Returns the files of plug-ins that are missing or damaged in a folder.
 pub fn missing_plugins(folder: &Path) -> Vec<Artefact> {
-    not_in(folder, plugins())
+    missing_from(folder, plugins())
 }
 
-fn not_in(folder: &Path, all: impl Iterator<Item = Artefact>) -> Vec<Artefact> {
+fn missing_from(folder: &Path, all: impl Iterator<Item = Artefact>) -> Vec<Artefact> {
     all.filter(|one| !repository::is_file(one, &folder.join(one.place()))).collect()
 }
 

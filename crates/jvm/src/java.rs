@@ -19,7 +19,7 @@ const PLACES: &[&str] = &["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt", "/us
 pub struct Java {
     /// The folder of the Java installation.
     pub home: PathBuf,
-    /// Path of the Java machine as a shared library.
+    /// Path of the JVM as a shared library.
     pub library: PathBuf,
     /// Major version of the Java: 17 for 17.0.15.
     pub major: u32,

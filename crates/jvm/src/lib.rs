@@ -1,4 +1,4 @@
-//! The Java machine for the elements of a plan that only Java can run, in this process or in a child process.
+//! The JVM for the elements of a plan that only Java can run, in this process or in a child process.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! The Java machine in this process: loads its library at the start, and carries bytes to the bridge and back.
+//! The JVM in this process: loads its library at the start, and carries bytes to the bridge and back.
 //!
 //! A process has at most one machine, which stays until the process ends. A failure in Java is returned as an error
-//! text. Only a crash of the Java machine itself ends the process; its report is then in the run's folder for traces.
+//! message. Only a crash of the JVM itself ends the process; its report is then in the run's folder for traces.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::java::Java;
 /// Number of local JNI references that one call needs.
 const REFERENCES: usize = 8;
 
-/// A running Java machine in this process.
+/// A running JVM in this process.
 pub(crate) struct Machine {
     vm: JavaVM,
 }
@@ -31,7 +31,7 @@ bind_java_type! {
 }
 
 impl Machine {
-    /// Starts the only Java machine of this process.
+    /// Starts the only JVM of this process.
     pub(crate) fn start(java: &Java, class_path: &str, options: &[String]) -> Result<Self, String> {
         // The thread that creates the machine becomes Java's main thread, and Java changes its stack. So a separate
         // thread creates the machine.

@@ -1,5 +1,5 @@
-//! Heap use and garbage collections of the Java machine, read twice a second by a separate thread. No worker waits for
-//! this thread, and it waits for no worker.
+//! Heap use and garbage collections of the JVM, read twice a second by a separate thread. No worker waits for this
+//! thread, and it waits for no worker.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -9,7 +9,7 @@ use engine::message::{Kind, Memory, Status};
 
 use crate::workers::{Shared, lock};
 
-/// Time between two readings of the heap. One reading takes some tens of microseconds.
+/// Time between two polls of the heap. One poll takes some tens of microseconds.
 const PACE: Duration = Duration::from_millis(500);
 
 /// Starts the thread that reads the heap. The thread ends when no more tasks will come.

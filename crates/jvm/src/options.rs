@@ -1,4 +1,4 @@
-//! Start options of the Java machine: Throng's options, then the user's. Of several options of a kind, the last wins.
+//! Start options of the JVM: Throng's options, then the user's. Of several options of a kind, the last wins.
 //!
 //! Defaults are those of JMeter's start script: a heap of at most 1 GiB, English, and the packages that plug-ins open.
 //! Unlike in that script, the heap starts small, and there is one collector thread, because the machine shares its
@@ -38,7 +38,7 @@ const HAS_LARGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// Stack size of a thread without `-Xss`, in bytes: Java's own default.
 const STACK: usize = 1 << 20;
 
-/// Returns all options of the Java machine in order, except the class path.
+/// Returns all options of the JVM in order, except the class path.
 pub(crate) fn options(
     settings: &Settings,
     home: &Path,
@@ -77,7 +77,7 @@ pub(crate) fn options(
 }
 
 /// Joins options with their values by `=`: Java's command line has the values as separate arguments, but a machine in
-/// this process needs one text per option.
+/// this process needs one string per option.
 fn joined(options: &[String]) -> Vec<String> {
     const WITH_VALUE: &[&str] = &["--add-opens", "--add-exports", "--add-modules", "--add-reads"];
     let mut out: Vec<String> = Vec::new();

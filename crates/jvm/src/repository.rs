@@ -83,7 +83,7 @@ impl Repository {
         Err(trouble)
     }
 
-    /// Downloads a file. The error contains a text, and true if another attempt is useless.
+    /// Downloads a file. The error contains a message, and true if another attempt is useless.
     fn fetch(&self, url: &str, bytes: u64) -> Result<Vec<u8>, (String, bool)> {
         let failed = |error: ureq::Error| {
             let for_good = matches!(&error, ureq::Error::StatusCode(status) if *status < 500);

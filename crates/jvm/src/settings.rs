@@ -1,4 +1,4 @@
-//! Settings of a run's Java machine, as properties.
+//! Settings of a run's JVM, as properties.
 //!
 //! Flags become properties. Worker processes of a run get its properties, so they start the same machine.
 
@@ -15,7 +15,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.jvm.threads",
 ];
 
-/// Property with the options of the Java machine. System properties among them apply to the whole run.
+/// Property with the options of the JVM. System properties among them apply to the whole run.
 pub const OPTIONS: &str = "throng.jvm.options";
 
 /// Property in which a run passes its system properties to its worker processes, as options of Java, one a line. Users
@@ -31,7 +31,7 @@ pub const THREADS: usize = 1000;
 /// Separator of options in `throng.jvm.options`: one option per line, because an option may contain blanks.
 pub const SEPARATOR: char = '\n';
 
-/// Settings of the Java machine.
+/// Settings of the JVM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `--java-home`: the only Java to use.

@@ -14,7 +14,7 @@ use crate::settings::{Settings, THREADS};
 use crate::workers::Workers;
 use crate::{bridge, cache, listing, options};
 
-/// Everything that is needed to start a Java machine.
+/// Everything that is needed to start a JVM.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// The Java that was found.

@@ -27,12 +27,12 @@ pub(crate) enum Notice {
     End,
 }
 
-/// Shortest interval between readings while tasks are queued. `INTERVAL_EACH` is added per worker, because reading its
+/// Shortest interval between polls while tasks are queued. `INTERVAL_EACH` is added per worker, because reading its
 /// state takes time.
 const INTERVAL: Duration = Duration::from_millis(1);
 const INTERVAL_EACH: Duration = Duration::from_micros(100);
 
-/// Maximum factor by which the interval grows while readings change nothing.
+/// Maximum factor by which the interval grows while polls change nothing.
 const SLOWEST: u32 = 8;
 
 /// Time after which a parked worker ends, unless only the minimum number of workers is left.
@@ -45,11 +45,11 @@ const BACKLOG: Duration = Duration::from_millis(500);
 /// are.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Number of consecutive readings with queued tasks and no computing thread after which more threads are started. Their
+/// Number of consecutive polls with queued tasks and no computing thread after which more threads are started. Their
 /// waits may be too short to be seen as blocked.
 const IDLE: u32 = 3;
 
-/// Number of consecutive readings with too many computing workers after which one of them ends.
+/// Number of consecutive polls with too many computing workers after which one of them ends.
 const CROWDED: u32 = 20;
 
 /// State of the supervisor's thread.
@@ -94,7 +94,7 @@ impl Supervisor {
     /// Adds threads until no task is queued, or more threads would not help.
     fn grow(&mut self) -> ControlFlow<()> {
         let shared = Arc::clone(&self.shared);
-        let mut course = Course::new(shared.done.load(Relaxed));
+        let mut course = QueuedPeriod::new(shared.done.load(Relaxed));
         let mut times = 1;
         while shared.waiting() > 0 {
             // During this pause most queued tasks find a worker.
@@ -108,7 +108,7 @@ impl Supervisor {
                 break;
             }
             if shared.done.load(Relaxed) - before >= waiting as u64 {
-                // Queued tasks will probably find a worker before the next reading.
+                // Queued tasks will probably find a worker before the next poll.
                 times = (2 * times).min(SLOWEST);
                 continue;
             }
@@ -177,7 +177,7 @@ struct Pool {
 
 /// A period in which tasks are queued.
 #[derive(Debug)]
-struct Course {
+struct QueuedPeriod {
     readings: Readings,
     began: Instant,
     /// Number of tasks done, and the time when it last changed or when a thread was added because it had not changed.
@@ -186,7 +186,7 @@ struct Course {
     idle: u32,
 }
 
-impl Course {
+impl QueuedPeriod {
     fn new(done: u64) -> Self {
         let now = Instant::now();
         Self { readings: Readings::default(), began: now, done: (done, now), crowded: 0, idle: 0 }
@@ -205,7 +205,7 @@ impl Course {
         if free < wanted {
             // If all threads are blocked, new threads will be blocked as well, so half as many are added. A thread that
             // has just begun and does not compute is about to block, and does not count against this rule. When it did,
-            // threads were added one at a time, each reading took longer than the one before, and the last of 500 users
+            // threads were added one at a time, each poll took longer than the one before, and the last of 500 users
             // waited for half a minute.
             let follow = if states.computing == 0 { states.blocked / 2 } else { 0 };
             return follow.max(wanted - free);
@@ -221,7 +221,7 @@ impl Course {
         0
     }
 
-    /// Returns true if too many threads have computed for so many readings that one of them should end.
+    /// Returns true if too many threads have computed for so many polls that one of them should end.
     fn is_crowded(&mut self, pool: Pool, states: States) -> bool {
         let crowded = states.at_length > 2 * pool.processors;
         self.crowded = if crowded { self.crowded + 1 } else { 0 };
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn threads_are_added_for_those_that_are_blocked() {
-        let mut course = Course::new(0);
+        let mut course = QueuedPeriod::new(0);
         let now = course.began;
         let mut more = |pool, states| course.more(pool, states, 0, now);
         assert_eq!(more(POOL, states(3, 0)), 0);
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn threads_are_added_while_tasks_wait_and_nothing_computes() {
-        let mut course = Course::new(0);
+        let mut course = QueuedPeriod::new(0);
         let now = course.began;
         let mut more = |computing| course.more(POOL, states(computing, 0), 0, now);
         assert_eq!([0, 0, 1, 0, 0, 0, 0].map(&mut more), [0, 0, 0, 0, 0, 1, 0]);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn those_that_compute_use_all_processors_when_the_queue_lasts() {
-        let mut course = Course::new(0);
+        let mut course = QueuedPeriod::new(0);
         let later = course.began + BACKLOG;
         assert_eq!(course.more(POOL, states(3, 0), 1, later), 1);
         let four = Pool { threads: 4, ..POOL };
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_crowd_that_lasts_loses_one() {
-        let mut course = Course::new(0);
+        let mut course = QueuedPeriod::new(0);
         let mut crowded = |computing| course.is_crowded(POOL, states(computing, 0));
         assert!(!(1..CROWDED).any(|_| crowded(9)));
         assert!(crowded(9));

@@ -3,14 +3,14 @@
 //!
 //! A thread that waits for a server, a disk or a pipe leaves its processor to another thread. A thread that waits for a
 //! lock of this process mostly gets it at once. It counts as blocked only if it still waits in the same job after
-//! several readings. The same holds for threads that sleep or wait for a pool.
+//! several polls. The same holds for threads that sleep or wait for a pool.
 
 use std::collections::HashMap;
 use std::fs::read_to_string;
 
 use crate::parked::Running;
 
-/// Number of consecutive readings at which a thread must have waited to count as blocked.
+/// Number of consecutive polls at which a thread must have waited to count as blocked.
 const PROOF: u32 = 3;
 
 /// Numbers of threads that run a task, by thread state.
@@ -18,18 +18,18 @@ const PROOF: u32 = 3;
 pub(crate) struct States {
     /// Threads that run on a processor or are ready to run.
     pub(crate) computing: usize,
-    /// Computing threads that are in the same task as at the previous reading.
+    /// Computing threads that are in the same task as at the previous poll.
     pub(crate) at_length: usize,
-    /// Threads that are blocked outside the process, or that have waited for several readings.
+    /// Threads that are blocked outside the process, or that have waited for several polls.
     pub(crate) blocked: usize,
 }
 
-/// Results of earlier readings of thread states.
+/// Results of earlier polls of thread states.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
-    /// By slot: the task, and the number of consecutive readings at which it waited.
+    /// By slot: the task, and the number of consecutive polls at which it waited.
     waited: HashMap<u32, (u64, u32)>,
-    /// By slot: the task that computed at the previous reading.
+    /// By slot: the task that computed at the previous poll.
     computed: HashMap<u32, u64>,
 }
 

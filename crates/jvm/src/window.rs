@@ -59,7 +59,7 @@ pub fn install_plugin(folder: &Path, program: &Path) -> Result<Window, String> {
     let change = match fs::read(&jar) {
         Ok(content) if content == JAR => Change::Already,
         Ok(_) => {
-            ours(&jar)?;
+            check_is_plugin(&jar)?;
             Change::Replaced
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Change::Installed,
@@ -85,7 +85,7 @@ pub fn remove_plugin(folder: &Path) -> Result<Window, String> {
     let jar = ext.join(NAME);
     let is_there = jar.symlink_metadata().is_ok();
     if is_there {
-        ours(&jar)?;
+        check_is_plugin(&jar)?;
     }
     let remove = |path: &Path| match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -119,7 +119,7 @@ fn extensions(folder: &Path) -> Result<(PathBuf, Option<String>), String> {
 }
 
 /// Refuses a jar that is not a version of this plug-in.
-fn ours(jar: &Path) -> Result<(), String> {
+fn check_is_plugin(jar: &Path) -> Result<(), String> {
     let is_ours = fs::File::open(jar)
         .ok()
         .and_then(|file| zip::ZipArchive::new(file).ok())
@@ -142,8 +142,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let jar = folder.path().join(NAME);
         fs::write(&jar, JAR).expect("a file");
-        assert_eq!(ours(&jar), Ok(()));
+        assert_eq!(check_is_plugin(&jar), Ok(()));
         fs::write(&jar, "no jar").expect("a file");
-        assert!(ours(&jar).is_err());
+        assert!(check_is_plugin(&jar).is_err());
     }
 }

@@ -109,9 +109,9 @@ pub(crate) struct Shared {
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
-    /// The heap of the Java machine, as last read.
+    /// The heap of the JVM, as last read.
     pub(crate) memory: Mutex<Option<Memory>>,
-    /// The reason why no more jobs run: the Java machine has ended.
+    /// The reason why no more jobs run: the JVM has ended.
     ending: OnceLock<String>,
 }
 
@@ -245,7 +245,7 @@ impl Offload for Workers {
         self.close();
         let mut words = String::new();
         let _ = self.shared.carrier.serve("java end", &mut |_, carry| {
-            // The reply consists of a status and a text.
+            // The reply consists of a status and a string.
             let reply = carry(&[Kind::Linger as u8]).unwrap_or_default();
             if let Some((status, reply)) = reply.split_first()
                 && *status == Status::Well as u8
@@ -351,7 +351,7 @@ impl Shared {
     /// Runs a worker: takes and carries tasks until the worker must end.
     fn work(self: &Arc<Self>, slot: u32, name: &str) {
         let served = self.carrier.serve(name, &mut |thread, carry| {
-            step_back(thread);
+            lower_priority(thread);
             let mut batch = WakeBatch::new();
             while let Some(task) = self.next_task(slot, &mut batch) {
                 let is_cut = self.is_cut(task.user);
@@ -444,7 +444,7 @@ impl Shared {
 }
 
 /// Lowers the priority of a worker's thread below that of the cores.
-fn step_back(thread: i32) {
+fn lower_priority(thread: i32) {
     // If the system does not allow it, the thread keeps its priority.
     if let Some(thread) = rustix::process::Pid::from_raw(thread) {
         let _ = rustix::process::setpriority_process(Some(thread), NICE);

@@ -1,5 +1,5 @@
-//! Tests with real Java machines, with the bridge and without JMeter, in this process and in a child process. Whatever
-//! the bridge cannot do is a reply with a text, and the machine continues.
+//! Tests with real JVMs, with the bridge and without JMeter, in this process and in a child process. Whatever the
+//! bridge cannot do is a reply with a message, and the machine continues.
 //!
 //! A process has only one machine, so one test covers it. The tests are skipped, with a message, if there is no Java.
 
