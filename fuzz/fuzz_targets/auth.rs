@@ -5,11 +5,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::auth::{Asker, Credentials, Dialogue, Message};
+use wire::auth::{Challenger, Credentials, Dialogue, Message};
 
 fuzz_target!(|data: &[u8]| {
     let [pick, texts @ ..] = data else { return };
-    let asker = if pick & 1 == 0 { Asker::Server } else { Asker::Proxy };
+    let asker = if pick & 1 == 0 { Challenger::Server } else { Challenger::Proxy };
     let credentials = Credentials::new("domain", "me", "secret");
     let mut dialogue =
         if pick & 2 == 0 { Dialogue::default() } else { Dialogue::preemptive(credentials.clone()) };

@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::redis::{Limits, Login, Redis};
-use wire::session::{Broken, Room, Session, Status, Ticket, Told};
+use wire::session::{Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
 const LIMITS: Limits = Limits { line: 64, content: 512 };
 const ASKED: u32 = 4;
@@ -23,7 +23,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, login: Login<'_>, close:
     let mut redis = Redis::new(login, ASKED, LIMITS);
     let mut out = Vec::new();
     redis.greet(&mut out);
-    let greets = redis.room() == Room::Greeting;
+    let greets = redis.room() == Capacity::Greeting;
     for index in 0..ASKED {
         redis.begin(Ticket::first(index), &[b"PING"], &mut out);
     }
@@ -32,22 +32,22 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, login: Login<'_>, close:
     for piece in pieces {
         unread.extend_from_slice(piece);
         let fed = redis.feed(&unread, &mut (), &mut out, &mut |told| match told {
-            Told::Ready => {
+            SessionEvent::Ready => {
                 assert!(greets && !seen.ready && seen.answers.is_empty());
                 seen.ready = true;
             }
-            Told::Head { to, head: Status { status, bytes } } => {
+            SessionEvent::Head { to, head: Status { status, bytes } } => {
                 assert!(to.index as usize == seen.answers.len() && (seen.ready || !greets));
                 assert!(bytes.len() <= LIMITS.line as usize);
                 seen.answers.push((status, bytes.to_vec(), Vec::new(), false));
             }
-            Told::Data { to, bytes } => {
+            SessionEvent::Data { to, bytes } => {
                 assert!(to.index as usize + 1 == seen.answers.len());
                 let (.., content, done) = seen.answers.last_mut().expect("a head");
                 content.extend_from_slice(bytes);
                 assert!(!*done && !bytes.is_empty() && content.len() <= LIMITS.content as usize);
             }
-            Told::Done { to, kept } => {
+            SessionEvent::Done { to, kept } => {
                 assert!(kept && to.index as usize + 1 == seen.answers.len());
                 seen.answers.last_mut().expect("a head").3 = true;
             }

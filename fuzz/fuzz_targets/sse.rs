@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::session::{Broken, Session, Status, Ticket, Told};
+use wire::session::{Broken, Session, SessionEvent, Status, Ticket};
 use wire::sse::{Limits, Sse};
 
 const LIMITS: Limits = Limits { line: 64, event: 128 };
@@ -30,22 +30,22 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen {
     let mut seen = Seen::default();
     let mut unread = Vec::new();
     let mut broken = None;
-    let mut tell = |told: Told<'_>| match told {
-        Told::Head { to, head: Status { status, bytes } } => {
+    let mut tell = |told: SessionEvent<'_>| match told {
+        SessionEvent::Head { to, head: Status { status, bytes } } => {
             assert!(to == TO && seen.head.is_none());
             seen.head = Some((status, bytes.to_vec()));
         }
-        Told::Data { to, bytes } => {
+        SessionEvent::Data { to, bytes } => {
             assert!(to == TO && seen.head.is_some() && seen.done.is_none());
             seen.data.extend_from_slice(bytes);
         }
-        Told::Push { kind, id, bytes } => {
+        SessionEvent::Push { kind, id, bytes } => {
             assert!(kind.len() <= LIMITS.line && id.len() <= LIMITS.line);
             assert!(bytes.len() <= LIMITS.event + LIMITS.line);
             assert!(seen.head.is_some() && seen.done.is_none());
             seen.events.push((kind.to_vec(), bytes.to_vec()));
         }
-        Told::Done { to, kept } => {
+        SessionEvent::Done { to, kept } => {
             assert!(to == TO && seen.done.is_none());
             seen.done = Some(kept);
         }

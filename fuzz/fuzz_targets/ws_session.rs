@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use libfuzzer_sys::fuzz_target;
-use wire::session::{Session, Ticket, Told};
+use wire::session::{Session, SessionEvent, Ticket};
 use wire::websocket::session::{Call, Heartbeat, Problem, Wanted, WebSocket};
 use wire::websocket::{Opcode, head};
 
@@ -58,11 +58,11 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, flags: u8) -> Seen {
     for piece in pieces {
         unread.extend_from_slice(piece);
         let fed = session.feed(&unread, &mut (), &mut out, &mut |told| match told {
-            Told::Ready => {
+            SessionEvent::Ready => {
                 assert!(!seen.ready && seen.frames.is_empty() && flags & 1 == 0);
                 seen.ready = true;
             }
-            Told::Push { kind, id: b"", bytes } => {
+            SessionEvent::Push { kind, id: b"", bytes } => {
                 assert!(seen.ready || flags & 1 != 0);
                 let head = head(kind).ok().flatten().expect("a kind is a whole head");
                 assert!(head.size == kind.len() && head.length as usize == bytes.len());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::Changed;
-use plan::load::Given;
+use plan::load::LoadOverrides;
 
 use crate::load::Loaded;
 use crate::properties::Properties;
@@ -25,7 +25,7 @@ pub(crate) fn of_plan(
     loaded: &Loaded,
     properties: &Properties,
     path: &Path,
-    given: &Given,
+    given: &LoadOverrides,
 ) -> Result<Vec<String>, String> {
     let Some(plan) = loaded.plan.as_ref().filter(|_| !given.is_empty()) else {
         return Ok(Vec::new());

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use engine::offload::Finding;
 use jmx::{Diag, Severity};
-use plan::load::Given;
+use plan::load::LoadOverrides;
 use plan::plan::Plan;
 use plan::support::{Level, Support};
 use record::mask::source;
@@ -125,7 +125,7 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// Checks a plan. The error is a message for the user.
-    fn of(flags: &CheckFlags, plan: &Path, load: Given) -> Result<Self, String> {
+    fn of(flags: &CheckFlags, plan: &Path, load: LoadOverrides) -> Result<Self, String> {
         let mut sources = flags.properties.sources();
         flags.machine.clone().add_to(&mut sources);
         let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };

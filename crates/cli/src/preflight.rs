@@ -193,7 +193,11 @@ fn fix(report: &Report, dry_run: bool, json: bool) {
 }
 
 /// Returns the simultaneous users of each thread group under a load of throng.toml that replaces the plan's.
-fn users_of(plan: &Plan, given: &Given, load: &plan::load::Given) -> Result<Vec<u64>, String> {
+fn users_of(
+    plan: &Plan,
+    given: &Given,
+    load: &plan::load::LoadOverrides,
+) -> Result<Vec<u64>, String> {
     let options = engine::Options {
         properties: given.properties.clone(),
         base_dir: given.folder.clone(),

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use answers::criterion::{Criterion, Op};
-use plan::load::{Ask, Given};
+use plan::load::{LoadOverrides, LoadSettings};
 use report::model::Prices;
 use toml::{Table, Value};
 
@@ -95,7 +95,7 @@ impl ProjectText<'_> {
 
     /// Stores the file and line of each load setting, criterion and property that comes from the project file, for
     /// messages of later checks. `given`: load and criteria of the command line.
-    fn note_places(&self, request: &mut Request, table: &Table, given: (Given, Criteria)) {
+    fn note_places(&self, request: &mut Request, table: &Table, given: (LoadOverrides, Criteria)) {
         let (load, criteria) = given;
         let path = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         if load.all.is_empty() && !request.load.all.is_empty() {
@@ -342,8 +342,8 @@ fn add_load(request: &mut Request, table: &Table) -> Result<(), Wrong> {
 fn ask<'a>(
     values: impl Iterator<Item = (&'a String, &'a Value)>,
     path: &[&str],
-) -> Result<Ask, Wrong> {
-    let mut ask = Ask::default();
+) -> Result<LoadSettings, Wrong> {
+    let mut ask = LoadSettings::default();
     for (key, value) in values {
         let path = [path, &[key.as_str()]].concat();
         let within = path[..path.len() - 1].join(".");
@@ -356,11 +356,11 @@ fn ask<'a>(
 
 /// Combines a load of the command line with one of the file. If two values exclude each other, that of the command line
 /// is used.
-fn over(line: &Ask, file: Ask) -> Ask {
+fn over(line: &LoadSettings, file: LoadSettings) -> LoadSettings {
     let no_users = line.rate.is_some();
     let no_rate = line.users.is_some();
     let no_length = line.hold.is_some() || line.duration.is_some();
-    Ask {
+    LoadSettings {
         users: line.users.or(file.users.filter(|_| !no_users)),
         rate: line.rate.or(file.rate.filter(|_| !no_rate)),
         max_users: line.max_users.or(file.max_users.filter(|_| !no_rate)),

@@ -57,7 +57,7 @@ pub(crate) struct Request {
     /// True if the run listens for JMeter's `shutdown.sh` and `stoptest.sh`.
     pub(crate) listen: bool,
     /// Load that replaces the plan's load.
-    pub(crate) load: plan::load::Given,
+    pub(crate) load: plan::load::LoadOverrides,
     /// Hosts that are watched during the run.
     pub(crate) watch: Vec<watch::Host>,
     /// Prices of processors, memory and traffic from throng.toml.

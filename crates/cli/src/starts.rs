@@ -1,6 +1,6 @@
 //! Iteration starts for a requested rate, and the starts that were skipped, in the summary.
 
-use plan::load::{Given, MAX_USERS};
+use plan::load::{LoadOverrides, MAX_USERS};
 use serde_json::{Map, Value, json};
 use stats::grouped::count;
 use stats::{Counter, Counters};
@@ -16,7 +16,7 @@ pub(crate) struct Starts {
 
 impl Starts {
     /// Returns the starts of a run, or `None` if no rate was requested.
-    pub(crate) fn of(counters: &Counters, given: &Given) -> Option<Self> {
+    pub(crate) fn of(counters: &Counters, given: &LoadOverrides) -> Option<Self> {
         let due = counters.get(Counter::StartsDue);
         let missed = counters.get(Counter::StartsMissed);
         let asks = given.groups.iter().filter_map(|(_, ask)| ask.as_ref()).chain([&given.all]);

@@ -2,8 +2,8 @@
 //!
 //! A part that finishes something (an answer, a failure, the work of another thread) pushes a completion and returns;
 //! it steps no user. Only the core's loop takes completions and gives users their turns. So no part is called from
-//! within its own work, and there is no recursion: a sample that fails at once a million times is a million turns of
-//! the loop.
+//! within its own work, and there is no recursion: a sample that fails at once a million times is a million iterations
+//! of the loop.
 
 use std::collections::VecDeque;
 
@@ -30,14 +30,14 @@ pub(crate) enum Done {
     /// The exchange has a TCP connection and needs the TLS settings before the handshake.
     Unsecured(Ticket),
     /// An event on a user's held connection.
-    Held(UserId, Heard),
+    Held(UserId, HeldEvent),
     /// A user that waits for nothing and can run.
     User(UserId),
 }
 
 /// An event on a held connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum HeldEvent {
     /// The connection is open.
     Opened,
     /// All output has been passed to the kernel.
@@ -92,7 +92,7 @@ impl Completions {
         self.exchanges.pop_front()
     }
 
-    /// Returns the current lengths of both queues, for [`Completions::put_off`].
+    /// Returns the current lengths of both queues, for [`Completions::move_to_end`].
     #[inline]
     pub(crate) fn mark(&self) -> (usize, usize) {
         (self.exchanges.len(), self.now.0.len())
@@ -100,7 +100,7 @@ impl Completions {
 
     /// Moves all completions that were added after the mark to the end of the ready queue.
     #[inline]
-    pub(crate) fn put_off(&mut self, (exchanges, others): (usize, usize)) {
+    pub(crate) fn move_to_end(&mut self, (exchanges, others): (usize, usize)) {
         if self.exchanges.len() > exchanges {
             self.later.0.extend(self.exchanges.drain(exchanges..).map(Done::Exchange));
         }

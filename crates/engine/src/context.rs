@@ -1,8 +1,8 @@
-//! The parts of a core that every room above uses, whatever the protocol: users with their timers and connections, the
-//! current result, the measurements, and the queue of completions.
+//! The parts of a core that every module above uses, whatever the protocol: users with their timers and connections,
+//! the current result, the measurements, and the queue of completions.
 //!
-//! A room gets the context as an argument beside its own state, so that it can reach no other room. State that only one
-//! room needs does not belong in the context.
+//! A module gets the context as an argument beside its own state, so that it can reach no other module. State that only
+//! one module needs does not belong in the context.
 
 pub(crate) mod cookies;
 pub(crate) mod done;
@@ -16,7 +16,7 @@ mod tls;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use plan::env::{Env, Scratch, Who};
+use plan::env::{Env, Scratch, UserIdentity};
 use plan::plan::{Controller, ControllerId, Plan, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use stats::Recorder;
@@ -31,9 +31,9 @@ use crate::shared::RunShared;
 use crate::time::clock::{Clock, Nanos};
 use crate::users::controllers::ControllerState;
 use crate::users::timers::Timers;
-use crate::users::{Given, Users};
+use crate::users::{SamplerChange, Users};
 
-/// The parts of a core that every room uses.
+/// The parts of a core that every module uses.
 #[allow(clippy::vec_box)] // Boxes move between the pool and their owners without copying.
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p Plan,
@@ -113,7 +113,7 @@ impl<'p> Context<'p> {
         self.observed[id.0 as usize]
     }
 
-    fn given(&self, index: UserId) -> Option<&Given> {
+    fn given(&self, index: UserId) -> Option<&SamplerChange> {
         if self.plan.java_backed.is_empty() {
             return None;
         }
@@ -163,7 +163,7 @@ impl<'p> Context<'p> {
         Env {
             names: &self.plan.names,
             vars: &mut user.vars,
-            who: Who {
+            who: UserIdentity {
                 plan_file: &self.plan.file,
                 prefix: &settings.prefix,
                 group: &settings.name,

@@ -28,7 +28,7 @@ use crate::completions::{Completions, Done, Sampled};
 use crate::context::tags::Tags;
 use crate::context::{Context, Stop};
 use crate::core::turns::Turn;
-use crate::flow::barriers::let_go;
+use crate::flow::barriers::release_waiter;
 use crate::flow::owner::owner_of;
 use crate::flow::schedule::Start;
 use crate::flow::{Classes, Flow};
@@ -66,7 +66,7 @@ pub(crate) const STALL: Nanos = 200 * MS;
 /// The clock is read once in this number of operations of a turn.
 const UNTIMED: u32 = 64;
 
-/// A core: the shared context, and one part for each room with its own state.
+/// A core: the shared context, and one part for each module with its own state.
 pub(crate) struct Core<'p> {
     pub(crate) cx: Context<'p>,
     pub(crate) flow: Flow,
@@ -149,7 +149,7 @@ impl<'p> Core<'p> {
                 reports,
                 queue: Completions::default(),
                 stop: Stop::default(),
-                observed: observed(plan, sinks.tells_results() || jobs.observe()),
+                observed: observed(plan, sinks.reports_results() || jobs.observe()),
                 clock,
             },
             flow: Flow::new(plan, classes),
@@ -188,7 +188,7 @@ impl<'p> Core<'p> {
             if now >= self.cx.timers.next_second {
                 self.tick(now);
             }
-            self.jobs.tell_properties(&mut self.cx);
+            self.jobs.sync_properties(&mut self.cx);
             self.carry_out_done();
             let timeout = self.timeout(now);
             match &run.steps {
@@ -305,7 +305,7 @@ impl<'p> Core<'p> {
             self.carry_out_done();
         }
         self.sessions.held.due = beats;
-        self.go_on_slowly(now);
+        self.resume_paced_lines(now);
         self.samples.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
@@ -315,10 +315,10 @@ impl<'p> Core<'p> {
     }
 
     /// Resumes the speed-limited connections that are due.
-    fn go_on_slowly(&mut self, now: Nanos) {
+    fn resume_paced_lines(&mut self, now: Nanos) {
         while let Some(token) = self.sessions.slow.as_mut().and_then(|slow| slow.take_due(now)) {
             let (sessions, mut around) = self.sessions();
-            sessions.go_on(&mut around, token);
+            sessions.resume_line(&mut around, token);
             self.carry_out_done();
         }
     }
@@ -358,7 +358,7 @@ impl<'p> Core<'p> {
             Wait::Pause(sampler) => self.after_action(index, sampler),
             Wait::Branches(sampler) => {
                 user.wait = Wait::Branches(sampler);
-                if !self.go_on_with_branches(index) {
+                if !self.check_branches(index) {
                     return;
                 }
             }
@@ -378,7 +378,7 @@ impl<'p> Core<'p> {
     }
 
     /// Queues a user behind those that are ready.
-    pub(crate) fn put_in_line(&mut self, index: UserId) {
+    pub(crate) fn queue_user(&mut self, index: UserId) {
         self.cx.queue.later.push_user(index);
     }
 
@@ -432,7 +432,7 @@ impl<'p> Core<'p> {
             Done::Unsecured(ticket) => self.secure(ticket),
             Done::Held(user, heard) => {
                 let (websocket, mut on) = self.websocket();
-                websocket.on_heard(&mut on, user, heard);
+                websocket.on_held_event(&mut on, user, heard);
             }
             Done::User(index) => self.resume(index),
         }
@@ -465,7 +465,7 @@ impl<'p> Core<'p> {
         let before = self.cx.queue.mark();
         let over = self.run_user(index);
         // Completions of this turn are handled after other users had their turn.
-        self.cx.queue.put_off(before);
+        self.cx.queue.move_to_end(before);
         if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
@@ -521,7 +521,7 @@ impl<'p> Core<'p> {
                 }
                 Message::Resolved { user, route, host, found } => {
                     let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
-                    self.cx.net.tell_addresses(route, &mut self.cx.recorder);
+                    self.cx.net.record_addresses(route, &mut self.cx.recorder);
                     match self.cx.users[user].wait {
                         Wait::WebSocket(_) => {
                             let (held, around) = (&mut self.sessions.held, &mut self.cx.around());
@@ -542,8 +542,8 @@ impl<'p> Core<'p> {
                     dns_cache::on_named(&mut self.cx, &mut self.sessions, user, route, found);
                 }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
-                Message::Ask(ask) => self.flow.answer(&mut self.cx, ask),
-                Message::LetGo(waiter) => let_go(&mut self.cx, waiter),
+                Message::OwnerRequest(ask) => self.flow.answer(&mut self.cx, ask),
+                Message::LetGo(waiter) => release_waiter(&mut self.cx, waiter),
                 Message::Arrival(group, waiter, at) => self.on_arrival(group, waiter, at),
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Users { group, users, change } => self.set_level(group, users, change),

@@ -48,7 +48,7 @@ pub(crate) struct Waiter {
 
 /// The user for whom Java runs a job, as the reply names it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Addressee {
+pub(crate) struct JobUser {
     pub(crate) index: UserId,
     pub(crate) ticket: u64,
 }

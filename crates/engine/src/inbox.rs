@@ -18,7 +18,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use plan::plan::{BarrierId, GroupId};
 use stats::Snapshot;
 
-use crate::ids::{Addressee, RouteId, UserId, Waiter};
+use crate::ids::{JobUser, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 
 /// Maximum time until a core reads messages that were queued without waking it.
@@ -116,7 +116,7 @@ impl Inbox {
 
 /// A request to the core that owns a barrier, a lock or a group of arrivals.
 #[derive(Debug)]
-pub(crate) enum Ask {
+pub(crate) enum OwnerRequest {
     /// A user waits at a barrier that opens when `size` users wait.
     Arrive { barrier: BarrierId, size: u32, waiter: Waiter },
     /// A user gives up waiting; then the barrier opens for all users there, as in JMeter.
@@ -167,14 +167,14 @@ pub(crate) enum Message {
     },
     /// The reply of a finished job, or the reason why it failed.
     Job {
-        to: Addressee,
+        to: JobUser,
         reply: Result<Vec<u8>, String>,
         /// The time at which the job was done.
         done: Instant,
     },
     Recycle(Box<Snapshot>),
     /// A request to this core as the owner of a barrier, a lock or arrivals.
-    Ask(Ask),
+    OwnerRequest(OwnerRequest),
     /// Releases a waiting user of this core.
     LetGo(Waiter),
     /// Starts an iteration of a group at a time: with a user of this core that is free, or with a new one.

@@ -5,13 +5,13 @@
 //! user's state for jobs is a part of its `extra` and is created at its first job. A plan without Java-backed elements
 //! pays for none of this.
 //!
-//! Jobs get the context of their core and reach no other room. The next step of a user whose job is done is returned as
-//! a value ([`Next`]), on which the core acts. Facts about the run reach jobs as [`session::RunFacts`].
+//! Jobs get the context of their core and reach no other module. The next step of a user whose job is done is returned
+//! as a value ([`Next`]), on which the core acts. Facts about the run reach jobs as [`session::RunFacts`].
 //!
 //! | module | holds |
 //! |---|---|
 //! | `message` | numbers and records of messages, generated from `crates/messages/messages.txt` |
-//! | `writer`, `reader` | numbers, texts and lists in messages |
+//! | `writer`, `reader` | numbers, strings and lists in messages |
 //! | `result`, `cookies`, `request`, `reply` | contents of messages |
 //! | `submit`, `job` | sending a job, and its message |
 //! | `arrive`, `amend`, `apply` | handling a reply; its changes of the result, and all its other changes |
@@ -19,7 +19,7 @@
 //! | `property_sync` | changed properties, for jobs that already run |
 //! | `closing`, `ended` | processors, assertions and listeners of a result; transactions |
 //! | `listeners` | results for listeners in Java, in the plan's order |
-//! | `condition` | texts that controllers need before they can choose a child |
+//! | `condition` | expressions that controllers need before they can choose a child |
 //! | `controller`, `said` | controllers that their own Java class runs; their replies |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | evaluation and messages before the first user and after the last |
@@ -30,6 +30,7 @@ mod arrive;
 mod closing;
 pub(crate) mod condition;
 pub(crate) mod controller;
+pub(crate) mod controller_reply;
 mod cookies;
 mod early;
 mod end;
@@ -43,7 +44,6 @@ mod reader;
 mod reply;
 mod request;
 mod result;
-pub(crate) mod said;
 pub(crate) mod session;
 mod submit;
 mod writer;
@@ -59,18 +59,18 @@ use plan::result::{Request, SampleResult};
 pub(crate) use closing::Closing;
 pub(crate) use condition::forget_texts;
 use controller::Questions;
-pub(crate) use early::Early;
+pub(crate) use early::EarlyEvaluation;
 pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
-use listeners::Untold;
+use listeners::UndeliveredSample;
 pub(crate) use message::{Act, Tell};
 pub(crate) use next::Next;
-use property_sync::News;
+use property_sync::PropertyChanges;
 pub(crate) use reply::Reply;
 pub use reply::read_reply;
-use session::Hearing;
+use session::Subscriptions;
 
-pub(crate) use crate::ids::Addressee;
+pub(crate) use crate::ids::JobUser;
 use crate::offload::Offload;
 use crate::time::clock::Nanos;
 
@@ -81,7 +81,7 @@ pub(crate) enum Then {
     Before(SamplerId, usize),
     /// The user continues with the sampler's timers from an index on; the number is the sum of the delays so far.
     Timers(SamplerId, usize, u64),
-    /// The user continues with the sampler, whose texts are now evaluated.
+    /// The user continues with the sampler, whose expressions are now evaluated.
     Begin(SamplerId),
     /// The user continues with the sample that the Java sampler has returned.
     Sampled(SamplerId),
@@ -95,7 +95,7 @@ pub(crate) enum Then {
     Started,
     /// The user ends, after listeners have received the earlier samples.
     End,
-    /// The user searches for a sampler again; the texts of a controller may be evaluated now.
+    /// The user searches for a sampler again; the expressions of a controller may be evaluated now.
     Pull(Option<ControllerId>),
     /// The user searches for a sampler again, after a Java-backed controller has replied.
     Controller(ControllerId),
@@ -133,7 +133,7 @@ pub(crate) struct Java {
     /// Result of the previous sample, if an element may read it.
     previous: Option<Box<SampleResult>>,
     /// Samples of transactions that have not been delivered to all listeners.
-    untold: std::collections::VecDeque<Untold>,
+    untold: std::collections::VecDeque<UndeliveredSample>,
     /// The sampler that ran before the current one.
     before: Option<SamplerId>,
     /// Highest request of scripts since the end of the last sample.
@@ -142,7 +142,7 @@ pub(crate) struct Java {
     lasting: bool,
     /// True if the user's objects in Java were notified of its start.
     started: bool,
-    /// Controllers whose texts are evaluated for the current search for a sampler.
+    /// Controllers whose expressions are evaluated for the current search for a sampler.
     fresh: Vec<ControllerId>,
     /// Calls and notices to controllers in Java.
     questions: Questions,
@@ -165,21 +165,26 @@ impl Java {
     }
 }
 
-/// State of the Java machine that all cores of a run share.
+/// State of the JVM that all cores of a run share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// The carrier of jobs to Java; `None` if the plan needs no Java.
     pub(crate) offload: Option<Arc<dyn Offload>>,
-    pub(crate) hearing: Hearing,
+    pub(crate) hearing: Subscriptions,
     /// Number in messages for the next user that has its first job.
     next_user: AtomicU64,
-    news: News,
+    news: PropertyChanges,
 }
 
 impl Shared {
-    pub(crate) fn new(offload: Arc<dyn Offload>, hearing: Hearing) -> Self {
+    pub(crate) fn new(offload: Arc<dyn Offload>, hearing: Subscriptions) -> Self {
         // User number 0 stands for the test itself.
-        Self { offload: Some(offload), hearing, next_user: 1.into(), news: News::default() }
+        Self {
+            offload: Some(offload),
+            hearing,
+            next_user: 1.into(),
+            news: PropertyChanges::default(),
+        }
     }
 }
 
@@ -196,7 +201,7 @@ pub(crate) struct Jobs {
     properties: u64,
     /// Last version that this core has synchronized with running jobs.
     looked: u64,
-    /// Names of elements and of texts, for log lines.
+    /// Names of elements and of expressions, for log lines.
     elements: Vec<Arc<str>>,
     texts: Vec<Arc<str>>,
     /// For each sampler: true if Java has an object of it.
@@ -222,7 +227,7 @@ pub(crate) struct Jobs {
 struct InFlight {
     /// The job's work; `None` for a notice, such as that a user has ended.
     act: Option<Act>,
-    /// The texts that the job evaluates.
+    /// The expressions that the job evaluates.
     range: TextRange,
     user: u64,
     what: Arc<str>,

@@ -9,10 +9,10 @@
 //!
 //! Rooms, each above those it may import:
 //!
-//! | room | holds |
+//! | module | holds |
 //! |---|---|
 //! | `run` | everything around cores: starting groups in order, values that are evaluated before the start, threads, Backend Listeners' senders |
-//! | `core` | the loop of a core, and the joints between rooms; a clock that tests step |
+//! | `core` | the loop of a core, and the joints between modules; a clock that tests step |
 //! | `flow` | controllers: the search for the next sampler, kinds of controllers (`flow/kinds`), iterations, conditions, loop control; schedules, barriers, arrivals, parallel branches |
 //! | `sample` | a sample: pre-processors, timers, recording, transactions, interruption, exceptions of functions |
 //! | `http` | HTTP requests and responses, pages, redirects, cookies, caches, credentials; files by their URLs |
@@ -22,7 +22,7 @@
 //! | `process` | programs that a plan runs |
 //! | `java`, `offload` | messages to Java and its replies, and the interface to whatever runs it |
 //! | `net` | connections, sockets, addresses, local ports, TLS, the connect rate, the wording of failures |
-//! | `context` | the parts of a core that every room above uses |
+//! | `context` | the parts of a core that every module above uses |
 //! | `session` | exchanges of protocols that are sessions |
 //! | `completions` | finished work that the loop handles next |
 //! | `shared` | the state of a run that all its cores see |
@@ -65,7 +65,6 @@ pub use reports::line::{Line, LogLevel};
 pub use reports::live::Live;
 pub use results::output::Made;
 pub use results::rows::ResultFile;
-pub use run::asked::Asked;
 pub use run::backend::Backends;
 pub use run::batches::Batches;
 pub use run::error::StartError;
@@ -76,6 +75,7 @@ pub use run::options::{Options, Paced};
 pub use run::phases::{Phase, Phases};
 pub use run::prepare::{close_results, create_results, evaluate, unlike_results};
 pub use run::start::{set_up, start};
+pub use run::total_load::TotalLoad;
 pub use run::{Event, Handle, Run, Users};
 pub use settings::series::{MOST_SERIES, check_series};
 pub use settings::tags::{check_baggage, check_tag};

@@ -65,7 +65,7 @@ pub(crate) struct Net {
     inbox: Inbox,
     /// Time for which a resolved address is used, in nanoseconds.
     address_life: Nanos,
-    /// Number of connections that may still be opened in this turn of the loop.
+    /// Number of connections that may still be opened in this iteration of the loop.
     connects: u32,
     /// Tokens of connections that wait to be opened.
     pub(crate) to_connect: VecDeque<u64>,

@@ -1,4 +1,4 @@
-//! The interface to what cores may not run themselves: scripts and elements in a Java machine.
+//! The interface to what cores may not run themselves: scripts and elements in a JVM.
 //!
 //! A core submits a [`Job`], a message of bytes, and continues with other users. The reply returns through the core's
 //! inbox. Submitting never blocks.
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::ids::Addressee;
+use crate::ids::JobUser;
 use crate::inbox::{Inbox, Message};
 
 /// Runs jobs for cores, on threads of its own.
@@ -32,8 +32,8 @@ pub trait Offload: Send + Sync + Debug {
         None
     }
 
-    /// Returns the heap size of the Java machine and its garbage collections so far; `None` before they are known.
-    /// Called once a second.
+    /// Returns the heap size of the JVM and its garbage collections so far; `None` before they are known. Called once a
+    /// second.
     fn memory(&self) -> Option<crate::message::Memory> {
         None
     }
@@ -71,7 +71,7 @@ pub struct Job {
     pub user: u64,
     /// The name of the running element or text for messages to people.
     pub what: Arc<str>,
-    pub(crate) to: Addressee,
+    pub(crate) to: JobUser,
     pub(crate) reply_to: Inbox,
 }
 
@@ -117,7 +117,7 @@ impl Drop for Unread {
     }
 }
 
-/// Data about a run that Java machines get, besides the plan and the properties.
+/// Data about a run that JVMs get, besides the plan and the properties.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// JMeter's own folder, empty if there is none.
@@ -128,7 +128,7 @@ pub struct Surroundings {
     pub plan: PathBuf,
 }
 
-/// A finding of the Java machine about the plan.
+/// A finding of the JVM about the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// True if the plan cannot run.

@@ -14,7 +14,7 @@ use crate::net::outcome::{Failure, socket_text};
 use crate::net::routes::Route;
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Limit, Trouble};
-use crate::session::line::{LineId, Place};
+use crate::session::line::{ConnectionScope, LineId};
 use crate::time::clock::{MS, Nanos};
 use crate::users::{User, Wait};
 
@@ -77,7 +77,7 @@ fn start_fetch(
     let exchange = &mut sessions.exchanges[ticket];
     let source = plan::http::Source::default();
     exchange.route = cx.net.routes.to(call.secure, &call.host, call.port, &source);
-    exchange.place = Place::Named(at);
+    exchange.place = ConnectionScope::Named(at);
     exchange.terms.most_lines = call.most;
     exchange.start = cx.clock.now();
     exchange.limit = Limit::of_ms(call.timeout_ms);
@@ -95,7 +95,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let bytes = std::mem::take(&mut exchange.answer.bytes);
     let nil = exchange.answer.nil;
     let Call::Redis(mut call) = std::mem::take(&mut exchange.call) else { return true };
-    let Place::Named(at) = exchange.place else { return true };
+    let ConnectionScope::Named(at) = exchange.place else { return true };
     let answer = String::from_utf8_lossy(&bytes).into_owned();
     let (kept, got) = match ending {
         Ending::Complete { .. } if head == kind::ERROR => (true, Err(Some(answer))),
@@ -148,7 +148,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let user = &mut cx.users[index];
     user.extra().parts.or_default::<Fetched>().0.push((at, value));
     user.wait = Wait::Ready;
-    cx.go_on(index);
+    cx.make_ready(index);
     true
 }
 

@@ -31,14 +31,14 @@ pub(crate) enum Report {
     Figures(Box<Figures>),
     Log(Line),
     /// A request of a `Handle` of the run.
-    Told(Told),
+    Command(RunCommand),
     /// A core's thread has ended, with an error if there was one.
     CoreEnded(Option<String>),
 }
 
 /// A request that a handle sends to its run.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum RunCommand {
     Start { groups: Vec<GroupId>, at: Nanos },
     Change(Live),
     Stop,

@@ -23,7 +23,7 @@ pub(crate) struct Sinks {
 
 impl Sinks {
     /// Returns true if results are written, saved or sent anywhere.
-    pub(crate) fn tells_results(&self) -> bool {
+    pub(crate) fn reports_results(&self) -> bool {
         !self.rows.is_idle() || !self.feeds.is_empty()
     }
 }

@@ -3,7 +3,6 @@
 //! The coordinator only passes messages and never reads a core's state. A run may be one of several processes of a
 //! larger run. Then the caller decides when groups start, through a [`Handle`]; such a run is called paced.
 
-pub(crate) mod asked;
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
@@ -17,6 +16,7 @@ pub(crate) mod phases;
 pub(crate) mod prepare;
 pub(crate) mod sender;
 pub(crate) mod start;
+pub(crate) mod total_load;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
 use crate::reports::live::Live;
-use crate::reports::{Report, Told};
+use crate::reports::{Report, RunCommand};
 use crate::results::backlog::Backlog;
 use crate::results::feed::Relay;
 use crate::run::batches::Batches;
@@ -197,7 +197,7 @@ impl Run {
                 self.halt(now);
                 self.batches.is_none().then_some(Event::StopAsked { now })
             }
-            Report::Told(told) => self.obey(told).then_some(Event::BatchDone),
+            Report::Command(told) => self.apply_command(told).then_some(Event::BatchDone),
             Report::CoreEnded(error) => {
                 self.ends += 1;
                 let error = error?;
@@ -259,7 +259,7 @@ impl Run {
         }
     }
 
-    /// Returns the resource usage of this process, including its Java machine and its writer of rows.
+    /// Returns the resource usage of this process, including its JVM and its writer of rows.
     pub fn usage(&self) -> Usage {
         let memory = self.java.offload.as_ref().and_then(|offload| offload.memory());
         Usage {
@@ -369,25 +369,25 @@ impl Run {
     }
 
     /// Carries out a request of a [`Handle`]. Returns true if this already completes a batch of groups.
-    fn obey(&mut self, told: Told) -> bool {
+    fn apply_command(&mut self, told: RunCommand) -> bool {
         match told {
-            Told::Start { groups, at } => {
+            RunCommand::Start { groups, at } => {
                 self.start_groups(&groups, at);
                 groups.is_empty()
             }
-            Told::Change(live) => {
+            RunCommand::Change(live) => {
                 self.change(live);
                 false
             }
-            Told::Stop => {
+            RunCommand::Stop => {
                 self.halt(false);
                 false
             }
-            Told::StopNow => {
+            RunCommand::StopNow => {
                 self.halt(true);
                 false
             }
-            Told::End => {
+            RunCommand::End => {
                 self.end();
                 false
             }
@@ -470,22 +470,22 @@ pub struct Handle {
 impl Handle {
     /// Starts groups, by their index in the plan, at a time of the run's clock in nanoseconds.
     pub fn start(&self, groups: Vec<GroupId>, at: i64) {
-        self.tell(Told::Start { groups, at });
+        self.send_command(RunCommand::Start { groups, at });
     }
 
     /// Ends users after their current sample, or at once.
     pub fn stop(&self, now: bool) {
-        self.tell(if now { Told::StopNow } else { Told::Stop });
+        self.send_command(if now { RunCommand::StopNow } else { RunCommand::Stop });
     }
 
     /// Changes the load of the run.
     pub fn change(&self, live: Live) {
-        self.tell(Told::Change(live));
+        self.send_command(RunCommand::Change(live));
     }
 
     /// Ends the run: [`Event::Finished`] follows.
     pub fn end(&self) {
-        self.tell(Told::End);
+        self.send_command(RunCommand::End);
     }
 
     /// Sets properties that users of another process have set.
@@ -505,8 +505,8 @@ impl Handle {
         }
     }
 
-    fn tell(&self, told: Told) {
-        let _ = self.told.send(Report::Told(told));
+    fn send_command(&self, told: RunCommand) {
+        let _ = self.told.send(Report::Command(told));
     }
 }
 
@@ -524,7 +524,7 @@ fn hostname() -> String {
 }
 
 /// Forwards log lines of the plan's functions to the run's events.
-fn forward_log(log: Receiver<plan::function::Said>, reports: Sender<Report>) {
+fn forward_log(log: Receiver<plan::function::OutputLine>, reports: Sender<Report>) {
     // The thread ends when the run's shared state, which holds the sender, is dropped.
     let _ = std::thread::Builder::new().name("log".into()).spawn(move || {
         for said in log {

@@ -2,7 +2,7 @@
 //! action that its outcome asks for. Hot.
 //!
 //! Each phase is a method of [`samples::Samples`] or a function. It gets the parts of a core that it works on, and
-//! returns the next [`step::Step`]. If the next step belongs to another room (a protocol, a barrier, the tree of
+//! returns the next [`step::Step`]. If the next step belongs to another module (a protocol, a barrier, the tree of
 //! controllers, a user's end), the core takes it.
 //!
 //! | module | holds |
@@ -10,7 +10,7 @@
 //! | `step` | the next step of a sample |
 //! | `prepare` | pre-processors |
 //! | `delay` | timers |
-//! | `begin` | the sampler's name, texts and time limit, before it begins |
+//! | `begin` | the sampler's name, expressions and time limit, before it begins |
 //! | `instant` | samplers that compute their result within a turn, or sleep |
 //! | `action` | Flow Control Actions |
 //! | `close`, `finish` | a sample's end: processors and assertions; recording and listeners |

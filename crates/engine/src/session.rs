@@ -1,11 +1,11 @@
 //! Exchanges of session protocols: the common code of every protocol on a connection.
 //!
-//! A protocol's room evaluates a call into an [`Exchange`](exchange::Exchange), chooses the kind of connection
-//! ([`Place`](line::Place)), and starts the exchange. From then on this room handles it: it finds or opens the
-//! connection, sends, reads, and watches the time limits. It pushes [`Done::Exchange`](crate::completions::Done) when
-//! the response or a failure has arrived. The protocol's room then builds the result and decides whether the connection
-//! is kept. That room never sees a socket, and this room never sees a result. In the code, a connection of a session is
-//! a *line*.
+//! A protocol's module evaluates a call into an [`Exchange`](exchange::Exchange), chooses the kind of connection
+//! ([`ConnectionScope`](line::ConnectionScope)), and starts the exchange. From then on this module handles it: it finds
+//! or opens the connection, sends, reads, and watches the time limits. It pushes
+//! [`Done::Exchange`](crate::completions::Done) when the response or a failure has arrived. The protocol's module then
+//! builds the result and decides whether the connection is kept. That module never sees a socket, and this module never
+//! sees a result. In the code, a connection of a session is a *line*.
 //!
 //! | module | holds |
 //! |---|---|

@@ -246,8 +246,8 @@ pub(crate) fn base_prefix(get: impl Fn(&str) -> Option<String>) -> String {
     get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".to_owned())
 }
 
-/// Returns true if responses may be saved in any folder (`throng.save.anywhere`).
-pub(crate) fn anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
+/// Returns true if responses may be saved in any folder (`throng.save.may_save_anywhere`).
+pub(crate) fn may_save_anywhere(get: impl Fn(&str) -> Option<String>) -> bool {
     get("throng.save.anywhere").is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 

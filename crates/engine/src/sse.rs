@@ -18,7 +18,7 @@ use crate::net::resolve::literal;
 use crate::net::routes::{Route, Routes};
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Exchange, Limit, Trouble};
-use crate::session::line::Place;
+use crate::session::line::ConnectionScope;
 use crate::time::clock::SECOND;
 
 /// OkHttp's connect timeout, as the plug-in sets it.
@@ -35,7 +35,7 @@ pub(crate) fn begin(
     let exchange = &mut sessions.exchanges[ticket];
     exchange.start = cx.clock.now();
     exchange.answer.most = cx.run.settings.bodies.max_response;
-    if make_up(exchange, &mut cx.net.routes, call) {
+    if build_exchange(exchange, &mut cx.net.routes, call) {
         let trace = cx.tags.begin();
         exchange.terms.trace = cx.tags.put(trace, &mut exchange.request);
         sessions.start(&mut cx.around(), ticket);
@@ -67,7 +67,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
 }
 
 /// Fills in an exchange. Returns false if it is over before anything is sent.
-fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
+fn build_exchange(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
     let sends = match (&call.request, &call.seconds) {
         (Err(words), _) | (Ok(_), Err(words)) => {
             exchange.ending = Ending::thrown(words.clone());
@@ -80,7 +80,7 @@ fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool 
         (Ok(request), Ok(seconds)) => {
             exchange.route =
                 routes.to(request.secure, &request.host, request.port, &Source::default());
-            exchange.place = Place::Fresh;
+            exchange.place = ConnectionScope::Fresh;
             exchange.connect_limit = CONNECT;
             exchange.terms.until = exchange.start.saturating_add(seconds.saturating_mul(SECOND));
             exchange.request.extend_from_slice(&request.bytes);
@@ -121,7 +121,7 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
             ("500".to_owned(), "Error: unexpected end of stream".to_owned(), Outcome::Closed)
         }
         Ending::Bad(trouble) => {
-            let (message, outcome) = came_to(*trouble, routes, exchange.route);
+            let (message, outcome) = failure_result(*trouble, routes, exchange.route);
             ("500".to_owned(), message, outcome)
         }
     };
@@ -132,7 +132,7 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
 }
 
 /// Returns the message and the outcome of a sample whose exchange has no response.
-fn came_to(trouble: Trouble, routes: &Routes, at: RouteId) -> (String, Outcome) {
+fn failure_result(trouble: Trouble, routes: &Routes, at: RouteId) -> (String, Outcome) {
     match trouble {
         Trouble::Thrown(words) => (words, Outcome::Other),
         Trouble::Broken(words) => (format!("Error: {words}"), Outcome::Protocol),

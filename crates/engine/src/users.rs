@@ -58,7 +58,7 @@ pub(crate) enum Wait {
     File(SamplerId),
     /// The end of the branches of a Parallel Controller.
     Branches(SamplerId),
-    /// The reply of a Java machine; `extra` tells where the user continues.
+    /// The reply of a JVM; `extra` tells where the user continues.
     Java,
 }
 
@@ -125,7 +125,7 @@ const _: () = assert!(size_of::<User>() <= 320);
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
     /// The barrier at which the user waits.
-    pub(crate) meeting: Option<Meeting>,
+    pub(crate) meeting: Option<BarrierWait>,
     /// Locks of Critical Sections that the user holds or waits for.
     pub(crate) locks: Vec<Held>,
     /// Set while the user waits for an arrival.
@@ -140,7 +140,7 @@ pub(crate) struct Extra {
     pub(crate) names: Vec<Vec<(String, RouteId)>>,
     /// Number of queries to name servers, per DNS Cache Manager of the plan.
     pub(crate) lookups: Vec<u32>,
-    /// State of this user that belongs to other rooms, with their own types.
+    /// State of this user that belongs to other modules, with their own types.
     pub(crate) parts: Parts,
     /// The user's own TLS configuration with its session cache.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
@@ -153,7 +153,7 @@ pub(crate) struct Extra {
     /// The sampler's name as evaluated at its start, if it is not constant.
     pub(crate) sampler_name: String,
     /// The current sampler as scripts have changed it.
-    pub(crate) given: Given,
+    pub(crate) given: SamplerChange,
     /// Parallel Controllers that start no more branches, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
     /// In a parallel branch: the controller that it runs.
@@ -175,7 +175,7 @@ pub(crate) struct Extra {
 
 /// A sampler as scripts have changed it for the current sample.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct SamplerChange {
     pub(crate) sampler: Option<Arc<SamplerKind>>,
     pub(crate) label: Option<String>,
 }
@@ -212,7 +212,7 @@ pub(crate) struct Redirect {
 
 /// A user at a barrier.
 #[derive(Debug)]
-pub(crate) struct Meeting {
+pub(crate) struct BarrierWait {
     pub(crate) barrier: BarrierId,
     pub(crate) waiter: Waiter,
     /// The timer to continue with, and the summed delay of the timers before it.
@@ -325,7 +325,7 @@ impl Users {
     }
 
     /// Keeps the slot of a branch that has ended, for reuse.
-    pub(crate) fn put_away(&mut self, branch: UserId) {
+    pub(crate) fn free_branch(&mut self, branch: UserId) {
         self.spare.push(branch);
     }
 

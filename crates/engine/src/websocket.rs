@@ -1,17 +1,17 @@
 //! The WebSocket samplers of one core: what they send, and how they handle received frames.
 //!
-//! Their connections are held connections of the room `session`, which opens, reads and keeps them. It reports events
-//! by completions ([`Heard`]). This room evaluates samplers for it, and builds results from the events.
+//! Their connections are held connections of the module `session`, which opens, reads and keeps them. It reports events
+//! by completions ([`HeldEvent`]). This module evaluates samplers for it, and builds results from the events.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `sample` | the samplers, from the evaluated call to the completed sample |
-//! | `result` | the contents of results, and the texts of failures |
+//! | `result` | the contents of results, and the messages of failures |
 //! | `deliver` | frames to the sample that reads, or to the hold |
 //! | `hold` | messages that are counted, matched and timed as they arrive |
 //! | `heartbeat` | settings of heartbeats |
 //! | `exchange` | Zaleski's sampler |
-//! | `close` | connections of ending users, and the texts for their ends |
+//! | `close` | connections of ending users, and the messages for their ends |
 
 #![allow(clippy::vec_box)] // Boxes move between pools and connections without copying.
 
@@ -30,7 +30,7 @@ use plan::websocket::wording::Sizes;
 use stats::ClassId;
 use wire::websocket::session::Heartbeat;
 
-use crate::completions::Heard;
+use crate::completions::HeldEvent;
 use crate::context::Context;
 use crate::ids::{NO_SOCKET, UserId};
 use crate::session::held::open::Failed;
@@ -39,7 +39,7 @@ use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
 use crate::time::timing::TraceId;
 use crate::users::Wait;
-use crate::websocket::exchange::Talking;
+use crate::websocket::exchange::Conversation;
 use crate::websocket::hold::Holding;
 use crate::websocket::sample::Fault;
 
@@ -56,7 +56,7 @@ pub(crate) struct WebSockets {
     /// The URL of each connection, in plans that read it.
     urls: Vec<String>,
     /// The state of connections that Zaleski's sampler uses.
-    talks: Vec<Option<Box<Talking>>>,
+    conversations: Vec<Option<Box<Conversation>>>,
     /// Boxes to be reused with their buffers.
     works: Vec<Box<Work>>,
     /// Settings of heartbeats, evaluated at their first use.
@@ -82,7 +82,7 @@ impl WebSockets {
         Self {
             tasks: Vec::new(),
             urls: Vec::new(),
-            talks: Vec::new(),
+            conversations: Vec::new(),
             works: Vec::new(),
             heartbeats: (0..plan.heartbeats.len()).map(|_| None).collect(),
             shows_urls: plan.samplers.iter().any(shows_url),
@@ -194,29 +194,29 @@ pub(crate) enum Step {
 
 impl WebSockets {
     /// Handles an event on a user's connection.
-    pub(crate) fn on_heard(&mut self, on: &mut On<'_, '_>, index: UserId, heard: Heard) {
-        let push = if heard == Heard::Push { on.held.take_push() } else { None };
+    pub(crate) fn on_held_event(&mut self, on: &mut On<'_, '_>, index: UserId, heard: HeldEvent) {
+        let push = if heard == HeldEvent::Push { on.held.take_push() } else { None };
         let at = on.cx.users[index].socket;
         if at == NO_SOCKET {
             return;
         }
         match heard {
-            Heard::Opened => self.on_opened(on, at),
-            Heard::Sent => {
+            HeldEvent::Opened => self.on_opened(on, at),
+            HeldEvent::Sent => {
                 if matches!(&self.tasks[at as usize], Task::Work(work) if work.step == Step::Sending)
                 {
                     let now = on.cx.clock.now();
                     self.succeed(on, at, None, now);
                 }
             }
-            Heard::Push => {
+            HeldEvent::Push => {
                 let Some(push) = push else { return };
                 let payloads = on.held.lend_payloads();
                 self.on_push(on, at, &push, push.payload(&payloads));
                 on.held.return_payloads(payloads);
             }
-            Heard::Over => self.on_over(on, at),
-            Heard::Stopped => tell_stopped(on.cx),
+            HeldEvent::Over => self.on_over(on, at),
+            HeldEvent::Stopped => log_reading_stopped(on.cx),
         }
     }
 
@@ -236,7 +236,7 @@ impl WebSockets {
             }
         }
         on.held.give_opening(opening);
-        self.talk_opened(at);
+        self.conversation_opened(at);
         self.perform(on, at);
     }
 
@@ -294,12 +294,12 @@ impl WebSockets {
     }
 
     /// Stores the task of a sample that opens a connection.
-    fn settle_in(&mut self, at: u32, task: Task, call: &plan::websocket::Call) {
+    fn store_task(&mut self, at: u32, task: Task, call: &plan::websocket::Call) {
         if self.tasks.len() <= at as usize {
             self.tasks.resize_with(at as usize + 1, Task::default);
         }
         self.tasks[at as usize] = task;
-        if let Some(talk) = self.talks.get_mut(at as usize) {
+        if let Some(talk) = self.conversations.get_mut(at as usize) {
             *talk = None;
         }
         if self.shows_urls {
@@ -324,7 +324,7 @@ impl WebSockets {
 }
 
 /// Logs that reading stopped because an inbox is full.
-fn tell_stopped(cx: &Context<'_>) {
+fn log_reading_stopped(cx: &Context<'_>) {
     let bytes = cx.run.settings.websocket.inbox_bytes;
     cx.log(format!(
         "reading stopped on a WebSocket connection: {bytes} bytes are queued for a user that does not read; the server \

@@ -1,5 +1,5 @@
 //! Jobs of users: which jobs are submitted and when, what their replies change, and what happens to users whose jobs
-//! fail, are cut, or reply too late. The Java machine consists of threads that answer by functions of the tests.
+//! fail, are cut, or reply too late. The JVM consists of threads that answer by functions of the tests.
 
 #[path = "java_backed/asked.rs"]
 mod asked;
@@ -165,7 +165,7 @@ fn is_of_users(line: &engine::Line) -> bool {
         if logger == of_users)
 }
 
-/// Answers every request with its first line, its body and some headers, and adds these texts to `seen`.
+/// Answers every request with its first line, its body and some headers, and adds these strings to `seen`.
 fn serve(seen: Arc<Mutex<Vec<String>>>) -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

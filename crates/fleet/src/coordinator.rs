@@ -451,7 +451,7 @@ impl Fleet {
             return;
         }
         self.open = false;
-        if self.bus.arms() && all(Stage::Ready) && !self.batches.is_through() {
+        if self.bus.arms() && all(Stage::Ready) && !self.batches.is_complete() {
             self.each(Stage::Asked, &ToWorker::Arm);
             return;
         }

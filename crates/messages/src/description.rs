@@ -26,7 +26,7 @@ pub struct Numbers {
     pub attributes: Vec<String>,
     pub meaning: String,
     pub entries: Vec<Named>,
-    /// Error text for a message with any other number.
+    /// Error message for a message with any other number.
     pub otherwise: Option<String>,
 }
 

@@ -184,7 +184,7 @@ impl Assertion {
         if let Some(why) = gave_up {
             // The outcome of the check is unknown.
             entry.failure = false;
-            entry.go_wrong(&why.to_string());
+            entry.fail_with_error(&why.to_string());
         }
         result.success &= !(entry.failure || entry.error);
         result.put_assertion(entry);

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use jmx::{Diag, Document, ElementId, Included};
 
 pub(crate) use context::Context;
-pub use given::{GivenSampler, given};
+pub use given::{ScriptedSampler, given};
 
 use crate::element::{self, variables_from_csv};
 use crate::java_backed::{Job, Role};
@@ -157,7 +157,7 @@ struct Walk<'a> {
     listeners: HashMap<ElementId, ListenerId>,
     /// Iteration events of elements, for elements that have one.
     events: HashMap<ElementId, OnIteration>,
-    /// Jobs that evaluate texts of these elements in Java.
+    /// Jobs that evaluate expressions of these elements in Java.
     texts: HashMap<ElementId, Job>,
     /// Indexes of throughput timers and cookie managers in the plan's tables.
     places: HashMap<ElementId, u32>,
@@ -353,7 +353,8 @@ impl Walk<'_> {
         self.levels.pop();
     }
 
-    /// Creates a controller; its children are the last entry of `levels`. Texts of the controller begin at `mark`.
+    /// Creates a controller; its children are the last entry of `levels`. Expressions of the controller begin at
+    /// `mark`.
     fn open(
         &mut self,
         id: ElementId,
@@ -446,7 +447,7 @@ impl Walk<'_> {
         let mark = self.ctx.mark();
         let event = element::on_iteration(&mut self.ctx, id, &mut self.plan)?;
         self.events.insert(id, event);
-        // Only User Parameters can wait for Java during an iteration; Java evaluates the texts of other elements
+        // Only User Parameters can wait for Java during an iteration; Java evaluates the expressions of other elements
         // when the run starts.
         if matches!(event, OnIteration::UserParameters(_))
             && let Some(texts) = self.ctx.evaluate(mark)
@@ -482,7 +483,7 @@ impl Walk<'_> {
         self.put(id, around, kind, &scope, on_failure, mark);
     }
 
-    /// Adds a sampler with the elements in its scope to a controller. Texts of the sampler begin at `mark`.
+    /// Adds a sampler with the elements in its scope to a controller. Expressions of the sampler begin at `mark`.
     fn put(
         &mut self,
         id: ElementId,
@@ -576,7 +577,7 @@ impl Walk<'_> {
         on_failure
     }
 
-    /// Compiles a timer, preceded by a job that evaluates its texts in Java if needed.
+    /// Compiles a timer, preceded by a job that evaluates its expressions in Java if needed.
     fn timer(&mut self, id: ElementId) -> Vec<element::Timer> {
         let at = self.places.get(&id).copied().unwrap_or(self.plan.throughput_timers);
         let mark = self.ctx.mark();
@@ -593,7 +594,7 @@ impl Walk<'_> {
         texts.into_iter().chain([timer]).collect()
     }
 
-    /// Returns the work of an element before a sampler, preceded by a job that evaluates its texts in Java if
+    /// Returns the work of an element before a sampler, preceded by a job that evaluates its expressions in Java if
     /// needed.
     fn before(&mut self, id: ElementId) -> Vec<Before> {
         let Some(event) = self.event(id) else {

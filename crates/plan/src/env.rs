@@ -19,7 +19,7 @@ pub struct Env<'a> {
     /// Variables of the user.
     pub vars: &'a mut Vars,
     /// Identity of the user.
-    pub who: Who<'a>,
+    pub who: UserIdentity<'a>,
     /// State that functions keep for this user (per-user counters, file positions).
     pub memory: &'a mut Memory,
     /// State that elements keep for this user (its counters, its positions in CSV files, its column of User
@@ -107,7 +107,7 @@ impl Variables for Env<'_> {
 
 /// Identity of a user as JMeter's thread context describes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Who<'a> {
+pub struct UserIdentity<'a> {
     /// Name of the test plan file (`__TestPlanName`).
     pub plan_file: &'a str,
     /// Prefix of user names: the host, if several hosts run the whole plan each.
@@ -126,7 +126,7 @@ pub struct Who<'a> {
     pub sampler: &'a str,
 }
 
-impl Who<'_> {
+impl UserIdentity<'_> {
     /// Appends the thread name, `<prefix><group> <group number>-<user number>`.
     pub fn thread_name(&self, out: &mut String) {
         use std::fmt::Write;

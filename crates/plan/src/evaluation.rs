@@ -34,14 +34,14 @@ fn report(what: &str, why: GaveUp, env: &Env<'_>) {
         "" => format!("{what} of group {}", env.who.group),
         sampler => format!("{what} of {sampler}"),
     };
-    if let Some(times) = worth_saying(&of) {
+    if let Some(times) = count_if_due(&of) {
         let times = if times > 1 { format!(", {times} times so far") } else { String::new() };
         env.shared.log(Level::Warn, format!("{of}: {why}{times}"));
     }
 }
 
 /// Returns the count of messages about `what` on this thread if it is 1, 10, 100, …; otherwise `None`.
-fn worth_saying(what: &str) -> Option<u64> {
+fn count_if_due(what: &str) -> Option<u64> {
     SAID.with_borrow_mut(|said| {
         // Names built from data must not fill the memory.
         if said.len() >= 1000 {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_said_often_is_said_seldom() {
-        let said: Vec<u64> = (0..1000).filter_map(|_| worth_saying("a")).collect();
+        let said: Vec<u64> = (0..1000).filter_map(|_| count_if_due("a")).collect();
         assert_eq!(said, [1, 10, 100, 1000]);
     }
 }

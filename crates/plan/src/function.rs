@@ -41,7 +41,7 @@ pub use catalogue::{Entry, Level as SupportLevel, catalogue};
 pub(crate) use draw::write_uuid;
 pub use lang::log::Level;
 pub use memory::Memory;
-pub use shared::{Said, Shared, UNLISTED};
+pub use shared::{OutputLine, Shared, UNLISTED};
 pub(crate) use table::find;
 
 use std::fmt::Write;

@@ -23,11 +23,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use change::Session;
-pub(crate) use change::{Change, Changed, Noted, fields, session};
+pub(crate) use change::{Change, Changed, SessionId, fields, session};
 pub(crate) use compile::{compile, headers, is_defaults, review};
 pub use destination::{Destination, Target};
 pub(crate) use file::{Contents, file_content};
-pub use given::{Given, GivenArgument, GivenFile};
+pub use given::{ScriptedArgument, ScriptedFile, ScriptedRequest};
 pub use header::lines as header_lines;
 pub(crate) use link::Page;
 pub use redirect::{client_location, is_uri, java_location, location, method_after_redirect};
@@ -200,7 +200,7 @@ pub struct Request {
     /// Parameters that pre-processors changed.
     changed: Changed,
     /// Proxy of the plan for this request; used if both name and port are set.
-    pub proxy: Via,
+    pub proxy: RequestProxy,
     /// Position in `headers` of the default `User-Agent` line, which is sent if the plan has none.
     pub agent_at: usize,
     /// Buffer for escaping.
@@ -209,7 +209,7 @@ pub struct Request {
 
 /// Proxy for one request.
 #[derive(Debug, Default)]
-pub struct Via {
+pub struct RequestProxy {
     /// Host name of the proxy.
     pub host: String,
     /// Port of the proxy.

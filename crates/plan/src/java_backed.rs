@@ -1,8 +1,8 @@
-//! The part of a plan that only Java can run: elements run by their own Java classes, and texts with functions that
-//! run scripts.
+//! The part of a plan that only Java can run: elements run by their own Java classes, and expressions with functions
+//! that run scripts.
 //!
-//! Both have indexes in this module and are referred to by [`Job`]s in the plan. The engine passes a job to a Java
-//! machine while the user waits. A plan without Java-backed parts needs no Java machine ([`JavaBacked::is_empty`]).
+//! Both have indexes in this module and are referred to by [`Job`]s in the plan. The engine passes a job to a JVM while
+//! the user waits. A plan without Java-backed parts needs no JVM ([`JavaBacked::is_empty`]).
 
 pub(crate) mod reads;
 
@@ -15,31 +15,31 @@ use crate::plan::{GroupId, SamplerId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JavaBackedId(pub u32);
 
-/// Index of a text in [`JavaBacked::texts`].
+/// Index of an expression in [`JavaBacked::texts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub u32);
 
-/// A range of consecutive texts in [`JavaBacked::texts`].
+/// A range of consecutive expressions in [`JavaBacked::texts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextRange {
     /// Index of the first text.
     pub first: u32,
-    /// Number of texts in the range.
+    /// Number of expressions in the range.
     pub count: u32,
 }
 
 impl TextRange {
-    /// True if the range has no texts.
+    /// True if the range has no expressions.
     pub fn is_empty(self) -> bool {
         self.count == 0
     }
 }
 
-/// Marks a text as the JavaScript condition of an If Controller. The marker, the controller's name, the marker and
-/// the condition follow each other.
+/// Marks an expression as the JavaScript condition of an If Controller. The marker, the controller's name, the marker
+/// and the condition follow each other.
 pub(crate) const CONDITION: char = '\u{1}';
 
-/// Returns the part of a text for Java that users know from their plan.
+/// Returns the part of an expression for Java that users know from their plan.
 pub fn shown(text: &str) -> &str {
     text.rsplit(CONDITION).next().unwrap_or(text)
 }
@@ -48,12 +48,12 @@ pub fn shown(text: &str) -> &str {
 pub const WITHOUT_OBJECT: &str = ": the element runs without it, but scripts get no sampler object, and their changes \
     to it have no effect";
 
-/// Work of a Java machine for a user.
+/// Work of a JVM for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
     /// Runs the code of an element.
     Run(JavaBackedId),
-    /// Evaluates texts that the following element reads.
+    /// Evaluates expressions that the following element reads.
     Evaluate(TextRange),
 }
 
@@ -142,16 +142,16 @@ pub struct JavaBacked {
     pub owners: Vec<Owner>,
     /// Settings for compiling samplers that scripts have changed; `None` if Java knows no natively run sampler.
     pub settings: Option<Arc<Settings>>,
-    /// Texts with functions that run scripts, as in the file: `${__groovy(…)}`.
+    /// Expressions with functions that run scripts, as in the file: `${__groovy(…)}`.
     pub texts: Vec<Box<str>>,
-    /// Range of texts for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
+    /// Range of expressions for each block of [`Plan::variables`](crate::plan::Plan::variables), evaluated before the
     /// block.
     pub variables: Vec<TextRange>,
     /// True if the first of these blocks belongs to the Test Plan element, so that it is evaluated before any
     /// variable is set.
     pub begins_blank: bool,
-    /// Texts that are evaluated once, after the variables and before any user starts: in settings of thread groups,
-    /// in file names, and in elements that users share. Their values apply to the whole run
+    /// Expressions that are evaluated once, after the variables and before any user starts: in settings of thread
+    /// groups, in file names, and in elements that users share. Their values apply to the whole run
     /// ([`RunState::set_java`](crate::state::RunState::set_java)).
     pub at_start: Vec<TextId>,
     /// Config elements that are notified of iterations if their classes are listeners for iterations.
@@ -170,7 +170,7 @@ pub struct JavaBacked {
 }
 
 impl JavaBacked {
-    /// True if the plan needs no Java machine.
+    /// True if the plan needs no JVM.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.texts.is_empty()
     }
@@ -187,19 +187,19 @@ impl JavaBacked {
     }
 }
 
-/// Latest values of a user's texts that Java evaluated.
+/// Latest values of a user's expressions that Java evaluated.
 #[derive(Debug, Default)]
 pub struct Values {
     values: Vec<(TextId, String)>,
 }
 
 impl Values {
-    /// Returns the latest value of a text.
+    /// Returns the latest value of an expression.
     pub fn get(&self, id: TextId) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
     }
 
-    /// Sets the latest value of a text.
+    /// Sets the latest value of an expression.
     pub fn set(&mut self, id: TextId, value: String) {
         match self.values.iter_mut().find(|(known, _)| *known == id) {
             Some((_, old)) => *old = value,

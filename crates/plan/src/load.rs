@@ -6,11 +6,11 @@ use std::time::Duration;
 
 /// Load settings for a run that override the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct LoadOverrides {
     /// Settings for all main groups together. Numbers are divided among the groups without settings of their own.
-    pub all: Ask,
+    pub all: LoadSettings,
     /// Settings for single groups, by group name; `None` excludes a group from the run.
-    pub groups: Vec<(String, Option<Ask>)>,
+    pub groups: Vec<(String, Option<LoadSettings>)>,
     /// Group names, each with the file and line of the group's load settings. An empty name stands for all groups.
     /// Load settings from the command line have no entry.
     pub places: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub struct Given {
 
 /// Load settings of one group or of all groups; `None` keeps the plan's value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ask {
+pub struct LoadSettings {
     pub users: Option<u32>,
     /// Iterations started per second, independent of how fast responses arrive.
     pub rate: Option<f64>,
@@ -38,7 +38,7 @@ pub struct Ask {
 /// Maximum number of concurrent users for a rate without its own `max_users`.
 pub const MAX_USERS: u32 = 10_000;
 
-impl Given {
+impl LoadOverrides {
     /// True if nothing overrides the plan.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.groups.is_empty()
@@ -61,7 +61,7 @@ impl Given {
     }
 }
 
-impl Ask {
+impl LoadSettings {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -236,16 +236,24 @@ mod tests {
 
     #[test]
     fn contradictions_are_refused() {
-        let ask = Ask { users: Some(1), rate: Some(1.0), ..Ask::default() };
+        let ask = LoadSettings { users: Some(1), rate: Some(1.0), ..LoadSettings::default() };
         assert!(ask.check().unwrap_err().contains("give one of them"));
-        let ask = Ask { steps: Some(2), ..Ask::default() };
+        let ask = LoadSettings { steps: Some(2), ..LoadSettings::default() };
         assert!(ask.check().unwrap_err().contains("give its length"));
         let second = Some(Duration::from_secs(1));
-        let ask = Ask { hold: second, duration: second, ..Ask::default() };
+        let ask = LoadSettings { hold: second, duration: second, ..LoadSettings::default() };
         assert!(ask.check().is_err());
-        let ask = Ask { ramp: second, duration: Some(Duration::ZERO), ..Ask::default() };
+        let ask = LoadSettings {
+            ramp: second,
+            duration: Some(Duration::ZERO),
+            ..LoadSettings::default()
+        };
         assert!(ask.check().is_err());
-        assert!(Ask { max_users: Some(1), ..Ask::default() }.check().is_err());
-        assert!(Ask { rate: Some(1.0), max_users: Some(1), ..Ask::default() }.check().is_ok());
+        assert!(LoadSettings { max_users: Some(1), ..LoadSettings::default() }.check().is_err());
+        assert!(
+            LoadSettings { rate: Some(1.0), max_users: Some(1), ..LoadSettings::default() }
+                .check()
+                .is_ok()
+        );
     }
 }

@@ -144,7 +144,7 @@ impl AssertionResult {
     }
 
     /// Marks the assertion as not evaluated because of an error.
-    pub fn go_wrong(&mut self, message: &str) {
+    pub fn fail_with_error(&mut self, message: &str) {
         (self.failure, self.error) = (false, true);
         self.say(message);
     }
@@ -153,7 +153,7 @@ impl AssertionResult {
     pub fn throw(&mut self, exception: &str) {
         self.name.clear();
         self.name.push_str("Assertion failed! See log file.");
-        self.go_wrong(exception);
+        self.fail_with_error(exception);
     }
 
     /// Sets the message of the assertion.

@@ -1,5 +1,5 @@
-//! Scripts of a plan that run without a Java machine: the elements with scripts, and a user's [`Env`] as the
-//! scripts' environment.
+//! Scripts of a plan that run without a JVM: the elements with scripts, and a user's [`Env`] as the scripts'
+//! environment.
 //!
 //! The languages themselves are in the crate `script`, which knows nothing about plans.
 
@@ -12,7 +12,7 @@ mod world;
 pub use scripted::Scripted;
 pub(crate) use scripted::{SWITCH, puts_objects, scripted};
 
-pub(crate) use ::script::{Language, NotSimple, Place, Role};
+pub(crate) use ::script::{Language, NotSimple, Role, ScriptKind};
 
 use crate::env::Env;
 use crate::plan::Needs;
@@ -24,14 +24,14 @@ use ::script::Outcome;
 #[derive(Debug)]
 pub(crate) struct Script {
     code: ::script::Script,
-    place: Place,
+    place: ScriptKind,
     /// Parts of the sample result that the script reads.
     pub(crate) needs: Needs,
 }
 
 /// Context of one execution of a script: its element and the sample.
 #[derive(Debug)]
-pub(crate) struct Stage<'a> {
+pub(crate) struct ScriptContext<'a> {
     /// Result that the script processes or, for a sampler, fills.
     pub(crate) result: Option<&'a mut SampleResult>,
     /// Result of the assertion, if the script is an assertion.
@@ -45,7 +45,7 @@ pub(crate) struct Stage<'a> {
 /// Compiles a script. `source` is the text that the language receives.
 pub(crate) fn compile(
     source: &str,
-    place: Place,
+    place: ScriptKind,
     compiler: &mut TemplateCompiler,
 ) -> Result<Script, NotSimple> {
     let code = ::script::compile(source, place, compiler)?;
@@ -55,13 +55,13 @@ pub(crate) fn compile(
 
 impl Script {
     /// Runs the script. Its effects before an exception persist.
-    fn run(&self, env: &mut Env<'_>, stage: Stage<'_>) -> Result<Outcome, Thrown> {
+    fn run(&self, env: &mut Env<'_>, stage: ScriptContext<'_>) -> Result<Outcome, Thrown> {
         let mut parameters = env.core.take();
         if self.code.reads_parameters() {
             stage.parameters.run(env, &mut parameters)?;
         }
-        let Stage { result, finding, name, .. } = stage;
-        let stage = ::script::Stage { result, finding, name, parameters: &parameters };
+        let ScriptContext { result, finding, name, .. } = stage;
+        let stage = ::script::ScriptContext { result, finding, name, parameters: &parameters };
         let outcome = self.code.run(env, stage);
         env.core.give(parameters);
         outcome

@@ -6,7 +6,7 @@ mod run;
 mod shard;
 mod start;
 
-pub use crate::element::csv_data_set::{DealtFile, Odd};
+pub use crate::element::csv_data_set::{DealtFile, UnsplittableFile};
 pub use memory::Memory;
 pub use run::{RunState, dealt_files};
 pub use shard::{Deal, Shard};

@@ -1,7 +1,7 @@
 //! Templates: strings of the plan with `${…}`, compiled once and evaluated by users.
 //!
 //! The language is JMeter's: `${name}` is a variable, `${__name(a,b)}` a function with templates as parameters. `\`
-//! escapes `$`, `,` and `\`, but only in a text that contains an expression. An undefined variable evaluates to its
+//! escapes `$`, `,` and `\`, but only in a string that contains an expression. An undefined variable evaluates to its
 //! own reference. Known variable names are slots, so that evaluation copies bytes and allocates nothing once the
 //! buffers have grown.
 
@@ -63,7 +63,7 @@ impl Default for Template {
     }
 }
 
-/// Returns a sentence that says why a text could not be parsed; `what` names the text, in one word.
+/// Returns a sentence that says why a string could not be parsed; `what` names the text, in one word.
 pub(crate) fn unreadable(what: &str, text: &str, why: &dyn std::fmt::Display) -> String {
     if text.trim().is_empty() {
         return format!("its {what} is blank: {why}");
@@ -123,7 +123,7 @@ pub struct TemplateCompiler {
     pub(crate) functional: bool,
     /// True if an expression reads the sampler's name.
     pub(crate) asks_for_sampler: bool,
-    /// True if all expressions have been evaluated already, so that texts are literal.
+    /// True if all expressions have been evaluated already, so that strings are literal.
     pub(crate) literal: bool,
     /// Number of function calls that have their own state.
     sites: u32,

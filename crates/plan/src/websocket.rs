@@ -25,8 +25,8 @@ pub use filter::{FilterId, FrameFilter};
 pub use frame::{Frame, FrameKind};
 pub use heartbeat::{Heartbeat, HeartbeatId, HeartbeatSettings};
 pub(crate) use heartbeat::{compile as heartbeat, is_one as is_heartbeat};
-pub use hold::{Heard, Hold, HoldSettings};
-pub use zaleski::{GOODBYE, Talk, Verdict, Zaleski};
+pub use hold::{Hold, HoldMatch, HoldSettings};
+pub use zaleski::{ConnectionState, GOODBYE, Verdict, Zaleski};
 
 use crate::env::Env;
 use crate::http::Header;
@@ -60,9 +60,9 @@ pub enum Act {
     /// Opens a connection, and drops the previous one without a close frame.
     Open,
     /// Sends a frame and reads one of the expected type.
-    RequestResponse(Want),
+    RequestResponse(ExpectedFrame),
     /// Reads one frame.
-    Read(Want),
+    Read(ExpectedFrame),
     /// Sends a frame.
     Write,
     /// Sends an empty ping and reads a pong.
@@ -79,7 +79,7 @@ pub enum Act {
 
 /// Expected type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
+pub enum ExpectedFrame {
     /// A text frame, or a continuation of one.
     Text,
     /// A binary frame, or a continuation of one.
@@ -88,7 +88,7 @@ pub enum Want {
     Any,
 }
 
-impl Want {
+impl ExpectedFrame {
     /// True if the frame has the expected type.
     pub fn admits(self, frame: &Frame<'_>) -> bool {
         match self {

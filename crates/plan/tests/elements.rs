@@ -8,7 +8,7 @@ mod world;
 
 use std::path::PathBuf;
 
-use plan::element::{RedisCall, Take};
+use plan::element::{FetchCommand, RedisCall};
 use plan::event::{Stop, before, iterate};
 use plan::plan::{GroupId, OnIteration};
 use plan::state::Memory;
@@ -485,7 +485,7 @@ fn a_redis_data_set_that_says_nothing_has_the_plug_ins_defaults() {
     let call = redis_call(&mut world);
     assert_eq!((&*call.host, call.port, call.secure), ("localhost", 6379, false));
     assert_eq!((&*call.password, call.database, call.timeout_ms), ("", 0, 2000));
-    assert_eq!((&*call.key, call.take), ("k", Take::Rotate));
+    assert_eq!((&*call.key, call.take), ("k", FetchCommand::Rotate));
     assert_eq!((call.most, call.wait_ms), (8, Some(0)));
 }
 
@@ -499,12 +499,12 @@ fn properties_of_a_redis_data_set_decide_on_command_and_pool() {
         ];
         redis_call(&mut redis(&props)).take
     };
-    assert_eq!(take("0", "true", "false"), Take::Rotate);
-    assert_eq!(take("0", "true", "true"), Take::RepushList);
-    assert_eq!(take("0", "false", "true"), Take::PopList);
-    assert_eq!(take("1", "true", "false"), Take::Draw);
-    assert_eq!(take("1", "true", "true"), Take::ReaddSet);
-    assert_eq!(take("1", "false", "false"), Take::PopSet);
+    assert_eq!(take("0", "true", "false"), FetchCommand::Rotate);
+    assert_eq!(take("0", "true", "true"), FetchCommand::RepushList);
+    assert_eq!(take("0", "false", "true"), FetchCommand::PopList);
+    assert_eq!(take("1", "true", "false"), FetchCommand::Draw);
+    assert_eq!(take("1", "true", "true"), FetchCommand::ReaddSet);
+    assert_eq!(take("1", "false", "false"), FetchCommand::PopSet);
     let pool = |most, wait, blocks| {
         let props = [("maxActive", most), ("maxWait", wait), ("blockWhenExhausted", blocks)];
         let call = redis_call(&mut redis(&props));

@@ -1,4 +1,4 @@
-//! The part of plans that only Java can run: its elements, their order and texts, and the parts of results kept for
+//! The part of plans that only Java can run: its elements, their order and strings, and the parts of results kept for
 //! them.
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
@@ -88,7 +88,7 @@ fn one(plan: &Plan, job: Job) -> &Element {
     }
 }
 
-/// Returns the jobs of a list in order: names of elements, and texts; `-` is a native element.
+/// Returns the jobs of a list in order: names of elements, and strings; `-` is a native element.
 fn told(plan: &Plan, jobs: impl Iterator<Item = Option<Job>>) -> Vec<String> {
     jobs.map(|job| match job {
         None => "-".to_string(),

@@ -6,7 +6,7 @@ mod world;
 
 use plan::plan::SamplerKind;
 use plan::support::Level;
-use plan::websocket::{Act, Call, Heard, HoldSettings, Refusal, WebSocket};
+use plan::websocket::{Act, Call, HoldMatch, HoldSettings, Refusal, WebSocket};
 use world::{World, element, plan_of};
 
 const OPEN: &str = "eu.luminis.jmeter.wssampler.OpenWebSocketSampler";
@@ -142,7 +142,7 @@ fn a_heartbeat_applies_by_scope_to_what_opens() {
 }
 
 /// Passes messages to a hold with these settings; returns the settings and what the hold finds.
-fn hear(props: &[(&str, &str)], messages: &[&[u8]]) -> (HoldSettings, Vec<Heard>) {
+fn check(props: &[(&str, &str)], messages: &[&[u8]]) -> (HoldSettings, Vec<HoldMatch>) {
     let props: Vec<_> = props
         .iter()
         .map(|(name, value)| (format!("throng.websocket.hold.{name}"), *value))
@@ -153,13 +153,13 @@ fn hear(props: &[(&str, &str)], messages: &[&[u8]]) -> (HoldSettings, Vec<Heard>
         let SamplerKind::WebSocket(socket) = &plan.samplers[0].kind else { panic!("no hold") };
         let Act::Hold(hold) = &socket.act else { panic!("no hold") };
         let settings = hold.settings(env).expect("sound settings");
-        (settings, messages.iter().map(|message| hold.hear(message, &settings, env)).collect())
+        (settings, messages.iter().map(|message| hold.check(message, &settings, env)).collect())
     })
 }
 
 #[test]
 fn a_hold_counts_what_matches_and_reads_its_time() {
-    let (settings, heard) = hear(
+    let (settings, heard) = check(
         &[
             ("match", "chat"),
             ("time", r#""sent":([\d.]+)"#),
@@ -172,12 +172,12 @@ fn a_hold_counts_what_matches_and_reads_its_time() {
         (settings.duration_ms, settings.least_messages, settings.until_messages),
         (1500, 3, 7)
     );
-    let some = |sent_ns| Heard { counts: true, sent_ns };
-    let none = Heard::default();
+    let some = |sent_ns| HoldMatch { counts: true, sent_ns };
+    let none = HoldMatch::default();
     assert_eq!(heard, [some(Some(1_700_000_000_123_500_000)), some(None), none, none]);
-    let (_, heard) = hear(&[("time", r"(\d+)"), ("time_unit", "us")], &[b"at 12", b"none"]);
+    let (_, heard) = check(&[("time", r"(\d+)"), ("time_unit", "us")], &[b"at 12", b"none"]);
     assert_eq!(heard, [some(Some(12_000)), some(None)]);
-    let (_, heard) = hear(&[("least_messages", "1")], &[b"\xff"]);
+    let (_, heard) = check(&[("least_messages", "1")], &[b"\xff"]);
     assert_eq!(heard, [some(None)], "without patterns everything counts");
 }
 

@@ -6,80 +6,80 @@ use lang::log::Level;
 
 use super::run::Frame;
 use super::value::Value;
-use super::world::Deed;
+use super::world::Operation;
 use super::{Language, string};
 use crate::{Finding, Request, Sample, Thrown, World};
 
-pub(super) fn act<'s, W: World>(
+pub(super) fn perform<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
-    deed: Deed,
+    operation: Operation,
     one: &Value<'s>,
     two: &Value<'s>,
 ) -> Result<Value<'s>, Thrown> {
     let name = one.text().unwrap_or_default();
-    match deed {
-        Deed::Get => Ok(variable(frame, name)),
-        Deed::Put => Ok(set_variable(frame, name, two.text())),
-        Deed::Remove => {
+    match operation {
+        Operation::Get => Ok(variable(frame, name)),
+        Operation::Put => Ok(set_variable(frame, name, two.text())),
+        Operation::Remove => {
             let old = variable(frame, name);
             frame.world.remove_variable(name);
             Ok(old)
         }
-        Deed::Property
-        | Deed::PropertyOr
-        | Deed::TrimmedPropertyOr
-        | Deed::HasProperty
-        | Deed::SetProperty => of_properties(frame, deed, one, two),
-        Deed::Log(level) => {
+        Operation::Property
+        | Operation::PropertyOr
+        | Operation::TrimmedPropertyOr
+        | Operation::HasProperty
+        | Operation::SetProperty => of_properties(frame, operation, one, two),
+        Operation::Log(level) => {
             log(frame, level, one.text().unwrap_or("null"));
             Ok(Value::Null)
         }
-        Deed::PrintLine => {
+        Operation::PrintLine => {
             print_line(frame, one);
             Ok(Value::Null)
         }
-        Deed::UserNumber => Ok(Value::Int(frame.world.user_number() as i32)),
-        Deed::Iteration => Ok(Value::Int(frame.world.iteration() as i32)),
-        Deed::UserName => Ok(told(frame, |world, out| world.thread_name(out))),
-        Deed::GroupName => Ok(told(frame, |world, out| out.push_str(world.group()))),
-        Deed::SamplerName => Ok(told(frame, |world, out| out.push_str(world.sampler()))),
-        Deed::BaseDir => Ok(told(frame, |world, out| world.base_dir(out))),
-        Deed::Now => Ok(Value::Long(frame.world.now_ms())),
-        Deed::NewId => Ok(told(frame, W::new_id)),
-        Deed::ParseInt => number(one, string::int).map(Value::Int),
-        Deed::ParseLong => number(one, string::long).map(Value::Long),
-        Deed::ParseDouble if one.is_null() => Err(null()),
-        Deed::ParseDouble => string::double(name).map(Value::Double),
-        Deed::ParseBool => Ok(Value::Bool(name.eq_ignore_ascii_case("true"))),
-        Deed::Written => Ok(made(frame, |out| one.write(out))),
-        Deed::Hex => Ok(made(frame, |out| {
+        Operation::UserNumber => Ok(Value::Int(frame.world.user_number() as i32)),
+        Operation::Iteration => Ok(Value::Int(frame.world.iteration() as i32)),
+        Operation::UserName => Ok(told(frame, |world, out| world.thread_name(out))),
+        Operation::GroupName => Ok(told(frame, |world, out| out.push_str(world.group()))),
+        Operation::SamplerName => Ok(told(frame, |world, out| out.push_str(world.sampler()))),
+        Operation::BaseDir => Ok(told(frame, |world, out| world.base_dir(out))),
+        Operation::Now => Ok(Value::Long(frame.world.now_ms())),
+        Operation::NewId => Ok(told(frame, W::new_id)),
+        Operation::ParseInt => number(one, string::int).map(Value::Int),
+        Operation::ParseLong => number(one, string::long).map(Value::Long),
+        Operation::ParseDouble if one.is_null() => Err(null()),
+        Operation::ParseDouble => string::double(name).map(Value::Double),
+        Operation::ParseBool => Ok(Value::Bool(name.eq_ignore_ascii_case("true"))),
+        Operation::Written => Ok(made(frame, |out| one.write(out))),
+        Operation::Hex => Ok(made(frame, |out| {
             let _ = write!(out, "{:x}", one.int());
         })),
-        Deed::Least => Ok(Value::Int(one.int().min(two.int()))),
-        Deed::Greatest => Ok(Value::Int(one.int().max(two.int()))),
-        Deed::Argument => argument(frame, one.int()),
-        Deed::Parameters => {
+        Operation::Least => Ok(Value::Int(one.int().min(two.int()))),
+        Operation::Greatest => Ok(Value::Int(one.int().max(two.int()))),
+        Operation::Argument => argument(frame, one.int()),
+        Operation::Parameters => {
             let parameters = frame.stage.parameters;
             Ok(made(frame, |out| out.push_str(parameters)))
         }
-        Deed::ElementName => {
+        Operation::ElementName => {
             let name = frame.stage.name;
             Ok(made(frame, |out| out.push_str(name)))
         }
-        Deed::Fail | Deed::FailWith => {
+        Operation::Fail | Operation::FailWith => {
             if let Some(finding) = &mut frame.stage.finding {
-                fail(*finding, deed, one);
+                fail(*finding, operation, one);
             }
             Ok(Value::Null)
         }
-        _ => Ok(of_result(frame, deed, one)),
+        _ => Ok(of_result(frame, operation, one)),
     }
 }
 
 /// Reads or changes a property. Throws if the property name is `null`.
 fn of_properties<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
-    deed: Deed,
+    operation: Operation,
     one: &Value<'s>,
     two: &Value<'s>,
 ) -> Result<Value<'s>, Thrown> {
@@ -87,20 +87,20 @@ fn of_properties<'s, W: World>(
         return Err(null());
     }
     let name = one.text().unwrap_or_default();
-    match deed {
-        Deed::HasProperty => Ok(Value::Bool(frame.world.property(name).is_some())),
-        Deed::SetProperty if two.is_null() => Err(null()),
-        Deed::SetProperty => {
+    match operation {
+        Operation::HasProperty => Ok(Value::Bool(frame.world.property(name).is_some())),
+        Operation::SetProperty if two.is_null() => Err(null()),
+        Operation::SetProperty => {
             let before = frame.world.set_property(name, two.text().unwrap_or_default());
             Ok(before.map_or(Value::Null, Value::Text))
         }
-        Deed::Property => Ok(property(frame, name).unwrap_or_default()),
+        Operation::Property => Ok(property(frame, name).unwrap_or_default()),
         _ => {
             let found = match property(frame, name) {
                 Some(found) => found,
                 None => two.copy(frame.world.buffers()),
             };
-            if deed == Deed::PropertyOr || found.is_null() {
+            if operation == Operation::PropertyOr || found.is_null() {
                 return Ok(found);
             }
             let trimmed = made(frame, |out| out.push_str(string::trim(&found)));
@@ -111,49 +111,53 @@ fn of_properties<'s, W: World>(
 }
 
 /// Reads or changes the sample result, if there is one.
-fn of_result<'s, W: World>(frame: &mut Frame<'s, '_, W>, deed: Deed, one: &Value<'s>) -> Value<'s> {
+fn of_result<'s, W: World>(
+    frame: &mut Frame<'s, '_, W>,
+    operation: Operation,
+    one: &Value<'s>,
+) -> Value<'s> {
     let Some(result) = frame.stage.result.take() else { return Value::Null };
-    let value = read_or_change(frame, deed, result, one);
+    let value = read_or_change(frame, operation, result, one);
     frame.stage.result = Some(result);
     value
 }
 
 fn read_or_change<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
-    deed: Deed,
+    operation: Operation,
     result: &mut W::Sample,
     one: &Value<'s>,
 ) -> Value<'s> {
     let text = one.text().unwrap_or_default();
     let ms = |nanos: u64| Value::Long((nanos / 1_000_000) as i64);
     let read = |frame: &mut Frame<'s, '_, W>, text: &str| made(frame, |out| out.push_str(text));
-    match deed {
-        Deed::Code => return read(frame, result.code()),
-        Deed::Message => return read(frame, result.message()),
-        Deed::Label => return read(frame, result.label()),
-        Deed::Response => return read(frame, result.text()),
-        Deed::Headers => return read(frame, result.headers()),
-        Deed::Url => return read(frame, result.url()),
-        Deed::IsSuccessful => return Value::Bool(result.is_successful()),
-        Deed::Elapsed => return Value::Long(result.elapsed_ms()),
-        Deed::Latency => return ms(result.latency()),
-        Deed::ConnectTime => return ms(result.connect()),
-        Deed::SetCode => result.set_code(text),
-        Deed::SetMessage => result.set_message(text),
-        Deed::SetLabel => result.set_label(text),
-        Deed::SetSamplerData => result.set_sampler_data(text),
-        Deed::SetSuccessful => result.set_successful(one.truth()),
-        Deed::SetIgnore => result.set_ignore(),
-        Deed::SetCodeOk => result.set_code("200"),
-        Deed::SetMessageOk => result.set_message("OK"),
-        Deed::SetOk => {
+    match operation {
+        Operation::Code => return read(frame, result.code()),
+        Operation::Message => return read(frame, result.message()),
+        Operation::Label => return read(frame, result.label()),
+        Operation::Response => return read(frame, result.text()),
+        Operation::Headers => return read(frame, result.headers()),
+        Operation::Url => return read(frame, result.url()),
+        Operation::IsSuccessful => return Value::Bool(result.is_successful()),
+        Operation::Elapsed => return Value::Long(result.elapsed_ms()),
+        Operation::Latency => return ms(result.latency()),
+        Operation::ConnectTime => return ms(result.connect()),
+        Operation::SetCode => result.set_code(text),
+        Operation::SetMessage => result.set_message(text),
+        Operation::SetLabel => result.set_label(text),
+        Operation::SetSamplerData => result.set_sampler_data(text),
+        Operation::SetSuccessful => result.set_successful(one.truth()),
+        Operation::SetIgnore => result.set_ignore(),
+        Operation::SetCodeOk => result.set_code("200"),
+        Operation::SetMessageOk => result.set_message("OK"),
+        Operation::SetOk => {
             result.set_code("200");
             result.set_message("OK");
             result.set_successful(true);
         }
-        Deed::StopUser => ask(result, one, Request::StopUser),
-        Deed::StopTest => ask(result, one, Request::StopTest),
-        Deed::StopTestNow => ask(result, one, Request::StopTestNow),
+        Operation::StopUser => ask(result, one, Request::StopUser),
+        Operation::StopTest => ask(result, one, Request::StopTest),
+        Operation::StopTestNow => ask(result, one, Request::StopTestNow),
         _ => {}
     }
     Value::Null
@@ -176,9 +180,9 @@ fn print_line<W: World>(frame: &mut Frame<'_, '_, W>, value: &Value<'_>) {
     frame.world.print_line(line);
 }
 
-fn fail(finding: &mut impl Finding, deed: Deed, one: &Value<'_>) {
-    match deed {
-        Deed::Fail => finding.set_failure(one.truth()),
+fn fail(finding: &mut impl Finding, operation: Operation, one: &Value<'_>) {
+    match operation {
+        Operation::Fail => finding.set_failure(one.truth()),
         _ => finding.say(one.text().unwrap_or_default()),
     }
 }
@@ -223,7 +227,7 @@ fn property<'s, W: World>(frame: &mut Frame<'s, '_, W>, name: &str) -> Option<Va
     copied(frame, |world| world.property(name))
 }
 
-/// Returns a text of the script's world, copied into a reused buffer.
+/// Returns a string of the script's world, copied into a reused buffer.
 fn copied<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,
     read: impl FnOnce(&mut W) -> Option<&str>,

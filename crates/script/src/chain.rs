@@ -6,7 +6,7 @@ use super::express::capital;
 use super::kind::Kinds;
 use super::method::{self, Method};
 use super::tree::Node;
-use super::world::{self, Deed, Object};
+use super::world::{self, Object, Operation};
 use super::{NotSimple, Role};
 
 use Kinds as K;
@@ -109,14 +109,18 @@ impl Checker<'_> {
                     return Ok((Expr::Text(std::path::MAIN_SEPARATOR_STR.into()), K::TEXT));
                 }
                 Object::Props if self.groovy() => {
-                    return self.deed(Object::Props, "get", &[Node::Text(name.into())]);
+                    return self.compile_operation(
+                        Object::Props,
+                        "get",
+                        &[Node::Text(name.into())],
+                    );
                 }
                 Object::Class(_) | Object::Vars => {}
                 _ if self.groovy() && !safe => {
                     for getter in [format!("get{}", capital(name)), format!("is{}", capital(name))]
                     {
                         if world::find(object, &getter, 0).next().is_some() {
-                            return self.deed(object, &getter, &[]);
+                            return self.compile_operation(object, &getter, &[]);
                         }
                     }
                 }
@@ -149,7 +153,7 @@ impl Checker<'_> {
             if let (Object::Out, "println", [arg]) = (object, name, args) {
                 return self.print(arg);
             }
-            return self.deed(object, name, args);
+            return self.compile_operation(object, name, args);
         }
         let (on, kinds) = self.value(on)?;
         let (args, given) = self.args(args)?;
@@ -165,18 +169,18 @@ impl Checker<'_> {
         let Some(known) = known else {
             return Err(NotSimple::new(format!("the method {name}")));
         };
-        if !self.groovy() && kinds.contains(K::WOVEN) {
+        if !self.groovy() && kinds.contains(K::GSTRING) {
             return Err(NotSimple::new(format!("the method {name}")));
         }
         if given.iter().zip(known.args).any(|(given, wanted)| !given.within(*wanted)) {
-            self.vague("a parameter that may be null")?;
+            self.refuse_unknown_exception("a parameter that may be null")?;
         }
         let harmless = self.groovy() && matches!(known.method, Method::Equals | Method::ToText);
         if kinds.contains(K::NULL) && !safe && !harmless {
-            self.throws("a method call on a value that may be null")?;
+            self.refuse_exception("a method call on a value that may be null")?;
         }
         if known.throws {
-            self.throws("a method that may throw")?;
+            self.refuse_exception("a method that may throw")?;
         }
         let null = if safe { kinds & K::NULL } else { K::empty() };
         let code =
@@ -191,11 +195,16 @@ impl Checker<'_> {
 
     fn print(&mut self, arg: &Node) -> Result<Typed> {
         let (value, _) = self.value(arg)?;
-        Ok((Expr::Deed(Deed::PrintLine, vec![value]), K::VOID))
+        Ok((Expr::Operation(Operation::PrintLine, vec![value]), K::VOID))
     }
 
     /// Compiles a call of an object in the script's surroundings.
-    pub(super) fn deed(&mut self, on: Object, name: &str, args: &[Node]) -> Result<Typed> {
+    pub(super) fn compile_operation(
+        &mut self,
+        on: Object,
+        name: &str,
+        args: &[Node],
+    ) -> Result<Typed> {
         let (mut args, given) = self.args(args)?;
         let fits = |known: &&world::Known| {
             let mut both = given.iter().zip(known.args);
@@ -206,36 +215,36 @@ impl Checker<'_> {
         let Some(known) = world::find(on, name, args.len()).find(fits) else {
             return Err(NotSimple::new(format!("the method {name}")));
         };
-        let whole =
-            matches!(on, Object::Props) && matches!(known.deed, Deed::HasProperty | Deed::Property);
+        let whole = matches!(on, Object::Props)
+            && matches!(known.operation, Operation::HasProperty | Operation::Property);
         if whole && name != "getProperty" && self.surroundings.has_property_objects() {
             return Err(NotSimple::new("a property that may hold an object other than a string"));
         }
         if given.iter().zip(known.args).any(|(given, wanted)| !given.within(*wanted)) {
-            self.null_given(known)?;
+            self.check_null_argument(known)?;
         }
         if known.throws {
-            self.throws(name)?;
+            self.refuse_exception(name)?;
         }
-        if known.deed.changes_result() && self.place.role == Role::Listener {
+        if known.operation.changes_result() && self.place.role == Role::Listener {
             return Err(NotSimple::new("a change of a result after it was recorded"));
         }
         if on == Object::Class("String")
             && !self.groovy()
-            && given.iter().any(|given| given.contains(K::WOVEN))
+            && given.iter().any(|given| given.contains(K::GSTRING))
         {
             return Err(NotSimple::new("a string with embedded expressions"));
         }
         if on == Object::Props || on == Object::Class("JMeterUtils") {
             self.note_property(args.first());
         }
-        if matches!(known.deed, Deed::Put | Deed::Get | Deed::Remove)
+        if matches!(known.operation, Operation::Put | Operation::Get | Operation::Remove)
             && let Some(Expr::Text(name)) = args.first()
         {
             self.surroundings.mentions_variable(name);
         }
-        self.reads |= known.deed.reads();
-        if given.iter().any(|given| given.contains(K::WOVEN)) {
+        self.reads |= known.operation.reads();
+        if given.iter().any(|given| given.contains(K::GSTRING)) {
             // Groovy converts a `GString` to a `String` where a `String` is required.
             args = args
                 .into_iter()
@@ -245,19 +254,19 @@ impl Checker<'_> {
                 })
                 .collect();
         }
-        Ok((Expr::Deed(known.deed, args), known.gives))
+        Ok((Expr::Operation(known.operation, args), known.gives))
     }
 
-    /// Checks a parameter that may be `null` where an operation requires a text or number.
-    fn null_given(&self, known: &world::Known) -> Result<()> {
-        match (known.on, known.deed) {
+    /// Checks a parameter that may be `null` where an operation requires a string or number.
+    fn check_null_argument(&self, known: &world::Known) -> Result<()> {
+        match (known.on, known.operation) {
             // Java's property tables throw for a key or value that is `null`, without a message.
-            (Object::Props | Object::Class("JMeterUtils"), Deed::SetProperty) => {
-                self.throws("a property that may be null")
+            (Object::Props | Object::Class("JMeterUtils"), Operation::SetProperty) => {
+                self.refuse_exception("a property that may be null")
             }
             (Object::Props | Object::Class("JMeterUtils"), _)
-            | (_, Deed::ParseDouble | Deed::ParseInt | Deed::ParseLong) => {
-                self.vague("a parameter that may be null")
+            | (_, Operation::ParseDouble | Operation::ParseInt | Operation::ParseLong) => {
+                self.refuse_unknown_exception("a parameter that may be null")
             }
             _ => Err(NotSimple::new(format!("null for {}", known.name))),
         }

@@ -11,8 +11,8 @@ use super::code::{Conversion, Expr, Step};
 use super::kind::Kinds;
 use super::lex::{Token, Word};
 use super::tree::{Node, Stmt};
-use super::world::{self, Deed, Object};
-use super::{Language, NotSimple, Place, Role};
+use super::world::{self, Object, Operation};
+use super::{Language, NotSimple, Role, ScriptKind};
 use crate::{Reads, Surroundings};
 
 /// Maximum number of local variables of a script: they are on the stack while the script runs.
@@ -48,7 +48,7 @@ pub(super) enum Type {
 
 /// State of compiling one script.
 pub(super) struct Checker<'c> {
-    pub(super) place: Place,
+    pub(super) place: ScriptKind,
     pub(super) surroundings: &'c mut dyn Surroundings,
     pub(super) locals: HashMap<String, Local>,
     pub(super) aliases: HashMap<String, Object>,
@@ -79,7 +79,7 @@ pub(super) struct Checked {
 pub(super) fn check(
     body: &[Stmt],
     words: &[Word],
-    place: Place,
+    place: ScriptKind,
     surroundings: &mut dyn Surroundings,
 ) -> Result<Checked> {
     let mut checker = Checker {
@@ -116,7 +116,7 @@ impl Checker<'_> {
 
     /// Refuses an operation that may throw with a message that is not known, if the script's result would show the
     /// message.
-    pub(super) fn vague(&self, what: &str) -> Result<()> {
+    pub(super) fn refuse_unknown_exception(&self, what: &str) -> Result<()> {
         if matches!(self.place.role, Role::Sampler | Role::Assertion) {
             return Err(NotSimple::new(format!(
                 "{what}; the text of its exception would be part of the result"
@@ -125,9 +125,10 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Allows an operation that may throw in Groovy, because Groovy's message is known; otherwise the same as `vague`.
-    pub(super) fn throws(&self, what: &str) -> Result<()> {
-        if self.groovy() { Ok(()) } else { self.vague(what) }
+    /// Allows an operation that may throw in Groovy, because Groovy's message is known; otherwise the same as
+    /// `refuse_unknown_exception`.
+    pub(super) fn refuse_exception(&self, what: &str) -> Result<()> {
+        if self.groovy() { Ok(()) } else { self.refuse_unknown_exception(what) }
     }
 
     /// Defines the variables that a BeanShell element sets before a script and reads after it.
@@ -144,11 +145,26 @@ impl Checker<'_> {
                 ("IsSuccess", Expr::Bool(true), K::BOOL, true),
             ],
             Role::Assertion => vec![
-                ("ResponseCode", Expr::Deed(Deed::Code, Vec::new()), K::TEXT, false),
-                ("ResponseMessage", Expr::Deed(Deed::Message, Vec::new()), K::TEXT, false),
-                ("SampleLabel", Expr::Deed(Deed::Label, Vec::new()), K::TEXT, false),
-                ("Successful", Expr::Deed(Deed::IsSuccessful, Vec::new()), K::BOOL, false),
-                ("ResponseHeaders", Expr::Deed(Deed::Headers, Vec::new()), K::TEXT, false),
+                ("ResponseCode", Expr::Operation(Operation::Code, Vec::new()), K::TEXT, false),
+                (
+                    "ResponseMessage",
+                    Expr::Operation(Operation::Message, Vec::new()),
+                    K::TEXT,
+                    false,
+                ),
+                ("SampleLabel", Expr::Operation(Operation::Label, Vec::new()), K::TEXT, false),
+                (
+                    "Successful",
+                    Expr::Operation(Operation::IsSuccessful, Vec::new()),
+                    K::BOOL,
+                    false,
+                ),
+                (
+                    "ResponseHeaders",
+                    Expr::Operation(Operation::Headers, Vec::new()),
+                    K::TEXT,
+                    false,
+                ),
                 ("FailureMessage", Expr::Text("".into()), K::TEXT, true),
                 ("Failure", Expr::Bool(false), K::BOOL, true),
             ],
@@ -159,8 +175,8 @@ impl Checker<'_> {
             {
                 continue;
             }
-            if let Expr::Deed(deed, _) = &value {
-                self.reads |= deed.reads();
+            if let Expr::Operation(operation, _) = &value {
+                self.reads |= operation.reads();
             }
             let slot = self.slot()?;
             let demand = output.then_some(printed);
@@ -428,7 +444,7 @@ impl Checker<'_> {
             let value = if boxed || !kinds.contains(K::NULL) {
                 value
             } else {
-                self.throws("a number that may be null")?;
+                self.refuse_exception("a number that may be null")?;
                 Expr::Convert(Conversion::NotNull(word), Box::new(value))
             };
             let null = if boxed { kinds & K::NULL } else { K::empty() };

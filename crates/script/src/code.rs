@@ -2,7 +2,7 @@
 
 use super::method::Method;
 use super::tree::Binary;
-use super::world::Deed;
+use super::world::Operation;
 
 /// A statement of compiled code.
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub(super) enum Expr {
     Local(usize),
     /// Sets a local variable and returns its value.
     Set(usize, Box<Expr>),
-    /// Concatenates the texts of all parts.
+    /// Concatenates the strings of all parts.
     Join(Vec<Expr>),
-    /// Concatenates the texts of two sides; throws if both are `null`.
+    /// Concatenates the strings of two sides; throws if both are `null`.
     JoinOrThrow(Box<Expr>, Box<Expr>),
     /// Calculates with two numbers.
-    Reckon(Binary, Box<Expr>, Box<Expr>),
+    Calculate(Binary, Box<Expr>, Box<Expr>),
     Compare(Binary, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     And(Box<Expr>, Box<Expr>),
@@ -49,7 +49,7 @@ pub(super) enum Expr {
         safe: bool,
     },
     /// Executes an operation on the script's surroundings.
-    Deed(Deed, Vec<Expr>),
+    Operation(Operation, Vec<Expr>),
 }
 
 /// Conversion of one kind of value to another.

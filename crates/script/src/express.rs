@@ -4,7 +4,7 @@ use super::check::{Checker, Result, Type, Typed};
 use super::code::{Conversion, Expr};
 use super::kind::Kinds;
 use super::tree::{Binary, Node};
-use super::world::{Deed, Object};
+use super::world::{Object, Operation};
 use super::{NotSimple, Role};
 
 use Kinds as K;
@@ -39,7 +39,7 @@ impl Checker<'_> {
             Node::Joined(parts) => {
                 let parts: Result<Vec<_>> =
                     parts.iter().map(|part| self.value(part).map(|(part, _)| part)).collect();
-                (Expr::Join(parts?), K::WOVEN)
+                (Expr::Join(parts?), K::GSTRING)
             }
             Node::Name(name) => self.name(name)?,
             Node::Field { on, name, safe } => self.field(node, on, name, *safe)?,
@@ -102,12 +102,12 @@ impl Checker<'_> {
         Ok(match name {
             "Parameters" if element => {
                 self.parameters = true;
-                (Expr::Deed(Deed::Parameters, Vec::new()), K::TEXT)
+                (Expr::Operation(Operation::Parameters, Vec::new()), K::TEXT)
             }
-            "Label" if element => (Expr::Deed(Deed::ElementName, Vec::new()), K::TEXT),
+            "Label" if element => (Expr::Operation(Operation::ElementName, Vec::new()), K::TEXT),
             "FileName" if element => (Expr::Text("".into()), K::TEXT),
             "threadName" if !element && !jsr223 => {
-                (Expr::Deed(Deed::UserName, Vec::new()), K::TEXT)
+                (Expr::Operation(Operation::UserName, Vec::new()), K::TEXT)
             }
             _ => return Err(NotSimple::new(format!("the name {name}"))),
         })
@@ -120,12 +120,12 @@ impl Checker<'_> {
                 if kinds != K::INT {
                     return Err(NotSimple::new("an index that is not an integer"));
                 }
-                self.vague("an index")?;
+                self.refuse_unknown_exception("an index")?;
                 self.parameters = true;
-                Ok((Expr::Deed(Deed::Argument, vec![at]), K::TEXT))
+                Ok((Expr::Operation(Operation::Argument, vec![at]), K::TEXT))
             }
             Some(Object::Props) if self.groovy() => {
-                self.deed(Object::Props, "get", std::slice::from_ref(at))
+                self.compile_operation(Object::Props, "get", std::slice::from_ref(at))
             }
             _ => Err(NotSimple::new("an index")),
         }
@@ -141,7 +141,7 @@ impl Checker<'_> {
         if kinds.contains(K::DOUBLE) && kinds != K::DOUBLE {
             return Err(NotSimple::new("a negation of a number of unknown type"));
         }
-        Ok((Expr::Reckon(Binary::Minus, Box::new(zero), Box::new(value)), kinds))
+        Ok((Expr::Calculate(Binary::Minus, Box::new(zero), Box::new(value)), kinds))
     }
 
     fn binary(&mut self, operator: Binary, left: &Node, right: &Node) -> Result<Typed> {
@@ -150,7 +150,7 @@ impl Checker<'_> {
         match operator {
             Binary::Plus => self.plus(left, right),
             Binary::Minus | Binary::Times | Binary::Over | Binary::Rest => {
-                self.reckon(operator, left, right)
+                self.calculate(operator, left, right)
             }
             Binary::Equal | Binary::Unequal => self.equality(operator, left, right),
             _ => self.order(operator, left, right),
@@ -161,15 +161,15 @@ impl Checker<'_> {
         let ((left, one), (right, two)) = (left, right);
         let join = |left, right| Expr::Join(vec![left, right]);
         if one.within(K::NUMBER) && two.within(K::NUMBER) {
-            return self.reckon(Binary::Plus, (left, one), (right, two));
+            return self.calculate(Binary::Plus, (left, one), (right, two));
         }
         let refuse = || NotSimple::new("an addition of values of these types");
         if !self.groovy() {
-            // In BeanShell a sum is a text if one side is a text.
+            // In BeanShell a sum is a string if one side is a string.
             return if one == K::TEXT || two == K::TEXT {
                 Ok((join(left, right), K::TEXT))
             } else if one.within(K::NULLABLE) && two.within(K::NULLABLE) {
-                self.vague("an addition of values that may be null")?;
+                self.refuse_unknown_exception("an addition of values that may be null")?;
                 Ok((Expr::JoinOrThrow(Box::new(left), Box::new(right)), K::TEXT))
             } else {
                 Err(refuse())
@@ -177,17 +177,17 @@ impl Checker<'_> {
         }
         let any = K::STRING.union(K::NUMBER).union(K::BOOL).union(K::NULL).union(K::UUID);
         let kinds = if one.within(K::NULLABLE) && !one.is_empty() {
-            // In Groovy `null` is appended as the text `null` if the other operand is a text.
+            // In Groovy `null` is appended as the text `null` if the other operand is a string.
             if !two.within(any) || one.contains(K::NULL) && !two.within(K::NULLABLE) {
                 return Err(refuse());
             }
             if one.contains(K::NULL) && two.contains(K::NULL) {
-                self.vague("an addition of values that may be null")?;
+                self.refuse_unknown_exception("an addition of values that may be null")?;
                 return Ok((Expr::JoinOrThrow(Box::new(left), Box::new(right)), K::TEXT));
             }
             K::TEXT
-        } else if one == K::WOVEN && two.within(K::STRING) {
-            K::WOVEN
+        } else if one == K::GSTRING && two.within(K::STRING) {
+            K::GSTRING
         } else if one.within(K::NUMBER) && two == K::TEXT {
             K::TEXT
         } else {
@@ -196,7 +196,7 @@ impl Checker<'_> {
         Ok((join(left, right), kinds))
     }
 
-    fn reckon(&mut self, operator: Binary, left: Typed, right: Typed) -> Result<Typed> {
+    fn calculate(&mut self, operator: Binary, left: Typed, right: Typed) -> Result<Typed> {
         let ((left, one), (right, two)) = (left, right);
         if !one.within(K::NUMBER) || !two.within(K::NUMBER) {
             return Err(NotSimple::new("arithmetic with a value that may not be a number"));
@@ -222,9 +222,9 @@ impl Checker<'_> {
         }
         let safe = matches!(right, Expr::Int(value) if value != 0) || floating;
         if matches!(operator, Binary::Over | Binary::Rest) && !safe {
-            self.throws("a division")?;
+            self.refuse_exception("a division")?;
         }
-        Ok((Expr::Reckon(operator, Box::new(left), Box::new(right)), kinds))
+        Ok((Expr::Calculate(operator, Box::new(left), Box::new(right)), kinds))
     }
 
     fn equality(&mut self, operator: Binary, left: Typed, right: Typed) -> Result<Typed> {
@@ -233,7 +233,7 @@ impl Checker<'_> {
         let fine = if self.groovy() {
             one.within(plain) && two.within(plain)
         } else {
-            // BeanShell compares two texts by identity.
+            // BeanShell compares two strings by identity.
             one.within(K::NUMBER) && two.within(K::NUMBER)
                 || one == K::BOOL && two == K::BOOL
                 || one == K::NULL && two.within(K::NULLABLE)
@@ -331,7 +331,7 @@ impl Checker<'_> {
                     return Err(NotSimple::new(format!("the property {name}")));
                 };
                 let setter = format!("set{}", capital(name));
-                self.deed(object, &setter, std::slice::from_ref(value))
+                self.compile_operation(object, &setter, std::slice::from_ref(value))
             }
             _ => Err(NotSimple::new("an assignment to an expression of this form")),
         }

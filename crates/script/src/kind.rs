@@ -17,10 +17,10 @@ bitflags::bitflags! {
         const LONG = 8;
         /// A floating-point number: Java's `double`.
         const DOUBLE = 16;
-        /// A text of Java's class `String`.
+        /// A string of Java's class `String`.
         const TEXT = 32;
         /// A `GString` of Groovy, which is no `String` until it is asked to be one.
-        const WOVEN = 64;
+        const GSTRING = 64;
         /// A `java.util.UUID` object.
         const UUID = 128;
         /// The result of a method that returns nothing.

@@ -1,8 +1,8 @@
 //! Splits Groovy and BeanShell scripts into tokens.
 //!
 //! Whatever cannot be read with certainty is refused: slashy strings, unicode escapes, and Groovy's decimals, which are
-//! `BigDecimal`. Such a script runs in a Java machine. Groovy text in double quotes with `${…}` is split into pieces,
-//! and the code in it is split into tokens as well. The depth of nesting is limited.
+//! `BigDecimal`. Such a script runs in a JVM. Groovy text in double quotes with `${…}` is split into pieces, and the
+//! code in it is split into tokens as well. The depth of nesting is limited.
 
 use super::{Language, NotSimple};
 
@@ -32,7 +32,7 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// A part of a text with code in it.
+/// A part of a string with code in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     Text(String),
@@ -267,7 +267,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// Splits a text after its longest prefix of characters that are `kept`.
+/// Splits a string after its longest prefix of characters that are `kept`.
 fn split(text: &str, kept: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !kept(c)).unwrap_or(text.len()))
 }

@@ -3,9 +3,9 @@
 //! through the traits [`Surroundings`] at compile time and [`World`] at run time.
 //!
 //! A script is simple if every operation in it is certain at compile time, from what is known of each value at each
-//! point ([`compile`]). Any other script is refused with a reason and runs in a Java machine. An exception at run time
-//! is a [`Thrown`] with Groovy's message. If the message is not known and results would show it, the script is not
-//! simple. Texts at run time are in buffers that the world reuses. No state is kept from one run to the next.
+//! point ([`compile`]). Any other script is refused with a reason and runs in a JVM. An exception at run time is a
+//! [`Thrown`] with Groovy's message. If the message is not known and results would show it, the script is not simple.
+//! Strings at run time are in buffers that the world reuses. No state is kept from one run to the next.
 
 mod act;
 mod chain;
@@ -24,7 +24,7 @@ mod value;
 mod world;
 
 pub use lang::thrown::Thrown;
-pub use surroundings::{Finding, Reads, Request, Sample, Stage, Surroundings, World};
+pub use surroundings::{Execution, Finding, Reads, Request, Sample, Surroundings, World};
 
 use code::Step;
 
@@ -65,7 +65,7 @@ impl Role {
 
 /// Language of a script, and the kind of element to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ScriptKind {
     /// Language of the script.
     pub language: Language,
     /// Kind of element to which the script belongs.
@@ -74,7 +74,7 @@ pub struct Place {
     pub jsr223: bool,
 }
 
-impl Place {
+impl ScriptKind {
     /// Returns the full name of the JMeter class that runs the script.
     pub fn class(self) -> String {
         let (package, what) = match self.role {
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// Error: the script is not simple, so it needs a Java machine.
+/// Error: the script is not simple, so it needs a JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSimple {
     /// The unsupported part of the script, to complete “there is …”.
@@ -122,7 +122,7 @@ impl NotSimple {
 /// A script that is compiled to native code.
 #[derive(Debug)]
 pub struct Script {
-    place: Place,
+    place: ScriptKind,
     steps: Vec<Step>,
     /// Slots of the variables that the element reads after the script.
     outputs: Vec<(&'static str, usize)>,
@@ -150,7 +150,7 @@ impl Outcome {
 /// Compiles a script. `source` is the text that the language would get.
 pub fn compile(
     source: &str,
-    place: Place,
+    place: ScriptKind,
     surroundings: &mut dyn Surroundings,
 ) -> Result<Script, NotSimple> {
     let words = lex::words(source, place.language)?;
@@ -169,7 +169,7 @@ pub fn compile(
 
 impl Script {
     /// Returns the language and the kind of element of the script.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ScriptKind {
         self.place
     }
 
@@ -178,13 +178,13 @@ impl Script {
         self.reads
     }
 
-    /// Returns true if the script reads its parameters. Otherwise [`Stage::parameters`] may be empty.
+    /// Returns true if the script reads its parameters. Otherwise [`Execution::parameters`] may be empty.
     pub fn reads_parameters(&self) -> bool {
         self.parameters
     }
 
     /// Runs the script. If it throws, the effects before the exception remain.
-    pub fn run<W: World>(&self, world: &mut W, stage: Stage<'_, W>) -> Result<Outcome, Thrown> {
+    pub fn run<W: World>(&self, world: &mut W, stage: Execution<'_, W>) -> Result<Outcome, Thrown> {
         run::run(self, world, stage)
     }
 }

@@ -1,4 +1,4 @@
-//! The supported methods of texts and numbers, with the kinds of their parameters and results.
+//! The supported methods of strings and numbers, with the kinds of their parameters and results.
 //!
 //! [`find`] looks a call up in the table. Methods of Groovy's own library are marked. Positions and lengths count
 //! UTF-16 units, as in Java.
@@ -60,7 +60,7 @@ pub(super) struct Known {
 const T: Kinds = Kinds::TEXT;
 const N: Kinds = Kinds::INT;
 const B: Kinds = Kinds::BOOL;
-/// All kinds that a method accepts as a text.
+/// All kinds that a method accepts as a string.
 const S: Kinds = Kinds::STRING;
 
 const fn known(

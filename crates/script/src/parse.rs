@@ -90,12 +90,12 @@ impl<'w> Parser<'w> {
         self.words.get(self.at + ahead).map(|word| &word.token)
     }
 
-    fn sees(&self, ahead: usize, sign: &str) -> bool {
+    fn next_is(&self, ahead: usize, sign: &str) -> bool {
         matches!(self.token(ahead), Some(Token::Sign(found)) if *found == sign)
     }
 
     fn takes(&mut self, sign: &str) -> bool {
-        let found = self.sees(0, sign);
+        let found = self.next_is(0, sign);
         self.at += usize::from(found);
         found
     }
@@ -151,7 +151,7 @@ impl<'w> Parser<'w> {
         let groovy = self.language == Language::Groovy;
         // The end of the script ends its last statement: JMeter adds a semicolon to BeanShell's text.
         let over = self.at == self.words.len();
-        let apart = self.fresh_line() || self.sees(0, "}") || self.word(0) == Some("else");
+        let apart = self.fresh_line() || self.next_is(0, "}") || self.word(0) == Some("else");
         if self.takes(";") || over || groovy && apart {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl<'w> Parser<'w> {
     }
 
     fn any_statement(&mut self) -> Result<Stmt> {
-        if self.sees(0, "{") {
+        if self.next_is(0, "{") {
             // In Groovy a brace at the start of a statement begins a closure.
             return match self.language {
                 Language::Groovy => Err(NotSimple::new("a closure")),
@@ -183,7 +183,8 @@ impl<'w> Parser<'w> {
         if self.takes_word("if") {
             let found = self.condition()?;
             // Only BeanShell allows a statement after a brace on the same line.
-            let apart = self.fresh_line() || self.sees(0, ";") || self.sees(0, "}") || self.ended();
+            let apart =
+                self.fresh_line() || self.next_is(0, ";") || self.next_is(0, "}") || self.ended();
             return if apart || self.language == Language::BeanShell {
                 Ok(found)
             } else {
@@ -192,7 +193,7 @@ impl<'w> Parser<'w> {
         }
         if self.takes_word("return") {
             let groovy = self.language == Language::Groovy;
-            let bare = self.sees(0, ";") || self.sees(0, "}") || groovy && self.fresh_line();
+            let bare = self.next_is(0, ";") || self.next_is(0, "}") || groovy && self.fresh_line();
             let value = if bare { None } else { Some(self.expression()?) };
             self.end()?;
             return Ok(Stmt::Return(value));
@@ -227,10 +228,10 @@ impl<'w> Parser<'w> {
     }
 
     fn branch(&mut self) -> Result<Box<Stmt>> {
-        if self.sees(0, ";") {
+        if self.next_is(0, ";") {
             return Err(NotSimple::new("an empty branch"));
         }
-        let found = if self.sees(0, "{") { self.deeper(Self::block) } else { self.statement() };
+        let found = if self.next_is(0, "{") { self.deeper(Self::block) } else { self.statement() };
         found.map(Box::new)
     }
 
@@ -287,7 +288,7 @@ impl<'w> Parser<'w> {
                 Some(self.type_name()?)
             }
             // A type with its package, such as `java.util.Random r`.
-            Some(_) if self.sees(1, ".") => match self.qualified_declaration() {
+            Some(_) if self.next_is(1, ".") => match self.qualified_declaration() {
                 Some(kind) => Some(kind),
                 None if is_final => return Err(self.unexpected()),
                 None => return Ok(None),
@@ -298,9 +299,9 @@ impl<'w> Parser<'w> {
         let mut found = Vec::new();
         loop {
             let name = self.name()?.to_owned();
-            if self.sees(0, "(") || self.sees(0, "[") {
+            if self.next_is(0, "(") || self.next_is(0, "[") {
                 // The name is that of a function or an array.
-                return Err(NotSimple::new(if self.sees(0, "(") {
+                return Err(NotSimple::new(if self.next_is(0, "(") {
                     "a function defined in the script"
                 } else {
                     "an array"
@@ -327,7 +328,7 @@ impl<'w> Parser<'w> {
 
     fn type_name(&mut self) -> Result<String> {
         let mut name = self.name()?.to_owned();
-        while self.sees(0, ".") {
+        while self.next_is(0, ".") {
             self.at += 1;
             name.push('.');
             name.push_str(self.name()?);
@@ -338,7 +339,7 @@ impl<'w> Parser<'w> {
     fn qualified_declaration(&mut self) -> Option<String> {
         let mut ahead = 0;
         let mut name = self.word(0)?.to_owned();
-        while self.sees(ahead + 1, ".") {
+        while self.next_is(ahead + 1, ".") {
             name.push('.');
             name.push_str(self.word(ahead + 2)?);
             ahead += 2;
@@ -451,7 +452,7 @@ impl<'w> Parser<'w> {
             for (sign, operator) in signs {
                 // In Groovy `+` or `-` at the start of a line begins a new statement.
                 let begins = matches!(*sign, "+" | "-") && self.language == Language::Groovy;
-                if self.sees(0, sign) && !(begins && self.fresh_line()) {
+                if self.next_is(0, sign) && !(begins && self.fresh_line()) {
                     self.at += 1;
                     left = Node::Binary(*operator, Box::new(left), Box::new(next(self)?));
                     continue 'more;
@@ -501,8 +502,8 @@ impl<'w> Parser<'w> {
                 return Ok(Node::Step(operator, Box::new(self.unary()?)));
             }
         }
-        if self.sees(0, "(")
-            && self.sees(2, ")")
+        if self.next_is(0, "(")
+            && self.next_is(2, ")")
             && self.token(1).is_some_and(|_| self.casts())
             && let Some(kind) = self.word(1)
         {
@@ -522,7 +523,7 @@ impl<'w> Parser<'w> {
         let mut value = self.primary()?;
         loop {
             // The parenthesis of a call or the bracket of an index is on the same line as its operand.
-            if self.fresh_line() && !self.sees(0, ".") && !self.sees(0, "?.") {
+            if self.fresh_line() && !self.next_is(0, ".") && !self.next_is(0, "?.") {
                 return Ok(value);
             }
             let safe = self.language == Language::Groovy && self.takes("?.");
@@ -533,7 +534,7 @@ impl<'w> Parser<'w> {
                 };
                 self.at += 1;
                 let on = Box::new(value);
-                value = if self.sees(0, "(") {
+                value = if self.next_is(0, "(") {
                     let args = self.arguments()?;
                     Node::Call { on: Some(on), name, args, safe }
                 } else {
@@ -570,7 +571,7 @@ impl<'w> Parser<'w> {
 
     /// Refuses a brace after a call: in Groovy it is a closure argument.
     fn no_closure(&self, found: Vec<Node>) -> Result<Vec<Node>> {
-        if self.language == Language::Groovy && self.sees(0, "{") && !self.fresh_line() {
+        if self.language == Language::Groovy && self.next_is(0, "{") && !self.fresh_line() {
             return Err(NotSimple::new("a closure"));
         }
         Ok(found)
@@ -625,7 +626,7 @@ impl<'w> Parser<'w> {
             _ if RESERVED.contains(&name) => return Err(self.unexpected()),
             _ => {
                 self.at += 1;
-                if self.sees(0, "(") && !self.fresh_line() {
+                if self.next_is(0, "(") && !self.fresh_line() {
                     let args = self.arguments()?;
                     return Ok(Node::Call { on: None, name: name.to_owned(), args, safe: false });
                 }

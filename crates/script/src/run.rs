@@ -7,14 +7,14 @@ use super::code::{Conversion, Expr, Step};
 use super::method::Method;
 use super::tree::Binary;
 use super::value::{Value, compare, equal, reckon};
-use super::{Language, Outcome, Place, Script, Stage, act, string};
+use super::{Execution, Language, Outcome, Script, ScriptKind, act, string};
 use crate::{Thrown, World};
 
 /// State of a running script.
 pub(super) struct Frame<'s, 'a, W: World> {
     pub(super) world: &'a mut W,
-    pub(super) stage: Stage<'a, W>,
-    pub(super) place: Place,
+    pub(super) stage: Execution<'a, W>,
+    pub(super) place: ScriptKind,
     locals: [Value<'s>; MOST_LOCALS],
 }
 
@@ -23,7 +23,7 @@ type Computed<'s> = Result<Value<'s>, Thrown>;
 pub(super) fn run<W: World>(
     script: &Script,
     world: &mut W,
-    stage: Stage<'_, W>,
+    stage: Execution<'_, W>,
 ) -> Result<Outcome, Thrown> {
     let place = script.place;
     let locals = [const { Value::Null }; MOST_LOCALS];
@@ -100,9 +100,9 @@ impl<'s, W: World> Frame<'s, '_, W> {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
                 self.join_or_throw(left, right)?
             }
-            Expr::Reckon(operator, left, right) => {
+            Expr::Calculate(operator, left, right) => {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
-                reckon(*operator, &left, &right)?
+                calculate(*operator, &left, &right)?
             }
             Expr::Compare(operator, left, right) => {
                 Value::Bool(self.compare(*operator, left, right)?)
@@ -130,9 +130,9 @@ impl<'s, W: World> Frame<'s, '_, W> {
                 }
                 self.method(*method, on, one, two)?
             }
-            Expr::Deed(deed, args) => {
+            Expr::Operation(operation, args) => {
                 let (one, two) = self.pair(args)?;
-                let value = act::act(self, *deed, &one, &two);
+                let value = act::perform(self, *operation, &one, &two);
                 one.drop(self.world.buffers());
                 two.drop(self.world.buffers());
                 value?
@@ -187,7 +187,7 @@ impl<'s, W: World> Frame<'s, '_, W> {
         Ok(Value::Text(text))
     }
 
-    /// Evaluates BeanShell's `+` if a side is a text or `null`; throws if both are `null`.
+    /// Evaluates BeanShell's `+` if a side is a string or `null`; throws if both are `null`.
     fn join_or_throw(&mut self, left: Value<'s>, right: Value<'s>) -> Computed<'s> {
         if left.is_null() && right.is_null() {
             let message = "illegal use of null value or 'null' literal";

@@ -1,4 +1,4 @@
-//! Methods of texts and numbers, with the behaviour of Java 17 and Groovy.
+//! Methods of strings and numbers, with the behaviour of Java 17 and Groovy.
 
 use lang::java::parse_double;
 use lang::work;
@@ -106,7 +106,7 @@ fn given(value: &Value<'_>) -> Result<(), Thrown> {
     if value.is_null() { Err(Thrown::new("java.lang.NullPointerException", "")) } else { Ok(()) }
 }
 
-/// Returns a byte offset in a text as an index of UTF-16 units; `None` becomes -1.
+/// Returns a byte offset in a string as an index of UTF-16 units; `None` becomes -1.
 fn place(text: &str, found: Option<usize>) -> i32 {
     found.map_or(-1, |at| length(&text[..at]))
 }
@@ -137,7 +137,7 @@ fn absolute<'s>(number: &Value<'_>) -> Value<'s> {
     }
 }
 
-/// Returns a part of a text like Java's `String.substring`.
+/// Returns a part of a string like Java's `String.substring`.
 fn made_part<'s>(
     text: &str,
     from: i32,
@@ -158,7 +158,7 @@ fn length(text: &str) -> i32 {
     if text.is_ascii() { text.len() as i32 } else { text.encode_utf16().count() as i32 }
 }
 
-/// Appends the UTF-16 units of a text between two positions.
+/// Appends the UTF-16 units of a string between two positions.
 fn units(text: &str, from: i32, to: i32, out: &mut String) {
     let (from, to) = (from as usize, to as usize);
     if text.is_ascii() {
@@ -168,7 +168,7 @@ fn units(text: &str, from: i32, to: i32, out: &mut String) {
     out.push_str(&String::from_utf16_lossy(&units));
 }
 
-/// Compares two texts like Java's `String.equalsIgnoreCase`, unit by unit.
+/// Compares two strings like Java's `String.equalsIgnoreCase`, unit by unit.
 fn same_letters(one: &str, other: &str) -> bool {
     let upper = |c: char| {
         let mut upper = c.to_uppercase();
@@ -186,7 +186,7 @@ fn same_letters(one: &str, other: &str) -> bool {
         && pairs.all(|(a, b)| a == b || upper(a) == upper(b) || lower(a) == lower(b))
 }
 
-/// Compares two texts like Java's `String.compareTo`.
+/// Compares two strings like Java's `String.compareTo`.
 fn distance(one: &str, other: &str) -> i32 {
     let mut pairs = one.encode_utf16().zip(other.encode_utf16());
     match pairs.find(|(a, b)| a != b) {

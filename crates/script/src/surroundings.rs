@@ -23,7 +23,7 @@ bitflags::bitflags! {
 pub trait Surroundings {
     /// Returns true if the assertion may check a transaction; then `prev` is not the checked sample.
     fn checks_transactions(&self) -> bool;
-    /// Returns true if properties may hold objects other than texts.
+    /// Returns true if properties may hold objects other than strings.
     fn has_property_objects(&self) -> bool;
     /// Reports that the script uses a variable.
     fn mentions_variable(&mut self, name: &str);
@@ -38,7 +38,7 @@ pub trait World: Variables {
     /// Type of the result that an assertion changes.
     type Finding: Finding;
 
-    /// Returns the reusable buffers for texts that the script creates.
+    /// Returns the reusable buffers for strings that the script creates.
     fn buffers(&mut self) -> &mut Buffers;
     /// Writes a line to the log under the name of a logger.
     fn log(&mut self, level: Level, logger: &str, text: &str);
@@ -118,7 +118,7 @@ pub trait Finding {
 }
 
 /// The element that runs a script, for one run.
-pub struct Stage<'a, W: World> {
+pub struct Execution<'a, W: World> {
     /// The result that the script reads or creates.
     pub result: Option<&'a mut W::Sample>,
     /// The assertion's result, if the script is an assertion.

@@ -21,7 +21,7 @@ pub(super) enum Stmt {
 #[derive(Debug)]
 pub(super) enum Node {
     Text(String),
-    /// Text with code in it: each part is a text or an expression.
+    /// Text with code in it: each part is a string or an expression.
     Joined(Vec<Node>),
     Int(i32),
     Long(i64),

@@ -24,7 +24,7 @@ pub(super) enum Value<'s> {
 }
 
 impl Value<'_> {
-    /// Returns the text, if the value is a text.
+    /// Returns the text, if the value is a string.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Fixed(text) => Some(text),
@@ -78,7 +78,7 @@ impl Value<'_> {
         };
     }
 
-    /// Converts the value to a text in a reusable buffer.
+    /// Converts the value to a string in a reusable buffer.
     pub(super) fn into_text(self, buffers: &mut Buffers) -> Self {
         match self {
             Self::Fixed(_) | Self::Text(_) => self,
@@ -132,7 +132,7 @@ impl Value<'_> {
 }
 
 /// Calculates with two numbers by Java's rules.
-pub(super) fn reckon<'s>(
+pub(super) fn calculate<'s>(
     operator: Binary,
     left: &Value<'_>,
     right: &Value<'_>,
@@ -172,7 +172,7 @@ pub(super) fn reckon<'s>(
     })
 }
 
-/// Compares two values of comparable kinds: numbers, texts, booleans. `null` is less than everything else.
+/// Compares two values of comparable kinds: numbers, strings, booleans. `null` is less than everything else.
 pub(super) fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     match (left, right) {
         (Value::Null, Value::Null) => Some(Ordering::Equal),
@@ -192,7 +192,7 @@ pub(super) fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
 pub(super) fn equal(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left.text(), right.text()) {
         (Some(left), Some(right)) => left == right,
-        // A text is never equal to a value of another kind.
+        // A string is never equal to a value of another kind.
         (Some(_), None) | (None, Some(_)) => false,
         (None, None) => match (left, right) {
             (Value::Bool(left), Value::Bool(right)) => left == right,

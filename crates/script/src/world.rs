@@ -1,6 +1,6 @@
 //! Operations of scripts on their surroundings: variables, properties, the sample result, the log, user and time.
 //!
-//! The table lists which object has which method ([`find`]). [`super::act`] executes each [`Deed`].
+//! The table lists which object has which method ([`find`]). [`super::perform`] executes each [`Operation`].
 
 use lang::log::Level;
 
@@ -29,7 +29,7 @@ pub(super) enum Object {
 
 /// An operation of a script on its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum Operation {
     Get,
     Put,
     Remove,
@@ -88,7 +88,7 @@ pub(super) enum Deed {
 /// An entry of the table: a method of an object, with the operation that it stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    pub(super) deed: Deed,
+    pub(super) operation: Operation,
     pub(super) on: Object,
     pub(super) name: &'static str,
     pub(super) args: &'static [Kinds],
@@ -100,11 +100,11 @@ pub(super) struct Known {
 const fn known(
     on: Object,
     name: &'static str,
-    deed: Deed,
+    operation: Operation,
     args: &'static [Kinds],
     gives: Kinds,
 ) -> Known {
-    Known { deed, on, name, args, gives, throws: false }
+    Known { operation, on, name, args, gives, throws: false }
 }
 
 impl Known {
@@ -129,73 +129,73 @@ use Object::{
 };
 
 const DEEDS: &[Known] = &[
-    known(Vars, "get", Deed::Get, &[S], Q),
-    known(Vars, "put", Deed::Put, &[S, SQ], V),
-    known(Vars, "putObject", Deed::Put, &[S, Q], V),
-    known(Vars, "remove", Deed::Remove, &[S], Q),
-    known(Vars, "getThreadName", Deed::UserName, &[], T),
-    known(Vars, "getIteration", Deed::Iteration, &[], I),
+    known(Vars, "get", Operation::Get, &[S], Q),
+    known(Vars, "put", Operation::Put, &[S, SQ], V),
+    known(Vars, "putObject", Operation::Put, &[S, Q], V),
+    known(Vars, "remove", Operation::Remove, &[S], Q),
+    known(Vars, "getThreadName", Operation::UserName, &[], T),
+    known(Vars, "getIteration", Operation::Iteration, &[], I),
     // A key that is not a `String` finds no property.
-    known(Props, "get", Deed::Property, &[T], Q),
-    known(Props, "getProperty", Deed::Property, &[S], Q),
-    known(Props, "getProperty", Deed::PropertyOr, &[S, SQ], Q),
-    known(Props, "put", Deed::SetProperty, &[T, T], Q),
-    known(Props, "setProperty", Deed::SetProperty, &[S, S], Q),
-    known(Props, "containsKey", Deed::HasProperty, &[T], B),
-    known(Class("JMeterUtils"), "getProperty", Deed::Property, &[S], Q),
-    known(Class("JMeterUtils"), "getPropDefault", Deed::TrimmedPropertyOr, &[S, SQ], Q),
-    known(Class("JMeterUtils"), "setProperty", Deed::SetProperty, &[S, S], Q),
-    known(Log, "info", Deed::Log(Level::Info), &[SQ], V),
-    known(Log, "warn", Deed::Log(Level::Warn), &[SQ], V),
-    known(Log, "error", Deed::Log(Level::Error), &[SQ], V),
-    known(Log, "debug", Deed::Log(Level::Debug), &[SQ], V),
-    known(Log, "trace", Deed::Log(Level::Trace), &[SQ], V),
-    known(Context, "getThreadNum", Deed::UserNumber, &[], I),
-    known(Thread, "getThreadNum", Deed::UserNumber, &[], I),
-    known(Thread, "getThreadName", Deed::UserName, &[], T),
-    known(JavaThread, "getName", Deed::UserName, &[], T),
-    known(Group, "getName", Deed::GroupName, &[], T),
-    known(Sampler, "getName", Deed::SamplerName, &[], T),
-    known(FileServer, "getBaseDir", Deed::BaseDir, &[], T),
-    known(Class("System"), "currentTimeMillis", Deed::Now, &[], L),
-    known(Class("UUID"), "randomUUID", Deed::NewId, &[], Kinds::UUID),
-    known(Class("Integer"), "parseInt", Deed::ParseInt, &[SQ], I).throwing(),
-    known(Class("Integer"), "valueOf", Deed::ParseInt, &[S], I).throwing(),
-    known(Class("Long"), "parseLong", Deed::ParseLong, &[SQ], L).throwing(),
-    known(Class("Long"), "valueOf", Deed::ParseLong, &[S], L).throwing(),
-    known(Class("Double"), "parseDouble", Deed::ParseDouble, &[S], D).throwing(),
-    known(Class("Double"), "valueOf", Deed::ParseDouble, &[S], D).throwing(),
-    known(Class("Boolean"), "parseBoolean", Deed::ParseBool, &[SQ], B),
-    known(Class("Integer"), "toString", Deed::Written, &[I], T),
-    known(Class("Integer"), "toHexString", Deed::Hex, &[I], T),
-    known(Class("Long"), "toString", Deed::Written, &[Kinds::WHOLE], T),
-    known(Class("String"), "valueOf", Deed::Written, &[Kinds::NUMBER.union(B).union(S)], T),
-    known(Class("Math"), "min", Deed::Least, &[I, I], I),
-    known(Class("Math"), "max", Deed::Greatest, &[I, I], I),
-    known(Result, "getResponseCode", Deed::Code, &[], T),
-    known(Result, "getResponseMessage", Deed::Message, &[], T),
-    known(Result, "getSampleLabel", Deed::Label, &[], T),
-    known(Result, "isSuccessful", Deed::IsSuccessful, &[], B),
-    known(Result, "getResponseDataAsString", Deed::Response, &[], T),
-    known(Result, "getResponseHeaders", Deed::Headers, &[], T),
-    known(Result, "getUrlAsString", Deed::Url, &[], T),
-    known(Result, "getTime", Deed::Elapsed, &[], L),
-    known(Result, "getLatency", Deed::Latency, &[], L),
-    known(Result, "getConnectTime", Deed::ConnectTime, &[], L),
-    known(Result, "setResponseCode", Deed::SetCode, &[S], V),
-    known(Result, "setResponseMessage", Deed::SetMessage, &[S], V),
-    known(Result, "setSampleLabel", Deed::SetLabel, &[S], V),
-    known(Result, "setSuccessful", Deed::SetSuccessful, &[B], V),
-    known(Result, "setIgnore", Deed::SetIgnore, &[], V),
-    known(Result, "setResponseCodeOK", Deed::SetCodeOk, &[], V),
-    known(Result, "setResponseMessageOK", Deed::SetMessageOk, &[], V),
-    known(Result, "setResponseOK", Deed::SetOk, &[], V),
-    known(Result, "setSamplerData", Deed::SetSamplerData, &[S], V),
-    known(Result, "setStopThread", Deed::StopUser, &[B], V),
-    known(Result, "setStopTest", Deed::StopTest, &[B], V),
-    known(Result, "setStopTestNow", Deed::StopTestNow, &[B], V),
-    known(Finding, "setFailure", Deed::Fail, &[B], V),
-    known(Finding, "setFailureMessage", Deed::FailWith, &[S], V),
+    known(Props, "get", Operation::Property, &[T], Q),
+    known(Props, "getProperty", Operation::Property, &[S], Q),
+    known(Props, "getProperty", Operation::PropertyOr, &[S, SQ], Q),
+    known(Props, "put", Operation::SetProperty, &[T, T], Q),
+    known(Props, "setProperty", Operation::SetProperty, &[S, S], Q),
+    known(Props, "containsKey", Operation::HasProperty, &[T], B),
+    known(Class("JMeterUtils"), "getProperty", Operation::Property, &[S], Q),
+    known(Class("JMeterUtils"), "getPropDefault", Operation::TrimmedPropertyOr, &[S, SQ], Q),
+    known(Class("JMeterUtils"), "setProperty", Operation::SetProperty, &[S, S], Q),
+    known(Log, "info", Operation::Log(Level::Info), &[SQ], V),
+    known(Log, "warn", Operation::Log(Level::Warn), &[SQ], V),
+    known(Log, "error", Operation::Log(Level::Error), &[SQ], V),
+    known(Log, "debug", Operation::Log(Level::Debug), &[SQ], V),
+    known(Log, "trace", Operation::Log(Level::Trace), &[SQ], V),
+    known(Context, "getThreadNum", Operation::UserNumber, &[], I),
+    known(Thread, "getThreadNum", Operation::UserNumber, &[], I),
+    known(Thread, "getThreadName", Operation::UserName, &[], T),
+    known(JavaThread, "getName", Operation::UserName, &[], T),
+    known(Group, "getName", Operation::GroupName, &[], T),
+    known(Sampler, "getName", Operation::SamplerName, &[], T),
+    known(FileServer, "getBaseDir", Operation::BaseDir, &[], T),
+    known(Class("System"), "currentTimeMillis", Operation::Now, &[], L),
+    known(Class("UUID"), "randomUUID", Operation::NewId, &[], Kinds::UUID),
+    known(Class("Integer"), "parseInt", Operation::ParseInt, &[SQ], I).throwing(),
+    known(Class("Integer"), "valueOf", Operation::ParseInt, &[S], I).throwing(),
+    known(Class("Long"), "parseLong", Operation::ParseLong, &[SQ], L).throwing(),
+    known(Class("Long"), "valueOf", Operation::ParseLong, &[S], L).throwing(),
+    known(Class("Double"), "parseDouble", Operation::ParseDouble, &[S], D).throwing(),
+    known(Class("Double"), "valueOf", Operation::ParseDouble, &[S], D).throwing(),
+    known(Class("Boolean"), "parseBoolean", Operation::ParseBool, &[SQ], B),
+    known(Class("Integer"), "toString", Operation::Written, &[I], T),
+    known(Class("Integer"), "toHexString", Operation::Hex, &[I], T),
+    known(Class("Long"), "toString", Operation::Written, &[Kinds::WHOLE], T),
+    known(Class("String"), "valueOf", Operation::Written, &[Kinds::NUMBER.union(B).union(S)], T),
+    known(Class("Math"), "min", Operation::Least, &[I, I], I),
+    known(Class("Math"), "max", Operation::Greatest, &[I, I], I),
+    known(Result, "getResponseCode", Operation::Code, &[], T),
+    known(Result, "getResponseMessage", Operation::Message, &[], T),
+    known(Result, "getSampleLabel", Operation::Label, &[], T),
+    known(Result, "isSuccessful", Operation::IsSuccessful, &[], B),
+    known(Result, "getResponseDataAsString", Operation::Response, &[], T),
+    known(Result, "getResponseHeaders", Operation::Headers, &[], T),
+    known(Result, "getUrlAsString", Operation::Url, &[], T),
+    known(Result, "getTime", Operation::Elapsed, &[], L),
+    known(Result, "getLatency", Operation::Latency, &[], L),
+    known(Result, "getConnectTime", Operation::ConnectTime, &[], L),
+    known(Result, "setResponseCode", Operation::SetCode, &[S], V),
+    known(Result, "setResponseMessage", Operation::SetMessage, &[S], V),
+    known(Result, "setSampleLabel", Operation::SetLabel, &[S], V),
+    known(Result, "setSuccessful", Operation::SetSuccessful, &[B], V),
+    known(Result, "setIgnore", Operation::SetIgnore, &[], V),
+    known(Result, "setResponseCodeOK", Operation::SetCodeOk, &[], V),
+    known(Result, "setResponseMessageOK", Operation::SetMessageOk, &[], V),
+    known(Result, "setResponseOK", Operation::SetOk, &[], V),
+    known(Result, "setSamplerData", Operation::SetSamplerData, &[S], V),
+    known(Result, "setStopThread", Operation::StopUser, &[B], V),
+    known(Result, "setStopTest", Operation::StopTest, &[B], V),
+    known(Result, "setStopTestNow", Operation::StopTestNow, &[B], V),
+    known(Finding, "setFailure", Operation::Fail, &[B], V),
+    known(Finding, "setFailureMessage", Operation::FailWith, &[S], V),
 ];
 
 /// Returns the operations of an object by method name and number of parameters.
@@ -203,7 +203,7 @@ pub(super) fn find(on: Object, name: &str, args: usize) -> impl Iterator<Item = 
     DEEDS.iter().filter(move |one| one.on == on && one.name == name && one.args.len() == args)
 }
 
-impl Deed {
+impl Operation {
     /// Returns the parts of the result that the operation uses, beyond those that are always available.
     pub(super) fn reads(self) -> Reads {
         match self {

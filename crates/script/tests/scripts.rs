@@ -1,7 +1,7 @@
 //! Tests of this crate alone: scripts are compiled and run with a small test world, without a plan.
 //!
 //! The plan crate's tests compare many scripts with recordings from JMeter. These tests check what a script asks of its
-//! surroundings, its effects, its exceptions, and the texts of refusals.
+//! surroundings, its effects, its exceptions, and the messages of refusals.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use lang::buffers::Buffers;
 use lang::log::Level;
 use lang::variables::Variables;
 use script::{
-    Finding, Language, NotSimple, Outcome, Place, Request, Role, Sample, Script, Stage,
+    Execution, Finding, Language, NotSimple, Outcome, Request, Role, Sample, Script, ScriptKind,
     Surroundings, Thrown, World, compile,
 };
 
@@ -217,8 +217,8 @@ impl Finding for Verdict {
     }
 }
 
-fn place(language: Language, role: Role) -> Place {
-    Place { language, role, jsr223: true }
+fn place(language: Language, role: Role) -> ScriptKind {
+    ScriptKind { language, role, jsr223: true }
 }
 
 fn compiled(source: &str, language: Language, role: Role) -> Result<Script, NotSimple> {
@@ -226,7 +226,7 @@ fn compiled(source: &str, language: Language, role: Role) -> Result<Script, NotS
 }
 
 fn run(script: &Script, user: &mut User) -> Result<Outcome, Thrown> {
-    script.run(user, Stage { result: None, finding: None, name: "Script", parameters: "" })
+    script.run(user, Execution { result: None, finding: None, name: "Script", parameters: "" })
 }
 
 /// Runs a pre-processor in both languages.
@@ -321,7 +321,7 @@ fn an_assertion_fails_with_its_message() {
         let (mut user, mut sample) = (User::default(), Nothing::default());
         let mut verdict = Verdict::default();
         let (result, finding) = (Some(&mut sample), Some(&mut verdict));
-        let stage = Stage { result, finding, name: "Script", parameters: "" };
+        let stage = Execution { result, finding, name: "Script", parameters: "" };
         script.run(&mut user, stage).unwrap_or_else(|thrown| panic!("{thrown}"));
         assert!(verdict.failure && verdict.message == "no", "{language:?}");
     }

@@ -35,14 +35,14 @@ impl Credentials {
 
 /// The side that asks for credentials: server or proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum Challenger {
     /// The server, which asks with status 401.
     Server,
     /// A proxy, which asks with status 407.
     Proxy,
 }
 
-impl Asker {
+impl Challenger {
     /// HTTP status with which this side asks for credentials.
     pub fn status(self) -> u16 {
         match self {
@@ -140,7 +140,7 @@ impl Dialogue {
     }
 
     /// Appends the authentication header line of the next request, if the dialogue needs one.
-    pub fn answer(&mut self, asker: Asker, message: &Message<'_>, out: &mut Vec<u8>) {
+    pub fn answer(&mut self, asker: Challenger, message: &Message<'_>, out: &mut Vec<u8>) {
         if self.progress == Progress::Failed {
             return;
         }
@@ -174,7 +174,7 @@ impl Dialogue {
     /// realm.
     pub fn challenged(
         &mut self,
-        asker: Asker,
+        asker: Challenger,
         head: &[u8],
         known: &dyn Fn(Option<&str>) -> Option<Credentials>,
     ) -> bool {
@@ -253,7 +253,7 @@ impl Dialogue {
 /// Writes the authentication header line of a scheme. False: this scheme cannot answer the challenge.
 fn write(
     scheme: &mut Scheme,
-    asker: Asker,
+    asker: Challenger,
     credentials: &Credentials,
     message: &Message<'_>,
     out: &mut Vec<u8>,

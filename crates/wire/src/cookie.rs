@@ -1,12 +1,12 @@
 //! Cookies of one user, stored and sent as Apache HttpClient 4.5 and JMeter's cookie manager do.
 //!
-//! Texts are Latin-1, like header values, so that a server gets its cookies back byte for byte. Cookies with longer
+//! Strings are Latin-1, like header values, so that a server gets its cookies back byte for byte. Cookies with longer
 //! paths are sent first, then those that were set earlier. Replacing a cookie by one of equal or smaller size allocates
 //! nothing. Sending allocates only what the output lacks in capacity.
 
 mod date;
 mod elements;
-mod many;
+mod index;
 mod matching;
 mod parse;
 mod versioned;
@@ -14,7 +14,7 @@ mod versioned;
 #[cfg(test)]
 mod tests;
 
-use many::Many;
+use index::CookieIndex;
 use parse::Parsed;
 use std::cmp::Reverse;
 use std::fmt;
@@ -112,10 +112,10 @@ impl Default for Rules {
 /// The cookies of one user.
 #[derive(Clone, Debug, Default)]
 pub struct Jar {
-    /// Cookies in the order in which they were last set; in any order if the jar has an index (`many`).
+    /// Cookies in the order in which they were last set; in any order if the jar has an index (`index`).
     cookies: Vec<Cookie>,
     /// Index by identity and age, for a jar with very many cookies.
-    many: Option<Box<Many>>,
+    many: Option<Box<CookieIndex>>,
     rules: Rules,
     /// True if several cookies may have the same name, domain and path.
     doubled: bool,
@@ -182,8 +182,8 @@ impl Jar {
     fn push(&mut self, cookie: Cookie) {
         match &mut self.many {
             Some(many) => many.push(&cookie),
-            None if self.cookies.len() >= many::FEW => {
-                let mut many = Many::of(&self.cookies);
+            None if self.cookies.len() >= index::FEW => {
+                let mut many = CookieIndex::of(&self.cookies);
                 many.push(&cookie);
                 self.many = Some(Box::new(many));
             }
@@ -439,7 +439,7 @@ fn write(cookie: &Cookie, start: usize, quotes: bool, put: Put, out: &mut Vec<u8
     }
 }
 
-/// Function that appends a text in the charset of a header.
+/// Function that appends a string in the charset of a header.
 type Put = fn(&str, &mut Vec<u8>);
 
 fn utf8(text: &str, out: &mut Vec<u8>) {

@@ -30,7 +30,7 @@ impl Default for Limits {
 
 /// An operation that the NATS server sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum ServerOperation<'a> {
     /// Description of the server in JSON, sent at the beginning and after changes.
     Info(&'a [u8]),
     Message {
@@ -71,7 +71,7 @@ impl fmt::Display for Broken {
 impl std::error::Error for Broken {}
 
 /// Parses the first operation in `bytes`; returns it with its length, or `None` if it is incomplete.
-pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(Told<'_>, usize)>, Broken> {
+pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(ServerOperation<'_>, usize)>, Broken> {
     let Some(end) = memchr(b'\n', &bytes[..bytes.len().min(limits.line + 2)]) else {
         return if bytes.len() > limits.line + 1 { Err(Broken::LongLine) } else { Ok(None) };
     };
@@ -84,15 +84,17 @@ pub fn next(bytes: &[u8], limits: Limits) -> Result<Option<(Told<'_>, usize)>, B
     let told = if is(b"MSG") {
         return message(rest, &bytes[end + 1..], end + 1, limits);
     } else if is(b"INFO") {
-        Told::Info(rest)
+        ServerOperation::Info(rest)
     } else if is(b"PING") {
-        Told::Ping
+        ServerOperation::Ping
     } else if is(b"PONG") {
-        Told::Pong
+        ServerOperation::Pong
     } else if is(b"+OK") {
-        Told::Ok
+        ServerOperation::Ok
     } else if is(b"-ERR") {
-        Told::Err(std::str::from_utf8(rest).map_err(|_| Broken::Unknown)?.trim_matches('\''))
+        ServerOperation::Err(
+            std::str::from_utf8(rest).map_err(|_| Broken::Unknown)?.trim_matches('\''),
+        )
     } else {
         return Err(Broken::Unknown);
     };
@@ -105,7 +107,7 @@ fn message<'a>(
     behind: &'a [u8],
     before: usize,
     limits: Limits,
-) -> Result<Option<(Told<'a>, usize)>, Broken> {
+) -> Result<Option<(ServerOperation<'a>, usize)>, Broken> {
     let line = std::str::from_utf8(line).map_err(|_| Broken::Unknown)?;
     let mut words = [""; 4];
     let mut count = 0;
@@ -131,7 +133,7 @@ fn message<'a>(
     let Some(payload) = behind.get(..length) else { return Ok(None) };
     match &behind[length..] {
         [b'\r', b'\n', ..] => {
-            let told = Told::Message { subject, subscription, reply, payload };
+            let told = ServerOperation::Message { subject, subscription, reply, payload };
             Ok(Some((told, before + length + 2)))
         }
         [] | [b'\r'] => Ok(None),
@@ -169,14 +171,14 @@ fn push(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// True if a text can be one token of a subject: 1 to 64 letters, digits, `-` and `_`. Dots, wildcards and spaces would
-/// change the subject or the line.
+/// True if a string can be one token of a subject: 1 to 64 letters, digits, `-` and `_`. Dots, wildcards and spaces
+/// would change the subject or the line.
 pub fn is_token(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&text.len()) && text.bytes().all(plain)
 }
 
-/// True if a text is a subject without wildcards: tokens joined by dots.
+/// True if a string is a subject without wildcards: tokens joined by dots.
 pub fn is_subject(text: &str) -> bool {
     text.split('.').all(is_token)
 }

@@ -1,9 +1,9 @@
 //! Client side of RESP2, the protocol of Redis: commands out, replies in, in the order of the commands.
 //!
-//! [`Told::Head`] of a reply has its type byte as status, and the rest of its first line as bytes. That is the text of
-//! a simple string (`+`) or an error (`-`), the digits of an integer (`:`), or a length (`$`, `*`), which is `-1` for
-//! nil. The content of a bulk string follows as [`Told::Data`], in one or more pieces. The content of an array are its
-//! elements in wire format, including nested arrays; they are checked.
+//! [`SessionEvent::Head`] of a reply has its type byte as status, and the rest of its first line as bytes. That is the
+//! text of a simple string (`+`) or an error (`-`), the digits of an integer (`:`), or a length (`$`, `*`), which is
+//! `-1` for nil. The content of a bulk string follows as [`SessionEvent::Data`], in one or more pieces. The content of
+//! an array are its elements in wire format, including nested arrays; they are checked.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,7 @@ use std::io::Write as _;
 
 use memchr::memchr;
 
-use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
+use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
 /// Maximum nesting depth of arrays in a reply.
 pub const DEPTH: usize = 8;
@@ -241,13 +241,13 @@ impl Redis {
         &mut self,
         line: &[u8],
         whole: &[u8],
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<bool, Broken> {
         let Some((kind, rest)) = line.split_first() else {
             return Err(broken("the reply begins with an empty line"));
         };
         if self.awaited != Awaited::Nothing {
-            return self.greeted(*kind, rest, tell).map(|()| false);
+            return self.greeted(*kind, rest, emit).map(|()| false);
         }
         let Some(to) = self.in_flight.front().copied() else {
             return Err(match u16::from(*kind) {
@@ -258,12 +258,12 @@ impl Redis {
         if self.depth > 0 {
             self.count(whole.len() as u64)?;
             let ended = self.enter(*kind, rest)?;
-            tell(Told::Data { to, bytes: whole });
+            emit(SessionEvent::Data { to, bytes: whole });
             return Ok(ended);
         }
         self.content = 0;
         let ended = self.enter(*kind, rest)?;
-        tell(Told::Head { to, head: Status { status: u16::from(*kind), bytes: rest } });
+        emit(SessionEvent::Head { to, head: Status { status: u16::from(*kind), bytes: rest } });
         Ok(ended)
     }
 
@@ -272,7 +272,7 @@ impl Redis {
         &mut self,
         kind: u8,
         rest: &[u8],
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<(), Broken> {
         match u16::from(kind) {
             kind::SIMPLE => {}
@@ -284,22 +284,22 @@ impl Redis {
             _ => Awaited::Nothing,
         };
         if self.awaited == Awaited::Nothing {
-            tell(Told::Ready);
+            emit(SessionEvent::Ready);
         }
         Ok(())
     }
 
-    fn done(&mut self, tell: &mut impl FnMut(Told<'_>)) {
+    fn done(&mut self, emit: &mut impl FnMut(SessionEvent<'_>)) {
         if let Some(to) = self.in_flight.pop_front() {
-            tell(Told::Done { to, kept: true });
+            emit(SessionEvent::Done { to, kept: true });
         }
     }
 
     /// Reads a part of a bulk string; returns the number of bytes.
-    fn bulk(&mut self, left: u64, input: &[u8], tell: &mut impl FnMut(Told<'_>)) -> usize {
+    fn bulk(&mut self, left: u64, input: &[u8], emit: &mut impl FnMut(SessionEvent<'_>)) -> usize {
         let part = &input[..input.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
         if let Some(to) = self.in_flight.front().copied() {
-            tell(Told::Data { to, bytes: part });
+            emit(SessionEvent::Data { to, bytes: part });
         }
         let left = left - part.len() as u64;
         self.state = if left == 0 { State::BulkEnd(0) } else { State::Bulk(left) };
@@ -311,7 +311,7 @@ impl Redis {
         &mut self,
         seen: u8,
         input: &[u8],
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<(), Broken> {
         let end = b"\r\n";
         if input[0] != end[usize::from(seen)] {
@@ -322,12 +322,12 @@ impl Redis {
         if self.depth > 0 {
             self.count(1)?;
             if let Some(to) = self.in_flight.front().copied() {
-                tell(Told::Data { to, bytes: &input[..1] });
+                emit(SessionEvent::Data { to, bytes: &input[..1] });
             }
         }
         self.state = State::BulkEnd(1);
         if seen == 1 && self.close() {
-            self.done(tell);
+            self.done(emit);
         }
         Ok(())
     }
@@ -344,22 +344,22 @@ impl Session for Redis {
         out.extend_from_slice(&std::mem::take(&mut self.greeting));
     }
 
-    fn room(&self) -> Room {
+    fn room(&self) -> Capacity {
         let in_flight = u32::try_from(self.in_flight.len()).unwrap_or(u32::MAX);
         match self.most.saturating_sub(in_flight) {
-            _ if self.awaited != Awaited::Nothing => Room::Greeting,
-            0 => Room::Full,
-            more => Room::Free(more),
+            _ if self.awaited != Awaited::Nothing => Capacity::Greeting,
+            0 => Capacity::Full,
+            more => Capacity::Free(more),
         }
     }
 
-    fn begin(&mut self, to: Ticket, call: &[&[u8]], out: &mut Vec<u8>) -> Begun {
+    fn begin(&mut self, to: Ticket, call: &[&[u8]], out: &mut Vec<u8>) -> BeginResult {
         if call.is_empty() {
-            return Begun::Refused("a command needs a name".to_owned());
+            return BeginResult::Refused("a command needs a name".to_owned());
         }
         push_command(call, out);
         self.in_flight.push_back(to);
-        Begun::Sent
+        BeginResult::Sent
     }
 
     fn feed(
@@ -367,7 +367,7 @@ impl Session for Redis {
         input: &[u8],
         (): &mut (),
         _out: &mut Vec<u8>,
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<usize, Broken> {
         let mut used = 0;
         while used < input.len() {
@@ -376,13 +376,13 @@ impl Session for Redis {
                 State::Line => {
                     let Some((line, length)) = self.line(rest)? else { break };
                     used += length;
-                    if self.take_line(line, &rest[..length], tell)? && self.close() {
-                        self.done(tell);
+                    if self.take_line(line, &rest[..length], emit)? && self.close() {
+                        self.done(emit);
                     }
                 }
-                State::Bulk(left) => used += self.bulk(left, rest, tell),
+                State::Bulk(left) => used += self.bulk(left, rest, emit),
                 State::BulkEnd(seen) => {
-                    self.bulk_end(seen, rest, tell)?;
+                    self.bulk_end(seen, rest, emit)?;
                     used += 1;
                 }
             }
@@ -390,7 +390,7 @@ impl Session for Redis {
         Ok(used)
     }
 
-    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
+    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(SessionEvent<'_>)) -> Result<(), Broken> {
         let whole = rest.is_empty() && self.state == State::Line && self.depth == 0;
         match self.awaited {
             Awaited::Nothing if whole => Ok(()),

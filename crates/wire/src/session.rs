@@ -32,7 +32,7 @@ pub type Nanos = i64;
 
 /// Capacity of a session for further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum Capacity {
     /// The session's greeting is not finished, so no exchange can begin.
     Greeting,
     /// Number of further exchanges that can begin now on the session.
@@ -45,7 +45,7 @@ pub enum Room {
 
 /// The result of beginning an exchange on a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum BeginResult {
     /// The whole request was written to the output.
     Sent,
     /// A part of the request is in the output. The rest follows when the peer grants more space.
@@ -58,7 +58,7 @@ pub enum Begun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
     /// The output has a cancel message for the peer; other exchanges on the connection continue.
-    Told,
+    SessionEvent,
     /// The connection cannot be used any more and must be closed.
     MustClose,
 }
@@ -82,11 +82,11 @@ pub struct Status<'b> {
 
 /// An event that a session reports; `H` is the protocol's type for the head of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<'b, H = Status<'b>> {
+pub enum SessionEvent<'b, H = Status<'b>> {
     /// The session's greeting is finished.
     Ready,
     /// Another exchange can begin on the session.
-    Room,
+    Capacity,
     /// The head of an answer was received.
     Head { to: Ticket, head: H },
     /// A part of an answer's content was received.
@@ -131,10 +131,10 @@ pub trait Session {
     }
 
     /// Returns the session's capacity for further exchanges.
-    fn room(&self) -> Room;
+    fn room(&self) -> Capacity;
 
     /// Begins an exchange. Only allowed while the session has capacity.
-    fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> Begun;
+    fn begin(&mut self, to: Ticket, call: Self::Call<'_>, out: &mut Vec<u8>) -> BeginResult;
 
     /// Parses received bytes and reports events; returns the number of bytes consumed. The caller must keep unconsumed
     /// bytes and put them in front of the next input. Bytes to send in reply are appended to `out`.
@@ -147,7 +147,7 @@ pub trait Session {
         input: &[u8],
         shared: &mut Self::Shared,
         out: &mut Vec<u8>,
-        tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
+        emit: &mut impl for<'b> FnMut(SessionEvent<'b, Self::Head<'b>>),
     ) -> Result<usize, Self::Broken>;
 
     /// Number of next content bytes that the caller may discard from the connection unread, if nobody reads the
@@ -171,7 +171,7 @@ pub trait Session {
     fn end(
         &mut self,
         rest: &[u8],
-        tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
+        emit: &mut impl for<'b> FnMut(SessionEvent<'b, Self::Head<'b>>),
     ) -> Result<(), Self::Broken>;
 
     /// Cancels an exchange in flight.

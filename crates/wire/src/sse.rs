@@ -1,8 +1,8 @@
 //! Server-sent events: an HTTP/1.1 response that stays open, and the events in its body.
 //!
 //! A request is sent as it was rendered. The head of the response is reported with its HTTP status. In a body of type
-//! `text/event-stream`, each event is a [`Told::Push`] with its name (may be empty), the current event id, and its
-//! data. Any other body, such as an error page or a compressed one, is reported as [`Told::Data`].
+//! `text/event-stream`, each event is a [`SessionEvent::Push`] with its name (may be empty), the current event id, and
+//! its data. Any other body, such as an error page or a compressed one, is reported as [`SessionEvent::Data`].
 
 mod events;
 
@@ -12,7 +12,7 @@ mod tests;
 pub use events::{Events, Limits};
 
 use crate::http1::{self, Decoder, Event, Head};
-use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
+use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
 /// Media type of event streams.
 pub const MEDIA_TYPE: &str = "text/event-stream";
@@ -63,13 +63,13 @@ impl Sse {
         &mut self,
         to: Ticket,
         piece: &[u8],
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<(), Broken> {
         if !self.streams {
-            tell(Told::Data { to, bytes: piece });
+            emit(SessionEvent::Data { to, bytes: piece });
             return Ok(());
         }
-        self.events.feed(piece, &mut |kind, id, bytes| tell(Told::Push { kind, id, bytes }))
+        self.events.feed(piece, &mut |kind, id, bytes| emit(SessionEvent::Push { kind, id, bytes }))
     }
 }
 
@@ -90,17 +90,17 @@ impl Session for Sse {
     type Shared = ();
     type Broken = Broken;
 
-    fn room(&self) -> Room {
-        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
+    fn room(&self) -> Capacity {
+        if self.in_flight.is_some() { Capacity::Full } else { Capacity::Free(1) }
     }
 
-    fn begin(&mut self, to: Ticket, call: &[u8], out: &mut Vec<u8>) -> Begun {
+    fn begin(&mut self, to: Ticket, call: &[u8], out: &mut Vec<u8>) -> BeginResult {
         out.extend_from_slice(call);
         self.in_flight = Some(to);
         self.decoder = Decoder::new(false, http1::Limits::default());
         self.events.restart();
         (self.streams, self.keeps) = (false, false);
-        Begun::Sent
+        BeginResult::Sent
     }
 
     fn feed(
@@ -108,7 +108,7 @@ impl Session for Sse {
         input: &[u8],
         (): &mut (),
         _out: &mut Vec<u8>,
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<usize, Broken> {
         let mut used = 0;
         loop {
@@ -125,22 +125,25 @@ impl Session for Sse {
                 Event::NeedMore => return Ok(used),
                 Event::Head(head) => {
                     (self.streams, self.keeps) = (streams(&head), head.keep_alive);
-                    tell(Told::Head { to, head: Status { status: head.status, bytes: head.raw } });
+                    emit(SessionEvent::Head {
+                        to,
+                        head: Status { status: head.status, bytes: head.raw },
+                    });
                 }
-                Event::Body(piece) => self.body(to, piece, tell)?,
+                Event::Body(piece) => self.body(to, piece, emit)?,
                 Event::End => {
                     self.in_flight = None;
-                    tell(Told::Done { to, kept: self.keeps });
+                    emit(SessionEvent::Done { to, kept: self.keeps });
                 }
             }
         }
     }
 
-    fn end(&mut self, rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
+    fn end(&mut self, rest: &[u8], emit: &mut impl FnMut(SessionEvent<'_>)) -> Result<(), Broken> {
         let Some(to) = self.in_flight else { return Ok(()) };
         self.decoder.eof(rest).map_err(in_words)?;
         self.in_flight = None;
-        tell(Told::Done { to, kept: false });
+        emit(SessionEvent::Done { to, kept: false });
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! JMeter's TCP clients read so: either in pieces of 4096 bytes, where the last byte of each piece decides, or a length
 //! first and then that many bytes. Raw requests read until the peer closes the connection.
 
-use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
+use crate::session::{BeginResult, Broken, Capacity, Session, SessionEvent, Status, Ticket};
 
 /// Maximum bytes that JMeter's TCP client reads at once.
 const PIECE: usize = 4096;
@@ -44,9 +44,9 @@ impl Stream {
         self.expected
     }
 
-    fn done(&mut self, to: Ticket, tell: &mut impl FnMut(Told<'_>)) {
+    fn done(&mut self, to: Ticket, emit: &mut impl FnMut(SessionEvent<'_>)) {
         self.in_flight = None;
-        tell(Told::Done { to, kept: true });
+        emit(SessionEvent::Done { to, kept: true });
     }
 }
 
@@ -56,15 +56,15 @@ impl Session for Stream {
     type Shared = ();
     type Broken = Broken;
 
-    fn room(&self) -> Room {
-        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
+    fn room(&self) -> Capacity {
+        if self.in_flight.is_some() { Capacity::Full } else { Capacity::Free(1) }
     }
 
-    fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> Begun {
+    fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> BeginResult {
         out.extend_from_slice(call.bytes);
         self.in_flight = Some((to, call.end));
         (self.expected, self.come) = (None, 0);
-        Begun::Sent
+        BeginResult::Sent
     }
 
     fn feed(
@@ -72,21 +72,21 @@ impl Session for Stream {
         input: &[u8],
         (): &mut (),
         _out: &mut Vec<u8>,
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<usize, Broken> {
         let Some((to, end)) = self.in_flight else { return Ok(0) };
         match end {
             End::Stream => {
-                tell(Told::Data { to, bytes: input });
+                emit(SessionEvent::Data { to, bytes: input });
                 Ok(input.len())
             }
             End::Byte(last) => {
                 let mut used = 0;
                 for piece in input.chunks(PIECE) {
                     used += piece.len();
-                    tell(Told::Data { to, bytes: piece });
+                    emit(SessionEvent::Data { to, bytes: piece });
                     if piece.last() == Some(&last) {
-                        self.done(to, tell);
+                        self.done(to, emit);
                         break;
                     }
                 }
@@ -108,19 +108,19 @@ impl Session for Stream {
                 let missing = usize::try_from(expected - self.come).unwrap_or(usize::MAX);
                 let part = &input[used..input.len().min(used.saturating_add(missing))];
                 self.come += part.len() as u64;
-                tell(Told::Data { to, bytes: part });
+                emit(SessionEvent::Data { to, bytes: part });
                 if part.len() == missing {
-                    self.done(to, tell);
+                    self.done(to, emit);
                 }
                 Ok(used + part.len())
             }
         }
     }
 
-    fn end(&mut self, _rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
+    fn end(&mut self, _rest: &[u8], emit: &mut impl FnMut(SessionEvent<'_>)) -> Result<(), Broken> {
         // The end of the stream also ends an answer, as in JMeter's TCP clients.
         if let Some((to, _)) = self.in_flight.take() {
-            tell(Told::Done { to, kept: false });
+            emit(SessionEvent::Done { to, kept: false });
         }
         Ok(())
     }
@@ -137,17 +137,17 @@ mod tests {
     fn told(end: End, answer: &[u8], at: usize) -> (Vec<u8>, u32, Vec<u8>) {
         let mut stream = Stream::default();
         let mut out = Vec::new();
-        assert_eq!(stream.begin(TICKET, Call { bytes: b"ask", end }, &mut out), Begun::Sent);
-        assert_eq!((&*out, stream.room()), (&b"ask"[..], Room::Full));
+        assert_eq!(stream.begin(TICKET, Call { bytes: b"ask", end }, &mut out), BeginResult::Sent);
+        assert_eq!((&*out, stream.room()), (&b"ask"[..], Capacity::Full));
         let (mut data, mut done, mut rest) = (Vec::new(), 0, Vec::new());
         for piece in [&answer[..at], &answer[at..]] {
             rest.extend_from_slice(piece);
             let used = stream.feed(&rest, &mut (), &mut out, &mut |told| match told {
-                Told::Data { to, bytes } => {
+                SessionEvent::Data { to, bytes } => {
                     assert_eq!(to, TICKET);
                     data.extend_from_slice(bytes);
                 }
-                Told::Done { to, kept } => {
+                SessionEvent::Done { to, kept } => {
                     assert_eq!((to, kept), (TICKET, true));
                     done += 1;
                 }
@@ -202,12 +202,12 @@ mod tests {
             stream.begin(TICKET, Call { bytes: b"", end }, &mut out);
             let _ = stream.feed(b"ab", &mut (), &mut out, &mut |_| {});
             let mut done = Vec::new();
-            let mut tell = |told: Told<'_>| match told {
-                Told::Done { to, kept } => done.push((to, kept)),
+            let mut emit = |told: SessionEvent<'_>| match told {
+                SessionEvent::Done { to, kept } => done.push((to, kept)),
                 other => panic!("{other:?}"),
             };
-            assert_eq!(stream.end(b"", &mut tell), Ok(()));
-            assert_eq!(stream.end(b"", &mut tell), Ok(()), "nothing is in flight any more");
+            assert_eq!(stream.end(b"", &mut emit), Ok(()));
+            assert_eq!(stream.end(b"", &mut emit), Ok(()), "nothing is in flight any more");
             assert_eq!(done, [(TICKET, false)]);
         }
     }

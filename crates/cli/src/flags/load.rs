@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use plan::load::{Ask, Given};
+use plan::load::{LoadOverrides, LoadSettings};
 
 /// Load in place of what the plan's thread groups say.
 #[derive(Debug, Default, Args)]
@@ -35,13 +35,13 @@ pub(crate) struct LoadFlags {
     iterations: Option<u32>,
     /// The same for one thread group, like 'Buyers=users:50,ramp:10s'; GROUP=off leaves it out.
     #[arg(long, value_name = "GROUP=…", value_parser = scenario)]
-    scenario: Vec<(String, Option<Ask>)>,
+    scenario: Vec<(String, Option<LoadSettings>)>,
 }
 
 impl LoadFlags {
     /// Returns the load that the options define. The error is a message for the user.
-    pub(crate) fn given(self) -> Result<Given, String> {
-        let all = Ask {
+    pub(crate) fn given(self) -> Result<LoadOverrides, String> {
+        let all = LoadSettings {
             users: self.users,
             rate: self.rps,
             max_users: self.max_users,
@@ -55,11 +55,11 @@ impl LoadFlags {
         if let Some(name) = twice(&self.scenario) {
             return Err(format!("--scenario names the thread group {name:?} twice"));
         }
-        Ok(Given { all, groups: self.scenario, ..Given::default() })
+        Ok(LoadOverrides { all, groups: self.scenario, ..LoadOverrides::default() })
     }
 }
 
-fn twice(groups: &[(String, Option<Ask>)]) -> Option<&str> {
+fn twice(groups: &[(String, Option<LoadSettings>)]) -> Option<&str> {
     let before = |at: usize, name: &String| groups[..at].iter().any(|(other, _)| other == name);
     let found = groups.iter().enumerate().find(|(at, (name, _))| before(*at, name));
     found.map(|(_, (name, _))| name.as_str())
@@ -74,14 +74,14 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
 }
 
 /// Parses the load of one thread group: `GROUP=users:50,ramp:10s` or `GROUP=off`.
-fn scenario(text: &str) -> Result<(String, Option<Ask>), String> {
+fn scenario(text: &str) -> Result<(String, Option<LoadSettings>), String> {
     let Some((group, values)) = text.rsplit_once('=') else {
         return Err("write it like 'Buyers=users:50,ramp:10s' or 'Buyers=off'".into());
     };
     if values.trim() == "off" {
         return Ok((group.to_string(), None));
     }
-    let mut ask = Ask::default();
+    let mut ask = LoadSettings::default();
     for pair in values.split(',') {
         let Some((key, value)) = pair.split_once(':') else {
             return Err(format!("{pair:?} has no value: write it like users:50, ramp:10s or off"));
@@ -97,7 +97,7 @@ pub(crate) const KEYS: [&str; 8] =
     ["users", "rps", "max-users", "ramp", "hold", "steps", "duration", "iterations"];
 
 /// Sets one value of a load by its name.
-pub(crate) fn set(ask: &mut Ask, key: &str, value: &str) -> Result<(), String> {
+pub(crate) fn set(ask: &mut LoadSettings, key: &str, value: &str) -> Result<(), String> {
     let number =
         || value.parse::<u32>().map_err(|_| format!("{key}: {value:?} is no whole number"));
     let time = || answers::time::parse(value).map_err(|words| format!("{key}: {words}"));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use engine::Monitor;
 use lang::java::parse_int;
-use plan::env::{Env, Scratch, Who};
+use plan::env::{Env, Scratch, UserIdentity};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
 use plan::number::Setting;
@@ -118,7 +118,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let state = RunState::before(plan);
     let (mut texts, mut vars) = (Scratch::new(1), Vars::default());
     let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
-    let who = Who {
+    let who = UserIdentity {
         plan_file: &plan.file,
         prefix: "",
         group: "",

@@ -1,6 +1,6 @@
 //! Facts of a run that its record contains from the start: plan, load, machine, and settings that rules need.
 
-use engine::Asked;
+use engine::TotalLoad;
 use plan::plan::{Plan, SamplerKind};
 use record::frame::{
     ASSERTIONS, MISSING_FILES, MISSING_INCLUDES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES,
@@ -15,11 +15,11 @@ use crate::request::Request;
 pub(super) fn frame(
     request: &Request,
     plan: &Plan,
-    asked: Asked,
+    asked: TotalLoad,
     found: &Look,
     missing: &MissingFiles,
 ) -> record::Frame {
-    let Asked { users, rate, schedule, length_ms, open, endless, rate_users, .. } = asked;
+    let TotalLoad { users, rate, schedule, length_ms, open, endless, rate_users, .. } = asked;
     let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
     let (copies, many) = (u64::from(copies), f64::from(copies));
     let (users, of_rate) = (users * copies, rate_users.unwrap_or(0) * copies);

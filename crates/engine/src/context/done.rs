@@ -74,7 +74,7 @@ impl Context<'_> {
     }
 
     /// Queues a user that waits for nothing.
-    pub(crate) fn go_on(&mut self, index: UserId) {
+    pub(crate) fn make_ready(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {
             user.wait = Wait::Queued;

@@ -20,7 +20,7 @@ impl Context<'_> {
     }
 
     /// Clears a `NumberFormatException`, which JMeter catches for some numbers.
-    pub(crate) fn forgive_number(&mut self) {
+    pub(crate) fn clear_number_error(&mut self) {
         self.texts.thrown.take_if(|thrown| thrown.is_no_number());
     }
 

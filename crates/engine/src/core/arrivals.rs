@@ -3,8 +3,8 @@
 use stats::Counter;
 
 use crate::core::Core;
-use crate::flow::arrivals::comes_again;
-use crate::flow::owner::Who;
+use crate::flow::arrivals::restart_iteration;
+use crate::flow::owner::ArrivalUser;
 use crate::flow::schedule::OVER;
 use crate::ids::{UserId, Waiter};
 use crate::time::clock::Nanos;
@@ -24,8 +24,8 @@ impl Core<'_> {
         }
         match moment.here {
             None => {}
-            Some(Who::Free(waiter)) => self.on_arrival(group, Some(waiter), at),
-            Some(Who::New) => self.on_arrival(group, None, at),
+            Some(ArrivalUser::Free(waiter)) => self.on_arrival(group, Some(waiter), at),
+            Some(ArrivalUser::New) => self.on_arrival(group, None, at),
         }
         if moment.is_last {
             self.flow.end_arrivals(&self.cx, group, at);
@@ -39,7 +39,7 @@ impl Core<'_> {
             return;
         }
         match waiter {
-            Some(waiter) => comes_again(&mut self.cx, group, waiter, at),
+            Some(waiter) => restart_iteration(&mut self.cx, group, waiter, at),
             None => {
                 let number = self.cx.run.counts.number(group, self.cx.run.shard);
                 self.start_user(group, number, at);

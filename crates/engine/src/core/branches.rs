@@ -4,7 +4,7 @@
 use plan::plan::{Parallel, SamplerId};
 
 use crate::core::Core;
-use crate::flow::kinds::parallel::{self, Next, Turn};
+use crate::flow::kinds::parallel::{self, BranchCheck, Next};
 use crate::ids::UserId;
 use crate::sample::outcome::continue_or_stop;
 use crate::sample::step::Step;
@@ -22,14 +22,14 @@ impl<'p> Core<'p> {
     }
 
     /// Lets a user check its branches. Returns false if it still waits for some.
-    pub(crate) fn go_on_with_branches(&mut self, index: UserId) -> bool {
-        let turn = self.flow.go_on_with_branches(&mut self.cx, index);
+    pub(crate) fn check_branches(&mut self, index: UserId) -> bool {
+        let turn = self.flow.check_branches(&mut self.cx, index);
         let step = self.carry_on(index, turn);
         self.take(index, step);
         turn.all
     }
 
-    fn carry_on(&mut self, index: UserId, turn: Turn) -> Step {
+    fn carry_on(&mut self, index: UserId, turn: BranchCheck) -> Step {
         if let Some(branch) = turn.ended {
             self.end_user(branch);
         }
@@ -46,7 +46,7 @@ impl<'p> Core<'p> {
     /// Handles the end of a branch: its user is queued if it waited for the branch.
     pub(crate) fn end_branch(&mut self, branch: UserId) {
         if let Some(parent) = parallel::end_branch(&mut self.cx, branch) {
-            self.put_in_line(parent);
+            self.queue_user(parent);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::net::slot::Slot;
 use crate::session;
 
 impl Core<'_> {
-    /// Opens queued connections, the oldest first, up to the limit of one loop turn.
+    /// Opens queued connections, the oldest first, up to the limit of one iteration of the loop.
     pub(crate) fn connect_queued(&mut self) {
         self.cx.net.begin_turn();
         while let Some(token) = self.cx.net.next_queued() {

@@ -1,5 +1,5 @@
-//! Joint between samplers and the rooms of small protocols: finds the room that begins a sample, and the room that
-//! builds its result.
+//! Joint between samplers and the modules of small protocols: finds the module that begins a sample, and the module
+//! that builds its result.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Joint between jobs of Java and the rooms above: resumes a user after its job, and passes samples to listeners in
+//! Joint between jobs of Java and the modules above: resumes a user after its job, and passes samples to listeners in
 //! order, both native ones and those in Java.
 
 use std::time::Instant;
@@ -6,26 +6,26 @@ use std::time::Instant;
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::ids::{Addressee, UserId};
+use crate::ids::{JobUser, UserId};
 use crate::java::{Next, next};
 use crate::sample::step::Step;
 use crate::users::Wait;
 
 impl Core<'_> {
     /// Handles a finished or failed job: its user continues.
-    pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
+    pub(crate) fn on_job(&mut self, to: JobUser, reply: Result<Vec<u8>, String>, done: Instant) {
         if let Some(next) = self.jobs.on_job(&mut self.cx, to, reply, done) {
-            self.go_on_with(to.index, next);
+            self.continue_with(to.index, next);
         }
     }
 
     /// Breaks off a user's job in Java, because the run ends at once.
     pub(crate) fn cut_java(&mut self, index: UserId) {
         let next = self.jobs.cut(&mut self.cx, index);
-        self.go_on_with(index, next);
+        self.continue_with(index, next);
     }
 
-    fn go_on_with(&mut self, index: UserId, next: Next) {
+    fn continue_with(&mut self, index: UserId, next: Next) {
         match next {
             Next::GoOn => {}
             Next::NoResult(id) => {
@@ -54,12 +54,12 @@ impl Core<'_> {
             Next::EndOfPlan => self.end_of_plan(index),
             Next::EndUser => self.end_user(index),
         }
-        self.cx.go_on(index);
+        self.cx.make_ready(index);
     }
 
     /// Handles the end of a user: listeners get the samples that they have not received yet, and Java gets the end.
     pub(crate) fn end_java(&mut self, index: UserId) {
-        self.reporting().tell_the_rest(index);
+        self.reporting().deliver_rest(index);
         self.jobs.end_user(&mut self.cx, index);
     }
 

@@ -87,7 +87,7 @@ impl Core<'_> {
             self.ends_by_exception(index);
         } else if begun {
             self.cx.controller_state(index, compiled.main).set(state::ARRIVED);
-            self.cx.go_on(index);
+            self.cx.make_ready(index);
         } else {
             self.end_user(index);
         }

@@ -1,7 +1,7 @@
 //! Changes of the load during the run: users added or removed, a new rate, a pause.
 //!
 //! The cost is one check of a flag per turn of a user. Removed users end after their current sample, as in a run that
-//! is stopped. Added users start at once, 64 per turn of the loop.
+//! is stopped. Added users start at once, 64 per iteration of the loop.
 
 use plan::plan::GroupId;
 
@@ -75,7 +75,7 @@ impl Core<'_> {
         self.paused = paused && !self.cx.stop.asked;
         if !self.paused {
             for index in std::mem::take(&mut self.parked) {
-                self.go_on_after_pause(index);
+                self.resume_after_pause(index);
             }
         }
     }
@@ -110,7 +110,7 @@ impl Core<'_> {
     }
 
     /// Resumes a user. The pause does not count as lateness of the user.
-    fn go_on_after_pause(&mut self, index: UserId) {
+    fn resume_after_pause(&mut self, index: UserId) {
         let now: Nanos = self.cx.clock.now();
         let user = &mut self.cx.users[index];
         if !user.alive {
@@ -121,6 +121,6 @@ impl Core<'_> {
             Wait::Ready => user.intended = user.intended.max(now),
             _ => {}
         }
-        self.put_in_line(index);
+        self.queue_user(index);
     }
 }

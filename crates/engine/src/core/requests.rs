@@ -6,7 +6,7 @@ use plan::template::Thrown;
 use stats::Outcome;
 
 use crate::core::Core;
-use crate::http::exchange::Begun;
+use crate::http::exchange::BeginResult;
 use crate::ids::UserId;
 use crate::sample::step::Step;
 use crate::time::timing::Timing;
@@ -16,8 +16,8 @@ impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
     pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) -> Step {
         match self.http.begin(&mut self.cx, &mut self.sessions, (index, id), http) {
-            Begun::InFlight => Step::Done,
-            Begun::LeftOut => {
+            BeginResult::InFlight => Step::Done,
+            BeginResult::LeftOut => {
                 let (samples, mut on) = self.sampling();
                 samples.after_action(&mut on, index, id)
             }

@@ -38,7 +38,7 @@ impl<'p> Core<'p> {
                 }
                 Step::Lose(id) => {
                     let (samples, mut on) = self.sampling();
-                    samples.lose(&mut on, index, id)
+                    samples.drop_sample(&mut on, index, id)
                 }
                 Step::Stop { cut } => stop_before(&mut self.reporting(), index, cut),
                 Step::LoopControl { from, how, ends } => self.leave(index, (from, how), ends),

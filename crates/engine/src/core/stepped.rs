@@ -3,7 +3,7 @@
 //! Instead of sleeping, a core moves its clock to the next due time, within the range that the test has allowed. It
 //! first waits in real time for work in flight (an exchange, a heartbeat without its answer). A new allowance wakes no
 //! core, so a core receives exactly the messages that it would receive without a stepped clock. A run without stepped
-//! clock pays one comparison per turn of the loop.
+//! clock pays one comparison per iteration of the loop.
 
 use std::io;
 

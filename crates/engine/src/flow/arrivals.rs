@@ -9,20 +9,20 @@ use plan::plan::GroupId;
 
 use crate::context::Context;
 use crate::flow::Flow;
-use crate::flow::owner::{Pool, Who};
+use crate::flow::owner::{ArrivalUser, Pool};
 use crate::flow::schedule::OVER;
 use crate::flow::search::Pull;
 use crate::ids::{UserId, Waiter};
-use crate::inbox::{Ask, Message};
+use crate::inbox::{Message, OwnerRequest};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 use crate::users::controllers as state;
 
 /// The result of one arrival of a schedule.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct ArrivalResult {
     /// The user for this arrival, if it runs on this core.
-    pub(crate) here: Option<Who>,
+    pub(crate) here: Option<ArrivalUser>,
     /// No further arrivals come.
     pub(crate) is_last: bool,
     /// The maximum number of users is busy: the arrival is lost.
@@ -38,23 +38,23 @@ impl Flow {
         group: GroupId,
         number: u32,
         at: Nanos,
-    ) -> Moment {
-        let mut moment = Moment { here: None, is_last: false, is_lost: false };
+    ) -> ArrivalResult {
+        let mut moment = ArrivalResult { here: None, is_last: false, is_lost: false };
         let Some(bounds) = cx.run.groups[group.at()].arrivals else { return moment };
         if number == OVER {
-            return Moment { is_last: true, ..moment };
+            return ArrivalResult { is_last: true, ..moment };
         }
         let most = match bounds.users {
             0 => 0,
             users => cx.run.shard.users(users).max(1),
         };
         let pool = self.owner.pools.entry(group).or_default();
-        let Some(who) = pool.arrive(most) else { return Moment { is_lost: true, ..moment } };
+        let Some(who) = pool.arrive(most) else { return ArrivalResult { is_lost: true, ..moment } };
         moment.is_last =
             bounds.arrivals > 0 && pool.arrived >= cx.run.shard.users_of(bounds.arrivals).max(1);
         let (core, waiter) = match who {
-            Who::Free(waiter) => (waiter.core, Some(waiter)),
-            Who::New => {
+            ArrivalUser::Free(waiter) => (waiter.core, Some(waiter)),
+            ArrivalUser::New => {
                 pool.next += 1;
                 ((pool.next - 1) % cx.run.cores, None)
             }
@@ -97,7 +97,7 @@ fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
 }
 
 /// Lets a waiting user run another iteration, if it still waits for one.
-pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, at: Nanos) {
+pub(crate) fn restart_iteration(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, at: Nanos) {
     let index = waiter.user;
     let waits = cx.users.all.get(index.at()).is_some_and(|user| {
         user.alive
@@ -136,7 +136,7 @@ impl Flow {
         let user = &mut cx.users[index];
         user.wait = Wait::Arrival;
         user.extra().free = Some(waiter);
-        self.ask(cx, Ask::Free { group, number, waiter });
+        self.ask(cx, OwnerRequest::Free { group, number, waiter });
         Some(Pull::Later)
     }
 
@@ -150,6 +150,6 @@ impl Flow {
         if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {
             cx.run.counts.resume(group);
         }
-        self.ask(cx, Ask::Leave { group, number });
+        self.ask(cx, OwnerRequest::Leave { group, number });
     }
 }

@@ -8,13 +8,13 @@
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::ids::{UserId, Waiter};
-use crate::inbox::{Ask, Message};
+use crate::inbox::{Message, OwnerRequest};
 use crate::sample::step::Arrival;
 use crate::time::clock::MS;
-use crate::users::{Meeting, Wait};
+use crate::users::{BarrierWait, Wait};
 
 /// Releases a user that waits at a barrier or for a lock.
-pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
+pub(crate) fn release_waiter(cx: &mut Context<'_>, waiter: Waiter) {
     let index = waiter.user;
     let Some(extra) = cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut()) else {
         return;
@@ -37,18 +37,18 @@ pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
 }
 
 impl Flow {
-    pub(crate) fn ask(&mut self, cx: &mut Context<'_>, ask: Ask) {
+    pub(crate) fn ask(&mut self, cx: &mut Context<'_>, ask: OwnerRequest) {
         match ask.owner(cx.run.cores) {
             owner if owner == cx.index => self.answer(cx, ask),
-            owner => cx.run.inbox(owner).send(Message::Ask(ask)),
+            owner => cx.run.inbox(owner).send(Message::OwnerRequest(ask)),
         }
     }
 
     /// Handles a request of this or another core, and releases the waiters that it lets go.
-    pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: Ask) {
+    pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: OwnerRequest) {
         for waiter in self.owner.answer(ask) {
             if waiter.core == cx.index {
-                let_go(cx, waiter);
+                release_waiter(cx, waiter);
             } else {
                 cx.run.inbox(waiter.core).send(Message::LetGo(waiter));
             }
@@ -71,11 +71,11 @@ impl Flow {
         let waiter = self.waiter(cx, index);
         let user = &mut cx.users[index];
         user.wait = Wait::Barrier(sampler);
-        user.extra().meeting = Some(Meeting { barrier, waiter, timer, delay });
+        user.extra().meeting = Some(BarrierWait { barrier, waiter, timer, delay });
         if let Some(end) = end {
             cx.timers.wheel.insert(index, end.max(now), &mut cx.users);
         }
-        self.ask(cx, Ask::Arrive { barrier, size, waiter });
+        self.ask(cx, OwnerRequest::Arrive { barrier, size, waiter });
     }
 
     /// Ends a user's wait at a barrier; `met` is true if the barrier released the user. Returns the timer to continue
@@ -88,7 +88,7 @@ impl Flow {
     ) -> Option<(usize, u64)> {
         let meeting = cx.users[index].extra().meeting.take()?;
         if !met {
-            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
+            self.ask(cx, OwnerRequest::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
         }
         cx.users[index].intended = cx.clock.now();
         Some((meeting.timer, meeting.delay))
@@ -100,7 +100,7 @@ impl Flow {
         let Some(extra) = &mut cx.users[index].extra else { return };
         for held in std::mem::take(&mut extra.locks) {
             if !held.inner {
-                self.ask(cx, Ask::Unlock { name: held.name, waiter: held.waiter });
+                self.ask(cx, OwnerRequest::Unlock { name: held.name, waiter: held.waiter });
             }
         }
     }
@@ -109,7 +109,7 @@ impl Flow {
     pub(crate) fn leave_meeting(&mut self, cx: &mut Context<'_>, index: UserId) {
         let extra = cx.users[index].extra.as_mut();
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
-            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
+            self.ask(cx, OwnerRequest::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
         }
     }
 }

@@ -22,7 +22,7 @@ impl<'p> Walk<'_, 'p> {
         if is_group && let Some(given) = self.flow.awaits_arrival(self.cx, index) {
             return Some(given);
         }
-        if let Some(given) = self.awaits_what_it_needs(controller) {
+        if let Some(given) = self.request_values(controller) {
             return Some(given);
         }
         // In a group of arrivals, a thread of JMeter takes one more arrival before it checks for the end.
@@ -41,25 +41,25 @@ impl<'p> Walk<'_, 'p> {
             return Some(given);
         }
         self.visit(id).state().set(BEGUN);
-        let waits = is_group && !self.jobs.tell_iteration(self.cx, index);
+        let waits = is_group && !self.jobs.notify_config_elements(self.cx, index);
         waits.then_some(Pull::Later)
     }
 
     /// Notifies listeners that a controller begins an iteration; loops count from 1. `Some`: the user cannot continue
     /// now.
-    pub(crate) fn tell_of_iteration(
+    pub(crate) fn notify_iteration(
         &mut self,
         controller: &'p Controller,
         iteration: i32,
         is_loop: bool,
     ) -> Option<Pull> {
-        self.awaits_what_it_needs(controller)
+        self.request_values(controller)
             .or_else(|| self.fire_iteration(controller, iteration, is_loop))
     }
 
     /// Requests the values that an iteration needs and that are missing: shares of Throughput Controllers that decide
     /// now, values of data sets.
-    fn awaits_what_it_needs(&mut self, controller: &Controller) -> Option<Pull> {
+    fn request_values(&mut self, controller: &Controller) -> Option<Pull> {
         for event in &controller.on_iteration {
             if let OnIteration::Controller(inner) = event
                 && matches!(self.cx.controller(*inner).kind, ControllerKind::Throughput(_))
@@ -83,7 +83,7 @@ impl<'p> Walk<'_, 'p> {
         for event in &controller.on_iteration {
             let done = match event {
                 OnIteration::Controller(inner) => {
-                    self.visit(*inner).around_begins(iteration, is_loop);
+                    self.visit(*inner).parent_begins(iteration, is_loop);
                     Ok(())
                 }
                 OnIteration::Redis(at) => {

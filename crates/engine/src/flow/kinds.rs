@@ -61,7 +61,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Returns true if the controller is about to read texts that Java evaluates. `at_end`: after its last child.
+    /// Returns true if the controller is about to read expressions that Java evaluates. `at_end`: after its last child.
     pub(crate) fn reads_texts(&mut self, at_end: bool) -> bool {
         !self.controller.evaluates.is_empty() && !self.is_broken() && self.kind_reads_texts(at_end)
     }
@@ -82,10 +82,10 @@ impl Visit<'_, '_> {
 
     /// Prepares to ask the child at position `at`. `Some`: the child is not asked.
     #[inline]
-    pub(crate) fn comes_to(&mut self, at: u32) -> Option<Pull> {
+    pub(crate) fn before_child(&mut self, at: u32) -> Option<Pull> {
         self.state().set_current(at);
         match &self.controller.kind {
-            Kind::Interleave(_) => interleave::comes_to(self, at),
+            Kind::Interleave(_) => interleave::before_child(self, at),
             _ => None,
         }
     }
@@ -107,12 +107,12 @@ impl Visit<'_, '_> {
     }
 
     /// Called when the current child, a controller, has nothing more in its iteration.
-    pub(crate) fn child_is_through(&mut self, is_dropped: bool) {
+    pub(crate) fn child_ended(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
         }
         match &self.controller.kind {
-            Kind::Interleave(settings) => interleave::child_is_through(self, settings),
+            Kind::Interleave(settings) => interleave::child_ended(self, settings),
             _ => self.move_on(),
         }
     }
@@ -137,22 +137,22 @@ impl Visit<'_, '_> {
     }
 
     /// Called when all children have been asked. `None`: the controller must be asked once more.
-    pub(crate) fn behind(&mut self) -> Option<Pull> {
+    pub(crate) fn after_children(&mut self) -> Option<Pull> {
         match &self.controller.kind {
-            Kind::Loop { count, once } => counted_loop::behind(self, count, *once),
-            Kind::While(condition) => while_loop::behind(self, condition),
-            Kind::ForEach(each) => for_each::behind(self, each),
-            Kind::Runtime(seconds) => runtime::behind(self, seconds),
-            Kind::Interleave(settings) => interleave::behind(self, settings),
-            Kind::OnceOnly => once_only::behind(),
-            Kind::Branch => branch::behind(self),
-            _ => simple::behind(self),
+            Kind::Loop { count, once } => counted_loop::after_children(self, count, *once),
+            Kind::While(condition) => while_loop::after_children(self, condition),
+            Kind::ForEach(each) => for_each::after_children(self, each),
+            Kind::Runtime(seconds) => runtime::after_children(self, seconds),
+            Kind::Interleave(settings) => interleave::after_children(self, settings),
+            Kind::OnceOnly => once_only::after_children(),
+            Kind::Branch => branch::after_children(self),
+            _ => simple::after_children(self),
         }
     }
 
     /// Returns true if a controller that asked itself `turn` times in vain ends its user.
-    pub(crate) fn despairs(&self, turn: u32) -> bool {
-        matches!(self.controller.kind, Kind::Interleave(_)) && interleave::despairs(turn)
+    pub(crate) fn is_stuck(&self, turn: u32) -> bool {
+        matches!(self.controller.kind, Kind::Interleave(_)) && interleave::is_stuck(turn)
     }
 
     /// Returns true if the controller never returns a sampler again, so that its parent drops it.
@@ -237,14 +237,14 @@ impl Visit<'_, '_> {
     }
 
     /// Called when the parent controller begins an iteration with this number. Loops count from 1.
-    pub(crate) fn around_begins(&mut self, iteration: i32, is_loop: bool) {
+    pub(crate) fn parent_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => {
-                java_backed::around_begins(self, *element, iteration, is_loop);
+                java_backed::parent_begins(self, *element, iteration, is_loop);
             }
-            Kind::OnceOnly => once_only::around_begins(self, iteration, is_loop),
-            Kind::Throughput(throughput) => throughput::around_begins(self, throughput),
-            _ => simple::around_begins(self),
+            Kind::OnceOnly => once_only::parent_begins(self, iteration, is_loop),
+            Kind::Throughput(throughput) => throughput::parent_begins(self, throughput),
+            _ => simple::parent_begins(self),
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use plan::plan::{BarrierId, GroupId};
 
 use crate::ids::Waiter;
-use crate::inbox::Ask;
+use crate::inbox::OwnerRequest;
 
 /// Barriers, locks and arrivals that a core owns.
 #[derive(Debug, Default)]
@@ -20,26 +20,26 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// Handles a request; returns the released waiters.
-    pub(crate) fn answer(&mut self, ask: Ask) -> Vec<Waiter> {
+    pub(crate) fn answer(&mut self, ask: OwnerRequest) -> Vec<Waiter> {
         match ask {
-            Ask::Arrive { barrier, size, waiter } => {
+            OwnerRequest::Arrive { barrier, size, waiter } => {
                 let waiting = self.barriers.entry(barrier).or_default();
                 waiting.push(waiter);
                 if waiting.len() >= size as usize { std::mem::take(waiting) } else { Vec::new() }
             }
-            Ask::GiveUp { barrier, waiter } => {
+            OwnerRequest::GiveUp { barrier, waiter } => {
                 let waiting = self.barriers.entry(barrier).or_default();
                 if !waiting.contains(&waiter) {
                     return Vec::new();
                 }
                 std::mem::take(waiting)
             }
-            Ask::Lock { name, waiter } => {
+            OwnerRequest::Lock { name, waiter } => {
                 let queue = self.locks.entry(name).or_default();
                 queue.push_back(waiter);
                 if queue.len() == 1 { vec![waiter] } else { Vec::new() }
             }
-            Ask::Unlock { name, waiter } => {
+            OwnerRequest::Unlock { name, waiter } => {
                 let Some(queue) = self.locks.get_mut(&name) else { return Vec::new() };
                 let had = queue.front() == Some(&waiter);
                 queue.retain(|waiting| *waiting != waiter);
@@ -50,13 +50,13 @@ impl Owner {
                 queue.front().filter(|_| had).copied().into_iter().collect()
             }
             // A group that is over has no pool; its users have been notified, or will find out.
-            Ask::Free { group, number, waiter } => {
+            OwnerRequest::Free { group, number, waiter } => {
                 if let Some(pool) = self.pools.get_mut(&group) {
                     pool.free(number, waiter);
                 }
                 Vec::new()
             }
-            Ask::Leave { group, number } => {
+            OwnerRequest::Leave { group, number } => {
                 if let Some(pool) = self.pools.get_mut(&group) {
                     pool.leave(number);
                 }
@@ -71,7 +71,7 @@ pub(crate) fn owner_of(group: GroupId, cores: u32) -> u32 {
     group.0 % cores
 }
 
-impl Ask {
+impl OwnerRequest {
     /// Returns the core that handles this request.
     pub(crate) fn owner(&self, cores: u32) -> u32 {
         match self {
@@ -100,17 +100,17 @@ pub(crate) struct Pool {
 
 /// The user for an arrival: a free one or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum ArrivalUser {
     Free(Waiter),
     New,
 }
 
 impl Pool {
     /// Assigns a user to an arrival. `most` limits the concurrent users; 0 is unlimited.
-    pub(crate) fn arrive(&mut self, most: u32) -> Option<Who> {
+    pub(crate) fn arrive(&mut self, most: u32) -> Option<ArrivalUser> {
         let who = match self.free.pop_first() {
-            Some((_, waiter)) => Who::Free(waiter),
-            None if most == 0 || self.busy < most => Who::New,
+            Some((_, waiter)) => ArrivalUser::Free(waiter),
+            None if most == 0 || self.busy < most => ArrivalUser::New,
             None => {
                 self.lost += 1;
                 return None;
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn a_barrier_opens_for_its_number_and_for_who_gives_up() {
         let (mut owner, barrier) = (Owner::default(), BarrierId(3));
-        let arrive = |number| Ask::Arrive { barrier, size: 3, waiter: waiter(number) };
+        let arrive = |number| OwnerRequest::Arrive { barrier, size: 3, waiter: waiter(number) };
         assert_eq!(names(&owner.answer(arrive(1))), [0u64; 0]);
         assert_eq!(names(&owner.answer(arrive(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(arrive(3))), [1, 2, 3]);
         assert_eq!(names(&owner.answer(arrive(4))), [0u64; 0]);
-        let give_up = |number| Ask::GiveUp { barrier, waiter: waiter(number) };
+        let give_up = |number| OwnerRequest::GiveUp { barrier, waiter: waiter(number) };
         // A user that was released meanwhile has nothing to give up.
         assert_eq!(names(&owner.answer(give_up(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(arrive(5))), [0u64; 0]);
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_lock_goes_from_one_to_the_next() {
         let mut owner = Owner::default();
-        let lock = |number| Ask::Lock { name: "l".into(), waiter: waiter(number) };
-        let unlock = |number| Ask::Unlock { name: "l".into(), waiter: waiter(number) };
+        let lock = |number| OwnerRequest::Lock { name: "l".into(), waiter: waiter(number) };
+        let unlock = |number| OwnerRequest::Unlock { name: "l".into(), waiter: waiter(number) };
         assert_eq!(names(&owner.answer(lock(1))), [1]);
         assert_eq!(names(&owner.answer(lock(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(lock(3))), [0u64; 0]);
@@ -182,16 +182,16 @@ mod tests {
     #[test]
     fn who_is_free_comes_first_and_then_somebody_new() {
         let mut pool = Pool::default();
-        assert_eq!(pool.arrive(2), Some(Who::New));
-        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(2), Some(ArrivalUser::New));
+        assert_eq!(pool.arrive(2), Some(ArrivalUser::New));
         assert_eq!(pool.arrive(2), None);
         pool.free(1, waiter(1));
         pool.free(0, waiter(0));
-        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(0))));
-        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(1))));
+        assert_eq!(pool.arrive(2), Some(ArrivalUser::Free(waiter(0))));
+        assert_eq!(pool.arrive(2), Some(ArrivalUser::Free(waiter(1))));
         assert_eq!((pool.busy, pool.arrived, pool.lost), (2, 4, 1));
         pool.leave(1);
-        assert_eq!(pool.arrive(2), Some(Who::New));
-        assert_eq!(pool.arrive(0), Some(Who::New));
+        assert_eq!(pool.arrive(2), Some(ArrivalUser::New));
+        assert_eq!(pool.arrive(0), Some(ArrivalUser::New));
     }
 }

@@ -107,7 +107,7 @@ impl<'c, 'p> Walk<'c, 'p> {
                     (0..=times).for_each(|_| visit.write_index());
                     return given;
                 }
-                None if self.visit(id).despairs(turn) => return Pull::Ends,
+                None if self.visit(id).is_stuck(turn) => return Pull::Ends,
                 None => {}
             }
         }
@@ -129,9 +129,9 @@ impl<'c, 'p> Walk<'c, 'p> {
                 visit.end_for_good();
                 return Some(Pull::Nothing);
             }
-            return self.awaits_texts(id, true).or_else(|| self.visit(id).behind());
+            return self.awaits_texts(id, true).or_else(|| self.visit(id).after_children());
         };
-        if let Some(given) = visit.comes_to(at) {
+        if let Some(given) = visit.before_child(at) {
             return Some(given);
         }
         match child {
@@ -143,7 +143,7 @@ impl<'c, 'p> Walk<'c, 'p> {
                 given @ (Pull::Later | Pull::Ends) => Some(given),
                 Pull::Nothing => {
                     let is_dropped = self.visit(inner).drop_if_done();
-                    self.visit(id).child_is_through(is_dropped);
+                    self.visit(id).child_ended(is_dropped);
                     None
                 }
                 given => {
@@ -170,8 +170,8 @@ impl<'c, 'p> Walk<'c, 'p> {
         self.fuel > 0 && !self.cx.has_thrown()
     }
 
-    /// Waits for texts that Java evaluates, if the controller is about to read any. `None`: it has none, or all are
-    /// evaluated.
+    /// Waits for expressions that Java evaluates, if the controller is about to read any. `None`: it has none, or all
+    /// are evaluated.
     #[inline]
     fn awaits_texts(&mut self, id: ControllerId, at_end: bool) -> Option<Pull> {
         if self.cx.controller(id).evaluates.is_empty() || !self.visit(id).reads_texts(at_end) {
@@ -180,7 +180,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         self.awaits_known_texts(id)
     }
 
-    /// Has Java evaluate the texts of a controller, unless they are evaluated already.
+    /// Has Java evaluate the expressions of a controller, unless they are evaluated already.
     pub(crate) fn awaits_known_texts(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         if condition::are_known(self.cx, index, id) {

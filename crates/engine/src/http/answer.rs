@@ -1,6 +1,6 @@
 //! Handles a complete HTTP response: its connection, cookies, redirects, and the sample. Hot.
 //!
-//! The connection belongs to the session room (`session`), which has kept those parts of the response that are read.
+//! The connection belongs to the session module (`session`), which has kept those parts of the response that are read.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use stats::{ClassId, Counter, Outcome, Recorder};
@@ -182,7 +182,10 @@ impl Answers {
         let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
         let goes_on = (chain || redirect && follows)
             && redirect::follow(outgoing, cx, sessions, (index, id), (timing, exchange, stash));
-        if redirect && !chain && !follows && redirect::leads_nowhere(cx, id, exchange, stash, None)
+        if redirect
+            && !chain
+            && !follows
+            && redirect::fail_without_location(cx, id, exchange, stash, None)
         {
             timing.sent = 0;
             thrown = true;

@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use plan::http::{Http, Request, show_lines};
 use plan::plan::{Authorization, SamplerId};
-use wire::auth::{Asker, Credentials, Dialogue, Message};
+use wire::auth::{Challenger, Credentials, Dialogue, Message};
 use wire::session::Ticket;
 
 use crate::context::Context;
 use crate::http::entries::names_of;
 use crate::http::lines::value_of;
-use crate::http::opening::{self, Places};
+use crate::http::opening::{self, PoolFinder};
 use crate::http::{basic, proxy};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
@@ -31,7 +31,7 @@ pub(crate) struct Keyring {
 
 /// The authentication state between a user and a proxy, kept across requests.
 #[derive(Debug)]
-pub(crate) struct Talk {
+pub(crate) struct ProxyAuth {
     pub(crate) route: RouteId,
     pub(crate) dialogue: Dialogue,
     /// An Authorization Manager without an entry for the URL has made the HTTP client drop the proxy's credentials.
@@ -75,17 +75,17 @@ impl crate::users::Part for Round {}
 
 /// Credentials and authentication state that a user's HTTP client has learned.
 #[derive(Debug, Default)]
-struct Learned {
+struct KnownCredentials {
     keyrings: Vec<Keyring>,
-    talks: Vec<Talk>,
+    talks: Vec<ProxyAuth>,
 }
 
-impl crate::users::Part for Learned {}
+impl crate::users::Part for KnownCredentials {}
 
 impl crate::users::Extra {
     /// Returns the routes for which the user has credentials or authentication state.
     pub(crate) fn credential_routes(&self) -> impl Iterator<Item = RouteId> + '_ {
-        let learned = self.parts.get::<Learned>().into_iter();
+        let learned = self.parts.get::<KnownCredentials>().into_iter();
         let known = learned.flat_map(|learned| {
             let rings = learned.keyrings.iter().map(|ring| ring.route);
             rings.chain(learned.talks.iter().map(|talk| talk.route))
@@ -96,7 +96,7 @@ impl crate::users::Extra {
 
 /// Checks a response for an authentication challenge, and resends the request if the user has credentials.
 pub(super) fn answers_challenge(
-    places: &Places,
+    places: &PoolFinder,
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     ticket: Ticket,
@@ -119,7 +119,7 @@ pub(super) fn answers_challenge(
         }
         return Challenged::No(stash.take());
     };
-    *facts = facts.again();
+    *facts = facts.for_next_request();
     let (route, java) = (round.route, facts.java);
     let mut request = std::mem::take(&mut exchange.request);
     write_credentials(cx, &mut round, &mut request);
@@ -157,20 +157,20 @@ fn challenged(
     let login = proxy_login(cx, index, route);
     let Round { server, keys, proxy, .. } = round;
     let mut again = false;
-    if status == Asker::Server.status() {
-        again = server.challenged(Asker::Server, head, &|realm| for_realm(keys, realm));
-    } else if status != Asker::Proxy.status() {
+    if status == Challenger::Server.status() {
+        again = server.challenged(Challenger::Server, head, &|realm| for_realm(keys, realm));
+    } else if status != Challenger::Proxy.status() {
         server.accepted();
     }
     if let Some(proxy) = proxy {
-        if status == Asker::Proxy.status() {
-            again |= proxy.challenged(Asker::Proxy, head, &|_| login.clone());
+        if status == Challenger::Proxy.status() {
+            again |= proxy.challenged(Challenger::Proxy, head, &|_| login.clone());
         } else {
             proxy.accepted();
         }
     }
     if !again && let Some(proxy) = round.proxy.take() {
-        talk(cx, index, route).dialogue = proxy;
+        proxy_auth(cx, index, route).dialogue = proxy;
     }
     again
 }
@@ -216,7 +216,7 @@ pub(crate) fn add_credentials(
     let is_own = |line| value_of(line, b"proxy-authorization").is_some();
     round.own_proxy = plan.split(|byte| *byte == b'\n').any(is_own);
     if forwarded {
-        round.proxy = Some(std::mem::take(&mut talk(cx, index, route).dialogue));
+        round.proxy = Some(std::mem::take(&mut proxy_auth(cx, index, route).dialogue));
     }
     write_credentials(cx, &mut round, out);
     cx.users[index].extra().parts.put(round);
@@ -224,13 +224,17 @@ pub(crate) fn add_credentials(
 }
 
 /// Returns the authentication state of the user with the proxy of a route.
-pub(crate) fn talk<'c>(cx: &'c mut Context<'_>, index: UserId, route: RouteId) -> &'c mut Talk {
+pub(crate) fn proxy_auth<'c>(
+    cx: &'c mut Context<'_>,
+    index: UserId,
+    route: RouteId,
+) -> &'c mut ProxyAuth {
     let owner = cx.users.owner(index);
-    let talks = &mut cx.users[owner].extra().parts.or_default::<Learned>().talks;
+    let talks = &mut cx.users[owner].extra().parts.or_default::<KnownCredentials>().talks;
     let at = match talks.iter().position(|talk| talk.route == route) {
         Some(at) => at,
         None => {
-            talks.push(Talk { route, dialogue: Dialogue::default(), lost: false });
+            talks.push(ProxyAuth { route, dialogue: Dialogue::default(), lost: false });
             talks.len() - 1
         }
     };
@@ -243,7 +247,7 @@ pub(crate) fn proxy_login(
     index: UserId,
     route: RouteId,
 ) -> Option<Credentials> {
-    if talk(cx, index, route).lost || !cx.run.settings.http.auth_preemptive {
+    if proxy_auth(cx, index, route).lost || !cx.run.settings.http.auth_preemptive {
         return None;
     }
     cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
@@ -263,10 +267,10 @@ fn write_credentials(cx: &mut Context<'_>, round: &mut Round, out: &mut Vec<u8>)
             random: cx.random.bits().to_be_bytes(),
         };
         if !round.own {
-            round.server.answer(Asker::Server, &message, &mut lines);
+            round.server.answer(Challenger::Server, &message, &mut lines);
         }
         if let Some(proxy) = round.proxy.as_mut().filter(|_| !round.own_proxy) {
-            proxy.answer(Asker::Proxy, &message, &mut lines);
+            proxy.answer(Challenger::Proxy, &message, &mut lines);
         }
     }
     let end = round.lines.start + lines.len();
@@ -308,16 +312,16 @@ fn begin_round(
         cx.users[owner]
             .extra()
             .parts
-            .or_default::<Learned>()
+            .or_default::<KnownCredentials>()
             .keyrings
             .retain(|ring| ring.route != route);
         if cx.net.routes[route].tunnel.is_some() {
-            talk(cx, index, route).lost = true;
+            proxy_auth(cx, index, route).lost = true;
         }
         return round;
     };
     let key = key_of(cx, index, id, entry);
-    let rings = &mut cx.users[owner].extra().parts.or_default::<Learned>().keyrings;
+    let rings = &mut cx.users[owner].extra().parts.or_default::<KnownCredentials>().keyrings;
     let ring = match rings.iter_mut().position(|ring| ring.route == route) {
         Some(at) => &mut rings[at],
         None => {

@@ -1,8 +1,8 @@
-//! Entries of Authorization Managers: the texts that are compared with their URLs.
+//! Entries of Authorization Managers: the strings that are compared with their URLs.
 
 use plan::http::Request;
 
-/// Returns the texts that are compared with the URLs of entries: with and without the default port. The path is
+/// Returns the strings that are compared with the URLs of entries: with and without the default port. The path is
 /// unescaped and the query is missing, because JMeter rebuilds the URL from the request.
 pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let parts = lang::url::split(&request.url);

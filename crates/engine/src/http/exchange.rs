@@ -16,7 +16,7 @@ use crate::http::cache::{Answered, Lookup};
 use crate::http::chain;
 use crate::http::fixed::{Fixed, FixedRequests, show};
 use crate::http::gateway::Gateways;
-use crate::http::opening::{self, Places};
+use crate::http::opening::{self, PoolFinder};
 use crate::http::{cache, cookies, credentials, failure, file, names, page, proxy};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
@@ -27,7 +27,7 @@ use crate::time::timing::TraceId;
 
 /// The result of beginning a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum BeginResult {
     /// The request is in flight, or has ended already and pushed its completion.
     InFlight,
     /// The user's cache has the response, and the request has no sample.
@@ -50,7 +50,7 @@ struct Sending<'a> {
 
 /// Headers to add to a rendered request.
 #[derive(Clone, Copy, Debug)]
-struct Additions<'a> {
+struct ExtraHeaders<'a> {
     route: RouteId,
     /// True if the request carries the user's cookies, which are in [`Outgoing::cookie_line`].
     cookies: bool,
@@ -67,7 +67,7 @@ pub(crate) struct Outgoing {
     cookie_line: Vec<u8>,
     pub(super) fixed: FixedRequests,
     pub(super) gateways: Gateways,
-    pub(super) places: Places,
+    pub(super) places: PoolFinder,
 }
 
 impl Outgoing {
@@ -77,7 +77,7 @@ impl Outgoing {
             cookie_line: Vec::new(),
             fixed: FixedRequests::new(plan.samplers.len()),
             gateways: Gateways::new(plan),
-            places: Places::new(plan),
+            places: PoolFinder::new(plan),
         }
     }
 
@@ -88,7 +88,7 @@ impl Outgoing {
         sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
         http: &Http,
-    ) -> Begun {
+    ) -> BeginResult {
         cookies::refresh_user(cx, sessions, index);
         if !http.is_fixed() {
             return self.begin_varying(cx, sessions, (index, id), http);
@@ -123,10 +123,10 @@ impl Outgoing {
         (index, id): (UserId, SamplerId),
         http: &Http,
         fixed: &Fixed,
-    ) -> Begun {
+    ) -> BeginResult {
         names::begin(cx, index, id, false);
         if failure::fails_by_exception(cx, index, id, None) {
-            return Begun::InFlight;
+            return BeginResult::InFlight;
         }
         let request = &fixed.request;
         if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
@@ -138,15 +138,15 @@ impl Outgoing {
             let (bytes, fixed, trace) = (&fixed.bytes.0, Some(fixed), TraceId::NONE);
             let sending = Sending { bytes, cookies: b"", route, fixed, trace, challenges: false };
             self.dispatch(cx, sessions, (index, id), http, request, sending);
-            return Begun::InFlight;
+            return BeginResult::InFlight;
         }
         let named = Some(request).filter(|request| !request.java);
         if failure::fails_by_exception(cx, index, id, named) {
-            return Begun::InFlight;
+            return BeginResult::InFlight;
         }
-        let additions = Additions { route, cookies, conditions: None };
+        let additions = ExtraHeaders { route, cookies, conditions: None };
         self.send_with(cx, sessions, (index, id), http, request, additions);
-        Begun::InFlight
+        BeginResult::InFlight
     }
 
     /// Renders a request and sends it.
@@ -156,7 +156,7 @@ impl Outgoing {
         sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
         http: &Http,
-    ) -> Begun {
+    ) -> BeginResult {
         let mut request = std::mem::take(&mut self.request);
         let rendered = cx.with_env(index, id, |env, _| http.render(env, &mut request));
         let problem = rendered.as_ref().err();
@@ -167,7 +167,7 @@ impl Outgoing {
             fails = failure::fails_by_exception(cx, index, id, None);
         }
         let begun = match &rendered {
-            _ if fails => Begun::InFlight,
+            _ if fails => BeginResult::InFlight,
             Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
                 Ok(()) => {
                     let begun = self.send_rendered(cx, sessions, (index, id), http, &request);
@@ -177,12 +177,12 @@ impl Outgoing {
                 }
                 Err(problem) => {
                     end_unrendered(cx, (index, id), &mut request, &problem);
-                    Begun::InFlight
+                    BeginResult::InFlight
                 }
             },
             Err(problem) => {
                 end_unrendered(cx, (index, id), &mut request, problem);
-                Begun::InFlight
+                BeginResult::InFlight
             }
         };
         self.request = request;
@@ -197,16 +197,16 @@ impl Outgoing {
         (index, id): (UserId, SamplerId),
         http: &Http,
         request: &Request,
-    ) -> Begun {
+    ) -> BeginResult {
         if request.is_file {
             file::begin_file(cx, index, id, request);
-            return Begun::InFlight;
+            return BeginResult::InFlight;
         }
         let with_cookies = !request.stripped && self.cookie_line(cx, index, http, request);
         // With Java's own client, the exception is thrown before the sample has a name.
         if failure::fails_by_exception(cx, index, id, Some(request).filter(|request| !request.java))
         {
-            return Begun::InFlight;
+            return BeginResult::InFlight;
         }
         let line = with_cookies.then_some(&self.cookie_line[..]);
         let lookup = http.cache.map(|manager| cache::look_up(cx, index, manager, request, line));
@@ -214,17 +214,17 @@ impl Outgoing {
             Some(Lookup::Fresh) => {
                 let cookies = line.unwrap_or_default();
                 return match cache::answer_from_cache(cx, index, id, request, cookies) {
-                    Answered::Sample => Begun::InFlight,
-                    Answered::Nothing => Begun::LeftOut,
+                    Answered::Sample => BeginResult::InFlight,
+                    Answered::Nothing => BeginResult::LeftOut,
                 };
             }
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
             None => None,
         };
         let route = proxy::route_of(cx, request);
-        let additions = Additions { route, cookies: with_cookies, conditions };
+        let additions = ExtraHeaders { route, cookies: with_cookies, conditions };
         self.send_with(cx, sessions, (index, id), http, request, additions);
-        Begun::InFlight
+        BeginResult::InFlight
     }
 
     /// Assembles a request that needs additional headers or other changes, and sends it.
@@ -235,7 +235,7 @@ impl Outgoing {
         (index, id): (UserId, SamplerId),
         http: &Http,
         request: &Request,
-        Additions { route, cookies, conditions }: Additions<'_>,
+        ExtraHeaders { route, cookies, conditions }: ExtraHeaders<'_>,
     ) {
         let line = std::mem::take(&mut self.cookie_line);
         let mut out = std::mem::take(&mut cx.net.out);

@@ -1,4 +1,4 @@
-//! Samples that fail before a response arrives: completes them with JMeter's error texts.
+//! Samples that fail before a response arrives: completes them with JMeter's error messages.
 
 use plan::plan::{Needs, SamplerId};
 use stats::Outcome;

@@ -109,7 +109,7 @@ impl Bodies {
             Some(coding) => {
                 // If the body was longer than the kept bytes, its end is missing on purpose.
                 let forgiving =
-                    cx.run.settings.http.forgives_end_of(coding) || stash.body.len() >= received;
+                    cx.run.settings.http.allows_truncated(coding) || stash.body.len() >= received;
                 let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
                 broken = self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
                 broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));

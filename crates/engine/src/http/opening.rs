@@ -10,18 +10,18 @@ use crate::http::dns_cache;
 use crate::ids::{RouteId, UserId};
 use crate::session::Sessions;
 use crate::session::idle::Found;
-use crate::session::line::{LineId, Place};
+use crate::session::line::{ConnectionScope, LineId};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
 /// Finds the connection pool of a request.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct PoolFinder {
     /// True if the plan has Parallel Controllers, whose branches may have connections of their own.
     has_branches: bool,
 }
 
-impl Places {
+impl PoolFinder {
     pub(super) fn new(plan: &Plan) -> Self {
         let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
         Self { has_branches: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)) }
@@ -30,14 +30,14 @@ impl Places {
     /// Returns the connection pool for a user's requests. Java's own client and HttpClient have separate pools, and
     /// HttpClient has one per connection owner.
     #[inline]
-    pub(super) fn of(&self, cx: &Context<'_>, index: UserId, java: bool) -> Place {
+    pub(super) fn of(&self, cx: &Context<'_>, index: UserId, java: bool) -> ConnectionScope {
         let owner = if self.has_branches {
             let root = &cx.users[cx.users.root(index)];
             root.extra.as_ref().map_or(0, |extra| extra.owner)
         } else {
             0
         };
-        Place::Client { java, owner }
+        ConnectionScope::Client { java, owner }
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn idle_line(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
     index: UserId,
-    wanted: (Place, RouteId),
+    wanted: (ConnectionScope, RouteId),
     now: Nanos,
 ) -> Option<LineId> {
     let owner = cx.users.owner(index);

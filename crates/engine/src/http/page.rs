@@ -88,19 +88,19 @@ pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId>
 
 /// Ends a branch whose resource is in the user's cache, without a result.
 pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
-    let (parent, _) = put_away(cx, branch);
+    let (parent, _) = free_branch(cx, branch);
     if let Some(page) = page(cx, parent) {
         page.in_flight -= 1;
     }
 }
 
 /// Frees a branch. Returns the user that it worked for, and the index of its resource.
-pub(super) fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
+pub(super) fn free_branch(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
     let user = &mut cx.users[branch];
     let (parent, link) = (user.branch_of, user.extra().link);
     let jar = user.extra().jars.iter_mut().find_map(Option::take);
     (user.alive, user.branch_of, user.wait) = (false, NO_USER, Wait::Ready);
-    cx.users.put_away(branch);
+    cx.users.free_branch(branch);
     if let Some((page, jar)) = page(cx, parent).zip(jar) {
         page.jars.push((link, jar));
     }
@@ -108,7 +108,7 @@ pub(super) fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) 
 }
 
 /// Returns true if a branch loads a resource in parallel with others.
-pub(crate) fn is_beside_others(cx: &mut Context<'_>, branch: UserId) -> bool {
+pub(crate) fn is_parallel_download(cx: &mut Context<'_>, branch: UserId) -> bool {
     let parent = cx.users[branch].branch_of;
     parent != NO_USER && page(cx, parent).is_some_and(|page| page.at_a_time > 1)
 }

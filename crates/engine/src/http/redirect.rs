@@ -46,13 +46,13 @@ struct Hop {
 }
 
 /// The last request of a chain, which the sample shows if HttpClient gives up.
-struct Asked {
+struct SentRequest {
     headers: String,
     query_string: String,
     is_http: bool,
 }
 
-impl Asked {
+impl SentRequest {
     fn take(result: &mut SampleResult) -> Self {
         Self {
             headers: std::mem::take(&mut result.request_headers),
@@ -196,7 +196,7 @@ pub(crate) fn follow(
             refused_by_client(cx, id);
             true
         } else {
-            leads_nowhere(cx, id, exchange, stash, first)
+            fail_without_location(cx, id, exchange, stash, first)
         };
         if chain.is_none() {
             return false;
@@ -320,7 +320,7 @@ fn send_hop(
         }
         Err(problem) => {
             let result = &mut *cx.result;
-            let asked = (next.by == Follower::HttpClient).then(|| Asked::take(result));
+            let asked = (next.by == Follower::HttpClient).then(|| SentRequest::take(result));
             result.clear();
             if let Some(asked) = asked {
                 asked.put(result);
@@ -343,7 +343,7 @@ fn send_hop(
 
 /// Fails the core's current result if it is a redirect without `Location` and HttpClient is used. Returns false
 /// otherwise. If HttpClient itself got there, JMeter has only the data of its `first` request.
-pub(crate) fn leads_nowhere(
+pub(crate) fn fail_without_location(
     cx: &mut Context<'_>,
     id: SamplerId,
     exchange: &HttpExchange,

@@ -1,4 +1,5 @@
-//! Failed exchanges: closes the connection, and resends the request or completes its sample with JMeter's error texts.
+//! Failed exchanges: closes the connection, and resends the request or completes its sample with JMeter's error
+//! messages.
 
 use stats::{ClassId, Counter};
 use wire::session::Ticket;
@@ -48,7 +49,7 @@ pub(super) fn fail(
         Counter::ConnClosedByUs
     };
     sessions.close(&mut cx.around(), ticket, counter);
-    if found_dead(failure) && untouched && repeats(requests, cx, &sessions.exchanges[ticket]) {
+    if was_closed(failure) && untouched && repeats(requests, cx, &sessions.exchanges[ticket]) {
         return repeat(requests, cx, sessions, ticket, own);
     }
     let exchange = &mut sessions.exchanges[ticket];
@@ -88,7 +89,7 @@ pub(super) fn fail(
 }
 
 /// Returns true if the connection turned out to be closed.
-fn found_dead(failure: &Failure) -> bool {
+fn was_closed(failure: &Failure) -> bool {
     matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse))
 }
 

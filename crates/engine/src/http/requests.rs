@@ -7,7 +7,7 @@ use wire::session::Ticket;
 
 use crate::context::Context;
 use crate::http::answer::Answers;
-use crate::http::exchange::{Begun, Outgoing};
+use crate::http::exchange::{BeginResult, Outgoing};
 use crate::http::resources;
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
@@ -38,7 +38,7 @@ impl Requests {
         sessions: &mut Sessions,
         of: (UserId, SamplerId),
         http: &Http,
-    ) -> Begun {
+    ) -> BeginResult {
         self.outgoing.begin(cx, sessions, of, http)
     }
 

@@ -138,7 +138,7 @@ pub(crate) fn branch_done(
     (result.elapsed, result.latency, result.connect) =
         (timing.elapsed(), timing.latency, timing.connect);
     (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-    let (parent, link) = put_away(cx, branch);
+    let (parent, link) = free_branch(cx, branch);
     if let Some(page) = page(cx, parent) {
         page.results[link] = Some(result);
         page.in_flight -= 1;

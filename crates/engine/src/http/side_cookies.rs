@@ -58,7 +58,7 @@ pub(crate) fn merge_cookies(
 /// copy is made here, or else the user.
 fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
     let mut owner = index;
-    while cx.users[owner].branch_of != NO_USER && !page::is_beside_others(cx, owner) {
+    while cx.users[owner].branch_of != NO_USER && !page::is_parallel_download(cx, owner) {
         owner = cx.users[owner].branch_of;
     }
     let from = cx.jar_around(owner, manager);

@@ -6,7 +6,7 @@
 
 use plan::http::show_lines;
 use plan::plan::SamplerKind;
-use wire::auth::{Asker, Message};
+use wire::auth::{Challenger, Message};
 use wire::session::Ticket;
 
 use crate::context::Context;
@@ -36,7 +36,11 @@ pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, tick
         request.extend_from_slice(format!("User-Agent: {agent}\r\n").as_bytes());
     }
     let message = Message { method: "CONNECT", uri: &authority, body: None, random };
-    credentials::talk(cx, index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
+    credentials::proxy_auth(cx, index, route).dialogue.answer(
+        Challenger::Proxy,
+        &message,
+        &mut request,
+    );
     request.extend_from_slice(b"\r\n");
     // If the proxy answers instead of the server, the sample shows this request.
     show_request(&mut exchange.call, &request);
@@ -78,7 +82,7 @@ pub(super) fn end_tunnelling(
     if !(200..300).contains(&facts.status) {
         return end_refused(cx, sessions, ticket, closing);
     }
-    credentials::talk(cx, index, route).dialogue.accepted();
+    credentials::proxy_auth(cx, index, route).dialogue.accepted();
     if let Some(stash) = stash {
         stash.clear_answer();
     }
@@ -137,11 +141,11 @@ fn asks_again(
     status: u16,
     head: &[u8],
 ) -> bool {
-    if status != Asker::Proxy.status() {
-        credentials::talk(cx, index, route).dialogue.accepted();
+    if status != Challenger::Proxy.status() {
+        credentials::proxy_auth(cx, index, route).dialogue.accepted();
         return false;
     }
     let login = credentials::proxy_login(cx, index, route);
-    let dialogue = &mut credentials::talk(cx, index, route).dialogue;
-    dialogue.challenged(Asker::Proxy, head, &|_| login.clone())
+    let dialogue = &mut credentials::proxy_auth(cx, index, route).dialogue;
+    dialogue.challenged(Challenger::Proxy, head, &|_| login.clone())
 }

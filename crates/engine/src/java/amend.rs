@@ -1,4 +1,4 @@
-//! Applies a Java reply to the core's result: times, texts and verdicts. A failed job fails the result.
+//! Applies a Java reply to the core's result: times, strings and verdicts. A failed job fails the result.
 
 use stats::Phases;
 
@@ -20,7 +20,7 @@ pub(super) fn amend(
         Ok(reply) => reply,
         Err(failed) => {
             result.success = false;
-            result.add_assertion(&job.what).go_wrong(failed);
+            result.add_assertion(&job.what).fail_with_error(failed);
             return cx.return_result(result);
         }
     };

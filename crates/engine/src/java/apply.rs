@@ -17,7 +17,7 @@ use crate::ids::UserId;
 use crate::reports::Report;
 use crate::reports::line::{Line, LogLevel};
 use crate::shared::RunShared;
-use crate::users::Given;
+use crate::users::SamplerChange;
 
 /// Applies changes that count for all users: properties and the log.
 pub(super) fn apply_everywhere(cx: &Context<'_>, reply: &Reply<'_>) {
@@ -71,11 +71,11 @@ pub(super) fn apply_sampler(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
         }
     };
     let user = &mut cx.users[index];
-    user.extra().given = Given { sampler: made.map(Arc::new), label: name };
+    user.extra().given = SamplerChange { sampler: made.map(Arc::new), label: name };
     user.java().lasting |= lasting;
 }
 
-/// Stores the values of evaluated texts, from where their readers take them.
+/// Stores the values of evaluated expressions, from where their readers take them.
 pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply: &Reply<'_>) {
     let Out::Texts(texts) = &reply.out else { return };
     let values = cx.users.of(index).notes.java_mut();
@@ -85,7 +85,7 @@ pub(super) fn apply_texts(cx: &mut Context<'_>, index: UserId, first: u32, reply
 }
 
 pub(super) fn log_lines(cx: &Context<'_>, lines: &[LogLine<'_>]) {
-    for text in lines.iter().map(told) {
+    for text in lines.iter().map(to_line) {
         let _ = cx.reports.send(Report::Log(text));
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
 }
 
 /// Converts a log line of Java into a line of the run's events.
-pub(super) fn told(line: &LogLine<'_>) -> Line {
+pub(super) fn to_line(line: &LogLine<'_>) -> Line {
     let level = match line.level {
         message::LogLevel::Trace => LogLevel::Trace,
         message::LogLevel::Debug => LogLevel::Debug,

@@ -15,8 +15,7 @@ use super::next::must_end;
 use super::reply::{Failed, Out};
 use super::result::Found;
 use super::{
-    Act, Addressee, InFlight, Jobs, Next, Reply, Then, apply, closing, controller, listeners,
-    session,
+    Act, InFlight, JobUser, Jobs, Next, Reply, Then, apply, closing, controller, listeners, session,
 };
 use crate::context::Context;
 use crate::ids::UserId;
@@ -31,7 +30,7 @@ impl Jobs {
     pub(crate) fn on_job(
         &mut self,
         cx: &mut Context<'_>,
-        to: Addressee,
+        to: JobUser,
         reply: Result<Vec<u8>, String>,
         done: Instant,
     ) -> Option<Next> {
@@ -43,7 +42,7 @@ impl Jobs {
             Err(error) => (Vec::new(), Some(error)),
         };
         let Some(act) = job.act else {
-            let said = error.map_or_else(|| session::farewell(&message), Err);
+            let said = error.map_or_else(|| session::read_end_reply(&message), Err);
             match said {
                 Ok(lines) => apply::log_lines(cx, &lines),
                 // When the run ends at once, nothing more starts for its users, so the failure is not logged.
@@ -70,7 +69,7 @@ impl Jobs {
             }
         };
         if job.abandoned {
-            self.say_goodbye(cx, to.index, job.user, job.what);
+            self.notify_user_ended(cx, to.index, job.user, job.what);
         }
         self.recycle(message);
         next
@@ -119,7 +118,7 @@ impl Jobs {
                 if must_end(cx, index) {
                     return Next::EndUser;
                 }
-                self.tell_iteration(cx, index);
+                self.notify_config_elements(cx, index);
                 Next::GoOn
             }
             Then::Pull(controller) => {
@@ -131,7 +130,7 @@ impl Jobs {
                 }
                 Next::GoOn
             }
-            Then::Controller(id) => controller::hear_controller(cx, index, id, read, job),
+            Then::Controller(id) => controller::on_controller_reply(cx, index, id, read, job),
             then if job.act == Some(Act::Listener) => {
                 listeners::take_told(cx, index, &read, job);
                 told(cx, index, &then)
@@ -169,7 +168,7 @@ fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
 }
 
 /// Returns where the user continues, if it still waits for that job.
-fn take_then(cx: &mut Context<'_>, to: Addressee) -> Option<Then> {
+fn take_then(cx: &mut Context<'_>, to: JobUser) -> Option<Then> {
     let user = cx.users.all.get_mut(to.index.at())?;
     if !user.alive || user.wait != Wait::Java {
         return None;

@@ -1,9 +1,9 @@
-//! Texts that Java must evaluate before a controller can choose its next child: conditions, counts, names.
+//! Expressions that Java must evaluate before a controller can choose its next child: conditions, counts, names.
 //!
-//! When the search for a sampler reaches a controller with such texts, the search stops without changing anything, and
-//! the user waits. Once the values are known, the next search takes the same path and uses them. The values are valid
-//! for that search only, and only until the controller restarts. The values of a While Controller are valid for one
-//! evaluation of its condition.
+//! When the search for a sampler reaches a controller with such expressions, the search stops without changing
+//! anything, and the user waits. Once the values are known, the next search takes the same path and uses them. The
+//! values are valid for that search only, and only until the controller restarts. The values of a While Controller are
+//! valid for one evaluation of its condition.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::{Act, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Returns true if the controller needs no texts from Java, or if they are evaluated for the current search for a
+/// Returns true if the controller needs no expressions from Java, or if they are evaluated for the current search for a
 /// sampler.
 pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
     cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
 }
 
-/// Discards the texts of a controller, so that its next child selection has them evaluated anew.
+/// Discards the expressions of a controller, so that its next child selection has them evaluated anew.
 #[inline]
 pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     if !cx.controller(id).evaluates.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
 
 impl Jobs {
     /// Notifies config elements in Java of a new iteration of the group. Returns false if the user waits for them.
-    pub(crate) fn tell_iteration(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
+    pub(crate) fn notify_config_elements(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
         if cx.gives_up(index) {
             return true;
         }

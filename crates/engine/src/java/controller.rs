@@ -11,9 +11,9 @@
 use plan::java_backed::JavaBackedId;
 use plan::plan::ControllerId;
 
+use super::controller_reply::ControllerReply;
 use super::message::{Answer, Notice, Question, Tell, Turn};
 use super::reply::{Failed, Out};
-use super::said::Said;
 use super::{Act, InFlight, Jobs, Next, Reply, Then, next};
 use crate::context::Context;
 use crate::ids::UserId;
@@ -27,8 +27,8 @@ const MOST_UNTOLD: usize = 1000;
 #[derive(Debug)]
 struct Open {
     controller: ControllerId,
-    said: Option<Said>,
-    /// Number of controllers whose texts were evaluated when the call began.
+    said: Option<ControllerReply>,
+    /// Number of controllers whose expressions were evaluated when the call began.
     known: usize,
 }
 
@@ -47,7 +47,7 @@ impl Questions {
         self.open.clear();
     }
 
-    fn tell(&mut self, element: JavaBackedId, what: Tell, number: u32) {
+    fn notify(&mut self, element: JavaBackedId, what: Tell, number: u32) {
         let one = Notice { element: element.0, what, number };
         // A second initialization of a controller directly after the first has no effect.
         let mut last = self.untold.iter().rev().filter(|told| told.element == element.0);
@@ -69,26 +69,26 @@ pub(crate) fn pending_calls(cx: &Context<'_>, index: UserId) -> usize {
 
 /// State of a Java-backed controller's call at a given depth of the pending calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum CallState {
     /// No call to the controller is open.
     Free,
     /// The controller was called and has not replied yet.
     Asked,
-    Said(Said),
+    Replied(ControllerReply),
 }
 
 /// Returns the state of a controller's call at a given depth of the pending calls.
-pub(crate) fn standing(
+pub(crate) fn call_state(
     cx: &mut Context<'_>,
     index: UserId,
     id: ControllerId,
     at: usize,
-) -> Standing {
+) -> CallState {
     let open = cx.users[index].java().questions.open.get(at).filter(|open| open.controller == id);
     match open.map(|open| open.said) {
-        None => Standing::Free,
-        Some(None) => Standing::Asked,
-        Some(Some(said)) => Standing::Said(said),
+        None => CallState::Free,
+        Some(None) => CallState::Asked,
+        Some(Some(said)) => CallState::Replied(said),
     }
 }
 
@@ -98,14 +98,14 @@ pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
 }
 
 /// Queues a notice for a Java-backed controller. It is sent with the next question to any such controller.
-pub(crate) fn tell_controller(
+pub(crate) fn queue_controller_notice(
     cx: &mut Context<'_>,
     index: UserId,
     element: JavaBackedId,
     what: Tell,
     number: u32,
 ) {
-    cx.users[index].java().questions.tell(element, what, number);
+    cx.users[index].java().questions.notify(element, what, number);
 }
 
 impl Jobs {
@@ -142,7 +142,7 @@ impl Jobs {
         java.questions.open.truncate(at + 1);
         let Some(open) = java.questions.open.get_mut(at) else { return };
         open.said = None;
-        // The controller's children may be searched once more in this search, with texts that are evaluated anew.
+        // The controller's children may be searched once more in this search, with expressions that are evaluated anew.
         java.fresh.truncate(open.known);
         let turn = Turn::GoOn;
         let question = Question { element: element.0, depth: at as u32, turn, answer, number };
@@ -152,7 +152,7 @@ impl Jobs {
 }
 
 /// Handles the reply of a Java-backed controller, or the failure of its job.
-pub(super) fn hear_controller(
+pub(super) fn on_controller_reply(
     cx: &mut Context<'_>,
     index: UserId,
     id: ControllerId,
@@ -160,7 +160,7 @@ pub(super) fn hear_controller(
     job: &InFlight,
 ) -> Next {
     let said = match read {
-        Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
+        Ok(Reply { gives_up: false, out: Out::Controller(said), .. }) => {
             Some(said).filter(|said| said.fits(cx.plan))
         }
         // Java has already logged the cause.
@@ -179,7 +179,7 @@ pub(super) fn hear_controller(
     };
     // A user that must end does so at its next sampler.
     next::must_end(cx, index);
-    if let Said::Nothing(done) = said {
+    if let ControllerReply::Nothing(done) = said {
         let mut place = cx.controller_state(index, id);
         place.clear(state::DONE);
         if done {

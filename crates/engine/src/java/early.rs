@@ -1,14 +1,14 @@
-//! Texts that Java evaluates before any user starts: those of the plan's variables, of groups and files, and of what
-//! users share.
+//! Expressions that Java evaluates before any user starts: those of the plan's variables, of groups and files, and of
+//! what users share.
 //!
-//! Each evaluation is a blocking call on behalf of the test itself ([`USER`]). A text that cannot be evaluated becomes
-//! empty, and a warning says why.
+//! Each evaluation is a blocking call on behalf of the test itself ([`USER`]). An expression that cannot be evaluated
+//! becomes empty, and a warning says why.
 
 use plan::env::Env;
 use plan::java_backed::TextId;
 use plan::vars::VarId;
 
-use super::apply::told;
+use super::apply::to_line;
 use super::message::{JobHead, Kind, NAMED, NO_GROUP};
 use super::reply::Out;
 use super::session::{self, RunFacts};
@@ -20,9 +20,9 @@ use crate::reports::line::Line;
 /// Number that stands for the test itself instead of a user in messages.
 const USER: u64 = 0;
 
-/// Evaluates texts in Java before the run starts.
+/// Evaluates expressions in Java before the run starts.
 #[derive(Debug)]
-pub(crate) struct Early<'a> {
+pub(crate) struct EarlyEvaluation<'a> {
     offload: &'a dyn Offload,
     /// Version of the properties that Java has received last.
     properties: u64,
@@ -30,8 +30,8 @@ pub(crate) struct Early<'a> {
     pub(crate) complaints: Vec<Line>,
 }
 
-impl<'a> Early<'a> {
-    /// Sends Java its part of the plan. Returns `None` if no text needs Java or if there is no Java machine.
+impl<'a> EarlyEvaluation<'a> {
+    /// Sends Java its part of the plan. Returns `None` if no expression needs Java or if there is no JVM.
     pub(crate) fn begin(
         plan: &plan::plan::Plan,
         offload: Option<&'a dyn Offload>,
@@ -52,8 +52,8 @@ impl<'a> Early<'a> {
         Some(Self { offload, properties: 0, complaints })
     }
 
-    /// Has Java evaluate texts, and stores their values in the environment. `blank`: there are no variables yet, not
-    /// even slots for them.
+    /// Has Java evaluate expressions, and stores their values in the environment. `blank`: there are no variables yet,
+    /// not even slots for them.
     pub(crate) fn evaluate(&mut self, texts: &[TextId], env: &mut Env<'_>, blank: bool) {
         if texts.is_empty() {
             return;
@@ -74,7 +74,7 @@ impl<'a> Early<'a> {
         for change in &reply.changes.properties {
             env.shared.follow_java(change.version, change.name, change.value);
         }
-        self.complaints.extend(reply.log.iter().map(told));
+        self.complaints.extend(reply.log.iter().map(to_line));
         if let Out::Texts(values) = &reply.out {
             for (id, value) in texts.iter().zip(values) {
                 env.notes.java_mut().set(*id, (*value).to_owned());

@@ -107,7 +107,7 @@ impl Jobs {
         }
         let group = cx.users[index].group;
         let what = Arc::from(&*cx.run.groups[group.at()].name);
-        self.say_goodbye(cx, index, java.number, what);
+        self.notify_user_ended(cx, index, java.number, what);
     }
 
     /// Interrupts the job that Java runs for a user, because the run ends at once.

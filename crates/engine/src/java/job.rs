@@ -123,7 +123,7 @@ fn head<'a>(
     let root = &cx.users[cx.users.root(index)];
     let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
     let trusts = if cx.run.trust.holds() { JobFlags::TRUSTS } else { 0 };
-    let [started, finished] = cx.run.counts.so_far();
+    let [started, finished] = cx.run.counts.user_counts();
     JobHead {
         user: java.map_or(0, |java| java.number),
         group: root.group.0,

@@ -20,7 +20,7 @@ use crate::time::timing::Timing;
 
 /// A transaction's sample that has not been delivered to all its listeners.
 #[derive(Debug)]
-pub(crate) struct Untold {
+pub(crate) struct UndeliveredSample {
     /// The result; `None` while it is stored with the user, who waits for one of the listeners.
     result: Option<Box<SampleResult>>,
     listeners: Box<[ListenerId]>,
@@ -30,7 +30,7 @@ pub(crate) struct Untold {
     named: bool,
 }
 
-impl Untold {
+impl UndeliveredSample {
     /// Returns the index after the listeners that have received the transaction's sample.
     pub(crate) fn next(&self) -> usize {
         self.next
@@ -52,14 +52,14 @@ impl Untold {
 
 impl Jobs {
     /// Returns true if listeners in Java receive this sample.
-    pub(crate) fn tells_of(&self, cx: &Context<'_>, closing: &Closing) -> bool {
+    pub(crate) fn has_listeners_for(&self, cx: &Context<'_>, closing: &Closing) -> bool {
         // If a listener marks the sample as ignored, the remaining listeners still receive it.
         let ignored = cx.result.ignore && closing.told == 0;
         self.listens && !ignored && closing.outcome != Outcome::CutByEnd
     }
 
     /// Sends a sample to its listeners in Java; the user waits for them.
-    pub(crate) fn tell_of_sample(
+    pub(crate) fn deliver_sample(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
@@ -94,18 +94,19 @@ impl Jobs {
         copy.clear();
         cx.result.duplicate_into(&mut copy);
         (copy.count, copy.errors) = (cx.result.count, cx.result.errors);
-        let untold = Untold { result: Some(copy), listeners: listeners.into(), next: 0, named };
+        let untold =
+            UndeliveredSample { result: Some(copy), listeners: listeners.into(), next: 0, named };
         cx.users[index].java().untold.push_back(untold);
         true
     }
 
     /// Sends a transaction's sample to its listeners in Java; the user waits for them.
-    pub(crate) fn tell_of_untold(
+    pub(crate) fn deliver_undelivered(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
         then: Then,
-        mut untold: Untold,
+        mut untold: UndeliveredSample,
         places: Range<usize>,
     ) {
         untold.next = places.end;
@@ -117,18 +118,23 @@ impl Jobs {
     }
 
     /// Sends a transaction's sample to all its remaining listeners in Java; the user does not wait for them.
-    pub(crate) fn tell_in_passing(&mut self, cx: &mut Context<'_>, index: UserId, untold: &Untold) {
+    pub(crate) fn deliver_without_wait(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        untold: &UndeliveredSample,
+    ) {
         let told = untold.listeners[untold.next..].iter();
         let told = told.filter_map(|id| java_backed_listener(cx.plan, *id));
         let told: Vec<u32> = told.map(|id| id.0).collect();
         if !told.is_empty() {
-            self.tell_listeners(cx, index, &told);
+            self.send_to_listeners(cx, index, &told);
         }
     }
 }
 
 /// Returns the next consecutive listeners in Java that must receive a sample, without those in `heard`.
-pub(crate) fn next_told(
+pub(crate) fn next_listeners(
     plan: &Plan,
     closing: &Closing,
     heard: Option<&[ListenerId]>,
@@ -138,7 +144,7 @@ pub(crate) fn next_told(
 }
 
 /// Takes the user's first undelivered transaction sample, and makes its result the core's result.
-pub(crate) fn next_untold(cx: &mut Context<'_>, index: UserId) -> Option<Untold> {
+pub(crate) fn next_undelivered(cx: &mut Context<'_>, index: UserId) -> Option<UndeliveredSample> {
     let java = cx.users[index].extra.as_mut()?.parts.get_mut::<super::Java>()?;
     let mut untold = java.untold.pop_front()?;
     if let Some(result) = untold.result.take().or_else(|| java.result.take()) {

@@ -11,14 +11,14 @@ use plan::java_backed::TextRange;
 
 use super::Jobs;
 use super::message::{Kind, Property};
-use super::submit::Letter;
+use super::submit::JobMessage;
 use super::writer::Writer;
 use crate::context::Context;
 use crate::ids::UserId;
 
 /// State of the synchronization of properties with Java, shared by all cores.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct PropertyChanges {
     /// Number of messages of all cores to which Java has not replied yet.
     pub(super) in_flight: AtomicUsize,
     /// Version of the properties that Java has received for all jobs in flight.
@@ -42,7 +42,7 @@ impl Writer<'_> {
 
 impl Jobs {
     /// Counts a message as in flight. A job carries all property changes made before it.
-    pub(super) fn goes_informed(&self, is_job: bool) {
+    pub(super) fn count_in_flight(&self, is_job: bool) {
         let others = self.shared.news.in_flight.fetch_add(1, Relaxed);
         if !is_job {
             return;
@@ -56,7 +56,7 @@ impl Jobs {
     }
 
     /// Sends Java the property changes since the last sync. The first core that notices them sends them.
-    pub(crate) fn tell_properties(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn sync_properties(&mut self, cx: &mut Context<'_>) {
         let run = cx.run;
         let version = run.shared.version();
         if version == self.looked || self.shared.news.in_flight.load(Relaxed) == 0 {
@@ -74,6 +74,6 @@ impl Jobs {
             return self.recycle(message);
         }
         let (what, range) = ("properties".into(), TextRange::default());
-        self.send(cx, UserId::NONE, Letter { message, act: None, user: 0, what, range });
+        self.send(cx, UserId::NONE, JobMessage { message, act: None, user: 0, what, range });
     }
 }

@@ -1,7 +1,7 @@
 //! Reads messages from Java. Nothing in a message is trusted: every length is compared with what is left, and every
 //! number that decides anything is bounded.
 //!
-//! Texts are borrowed from the message. Every fault in a message is a [`Malformed`] with its description.
+//! Strings are borrowed from the message. Every fault in a message is a [`Malformed`] with its description.
 
 /// Description of the fault for which a message cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

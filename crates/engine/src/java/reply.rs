@@ -1,14 +1,14 @@
 //! Replies of Java to a job, read completely before any change is applied.
 //!
-//! A reply that cannot be read makes the job a failed one. Texts are borrowed from the message.
+//! A reply that cannot be read makes the job a failed one. Strings are borrowed from the message.
 
 use plan::result::Request;
 use wire::cookie::Cookie;
 
+use super::controller_reply::ControllerReply;
 use super::message::{self, Act, Assertion, LogLine, NAMED};
 use super::reader::{Malformed, Reader};
 use super::result::Found;
-use super::said::Said;
 use super::{cookies, request};
 use request::Changed;
 
@@ -19,7 +19,7 @@ impl Act {
     }
 }
 
-/// The name of a changed variable: a slot of the plan, or a text.
+/// The name of a changed variable: a slot of the plan, or a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name<'a> {
     Slot(u32),
@@ -34,7 +34,7 @@ pub(crate) enum Out<'a> {
     Delay(i64),
     Texts(Vec<&'a str>),
     Verdicts(Vec<Assertion<'a>>),
-    Said(Said),
+    Controller(ControllerReply),
 }
 
 /// Changed variables and properties; the beginning of the replies to a job and to the start of the test.
@@ -94,7 +94,7 @@ impl<'a> Reply<'a> {
         Self::rest(reader, act, status).map_err(|malformed| malformed.to_string())
     }
 
-    /// Checks that the reply has as many texts as were to be evaluated.
+    /// Checks that the reply has as many expressions as were to be evaluated.
     pub(crate) fn check(&self, texts: u32) -> Result<(), Failed> {
         match &self.out {
             Out::Texts(given) if given.len() != texts as usize => {
@@ -130,7 +130,7 @@ impl<'a> Reply<'a> {
             Act::Timer => Out::Delay(reader.signed()?),
             Act::Evaluate => Out::Texts(reader.list(Reader::text)?),
             Act::Assertion => Out::Verdicts(reader.list(Assertion::read)?),
-            Act::Controller => Out::Said(Said::read(reader)?),
+            Act::Controller => Out::Controller(ControllerReply::read(reader)?),
             _ => Out::Nothing,
         };
         reader.end()?;
@@ -169,7 +169,7 @@ pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::said::Ask;
+    use super::super::controller_reply::ControllerRequest;
     use super::*;
 
     /// Returns the beginning of an empty reply, up to and including its result.
@@ -197,7 +197,9 @@ mod tests {
                 (Act::Timer, Out::Delay(5)) | (Act::Before, Out::Nothing) => {}
                 (Act::Evaluate, Out::Texts(texts)) => assert_eq!(texts, ["x"]),
                 (Act::Assertion, Out::Verdicts(found)) => assert!(found.is_empty()),
-                (Act::Controller, Out::Said(said)) => assert_eq!(said, Said::Asks(Ask::Next(4))),
+                (Act::Controller, Out::Controller(said)) => {
+                    assert_eq!(said, ControllerReply::Asks(ControllerRequest::Next(4)))
+                }
                 (act, out) => panic!("{act:?}: {out:?}"),
             }
             for end in 0..reply.len() {

@@ -1,8 +1,8 @@
 //! A native sampler as scripts have changed its object in Java. It replaces the plan's sampler for one sample: an HTTP
-//! request by its properties as texts, any other sampler as an element.
+//! request by its properties as strings, any other sampler as an element.
 
-use plan::compile::GivenSampler;
-use plan::http::{Given, GivenArgument, GivenFile};
+use plan::compile::ScriptedSampler;
+use plan::http::{ScriptedArgument, ScriptedFile, ScriptedRequest};
 
 use super::message::{self, RequestFlags, SamplerForm};
 use super::reader::{Malformed, Reader};
@@ -12,8 +12,8 @@ use super::reader::{Malformed, Reader};
 pub(crate) enum Changed {
     /// The sampler is unchanged from the plan.
     Planned,
-    Http(Given),
-    Other(GivenSampler),
+    Http(ScriptedRequest),
+    Other(ScriptedSampler),
 }
 
 /// Reads the changed sampler from a reply; `None` if no script has used it.
@@ -26,8 +26,8 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Option<Changed>, Malformed
     })
 }
 
-fn other(read: message::Given<'_>) -> GivenSampler {
-    GivenSampler {
+fn other(read: message::Given<'_>) -> ScriptedSampler {
+    ScriptedSampler {
         xml: read.xml.to_owned(),
         headers: read.headers.map(|headers| headers.iter().map(header).collect()),
         name: read.name.map(str::to_owned),
@@ -39,8 +39,8 @@ fn header(read: &message::Header<'_>) -> (String, String) {
     (read.name.to_owned(), read.value.to_owned())
 }
 
-fn argument(read: &message::Argument<'_>) -> GivenArgument {
-    GivenArgument {
+fn argument(read: &message::Argument<'_>) -> ScriptedArgument {
+    ScriptedArgument {
         name: read.name.to_owned(),
         value: read.value.to_owned(),
         encode: read.encode,
@@ -49,13 +49,17 @@ fn argument(read: &message::Argument<'_>) -> GivenArgument {
     }
 }
 
-fn file(read: &message::SentFile<'_>) -> GivenFile {
-    GivenFile { path: read.path.to_owned(), name: read.name.to_owned(), mime: read.mime.to_owned() }
+fn file(read: &message::SentFile<'_>) -> ScriptedFile {
+    ScriptedFile {
+        path: read.path.to_owned(),
+        name: read.name.to_owned(),
+        mime: read.mime.to_owned(),
+    }
 }
 
-fn http(read: message::Request<'_>) -> Given {
+fn http(read: message::Request<'_>) -> ScriptedRequest {
     let is = |flag: u16| read.flags & flag != 0;
-    Given {
+    ScriptedRequest {
         name: read.name.map(str::to_owned),
         lasting: is(RequestFlags::LASTING),
         protocol: read.protocol.to_owned(),

@@ -219,8 +219,8 @@ impl<'a> Found<'a> {
             (&mut result.file_name, head.file),
         ] {
             to.clear();
-            // Most texts are empty, and copying nothing is slow: the pointer of an empty text is dangling, and a masked
-            // read through it costs a processor much time.
+            // Most strings are empty, and copying nothing is slow: the pointer of an empty string is dangling, and a
+            // masked read through it costs a processor much time.
             if !from.is_empty() {
                 to.push_str(from);
             }

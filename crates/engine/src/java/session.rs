@@ -1,4 +1,4 @@
-//! Messages to a Java machine about the run as a whole: its part of the plan, the start and the end of the test.
+//! Messages to a JVM about the run as a whole: its part of the plan, the start and the end of the test.
 //!
 //! Each message is a blocking call, before the first user starts or after the last user has ended.
 
@@ -12,7 +12,7 @@ use plan::java_backed::{Element, JavaBackedId, Reads, Role, shown};
 use plan::plan::{Child, Controller, ControllerKind, Plan};
 use plan::vars::{Initial, VarId};
 
-use super::apply::told;
+use super::apply::to_line;
 use super::message::{self, FIRST_TEXT, Kind, LogLine, Severity};
 use super::reader::{Malformed, Reader};
 use super::reply::{Changes, Failed, Name, lines, status};
@@ -37,8 +37,8 @@ pub(crate) struct RunFacts<'a> {
 
 /// Result of starting the test in Java.
 #[derive(Debug)]
-pub(crate) struct Begun {
-    pub(crate) hearing: Hearing,
+pub(crate) struct JavaStart {
+    pub(crate) hearing: Subscriptions,
     /// Log lines of Java, and its findings that do not prevent the start.
     pub(crate) said: Vec<Line>,
 }
@@ -49,12 +49,12 @@ pub(crate) struct Read {
     pub(crate) findings: Vec<Finding>,
     /// Log lines that Java wrote while it read the plan.
     pub(crate) said: Vec<Line>,
-    hearing: Hearing,
+    hearing: Subscriptions,
 }
 
 /// Elements in Java that are notified of events in a user's course.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hearing {
+pub(crate) struct Subscriptions {
     /// Elements that are notified when a user starts.
     pub(crate) starting: Arc<[JavaBackedId]>,
     /// Elements that are notified of iterations: their classes implement the listener interface.
@@ -73,7 +73,7 @@ pub(crate) fn begin(
     (facts, groups): (RunFacts<'_>, &[(String, u32)]),
     initial: &mut Initial,
     shared: &plan::function::Shared,
-) -> Result<Begun, Failed> {
+) -> Result<JavaStart, Failed> {
     let Read { findings, mut said, hearing } = set_up(offload, plan, facts, groups)?;
     let mut missing = Vec::new();
     for finding in findings {
@@ -85,7 +85,8 @@ pub(crate) fn begin(
             0 => format!("{of}: {}", finding.message),
             line => format!("{of}, line {line} of the script: {}", finding.message),
         };
-        // JMeter does not start without an element's class either. A fault in a text appears where the text is used.
+        // JMeter does not start without an element's class either. A fault in an expression appears where it is
+        // used.
         if finding.is_error && element.is_some() {
             missing.push(words);
         } else {
@@ -96,7 +97,7 @@ pub(crate) fn begin(
         return Err(first_of(missing));
     }
     said.extend(start(offload, plan, initial, shared)?);
-    Ok(Begun { hearing, said })
+    Ok(JavaStart { hearing, said })
 }
 
 /// Joins the first five findings, and adds the number of the others.
@@ -131,7 +132,7 @@ pub(crate) fn set_up(
                 message: read.message.to_owned(),
             })
         })?;
-        let said = lines(reader)?.iter().map(told).collect();
+        let said = lines(reader)?.iter().map(to_line).collect();
         let mut ids = || {
             let mut ids = reader.list(|reader| Ok(JavaBackedId(reader.int()?)))?;
             ids.retain(|id| (id.0 as usize) < plan.java_backed.elements.len());
@@ -142,7 +143,7 @@ pub(crate) fn set_up(
         let iterating = plan.java_backed.iterating.iter().copied();
         let iterating = iterating.filter(|id| listening.contains(id)).collect();
         let (breaking, counting) = (ids()?.into(), ids()?.into());
-        let hearing = Hearing { starting, iterating, breaking, counting };
+        let hearing = Subscriptions { starting, iterating, breaking, counting };
         Ok(Read { findings, said, hearing })
     };
     read(&mut reader).map_err(|malformed: Malformed| malformed.to_string())
@@ -273,7 +274,7 @@ fn start(
     for change in &changes.properties {
         shared.follow_java(change.version, change.name, change.value);
     }
-    Ok(said.iter().map(told).collect())
+    Ok(said.iter().map(to_line).collect())
 }
 
 /// Ends the test in Java, and waits a limited time for the work that runs there. Returns lines for the log.
@@ -288,7 +289,9 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
             .unwrap_or_else(|_| Err(format!("it did not end within {} s", PATIENCE.as_secs()))),
         Err(error) => Err(error.to_string()),
     };
-    match reply.and_then(|message| farewell(&message).map(|said| said.iter().map(told).collect())) {
+    match reply
+        .and_then(|message| read_end_reply(&message).map(|said| said.iter().map(to_line).collect()))
+    {
         Ok(said) => said,
         Err(failed) => {
             vec![format!("JVM, at the end of the test: {failed}").into()]
@@ -297,7 +300,7 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
 }
 
 /// Reads the reply to the message that the test or a user has ended.
-pub(super) fn farewell(message: &[u8]) -> Result<Vec<LogLine<'_>>, Failed> {
+pub(super) fn read_end_reply(message: &[u8]) -> Result<Vec<LogLine<'_>>, Failed> {
     let mut reader = Reader::new(message);
     status(&mut reader)?;
     lines(&mut reader).map_err(|malformed| malformed.to_string())

@@ -9,7 +9,7 @@ use plan::plan::SamplerId;
 
 use super::message::Kind;
 use super::writer::Writer;
-use super::{Act, Addressee, InFlight, Java, Jobs, Then};
+use super::{Act, InFlight, Java, JobUser, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::inbox::Message;
@@ -17,7 +17,7 @@ use crate::users::{User, Wait};
 
 /// A message to Java, with the facts that are needed when its reply arrives.
 #[derive(Debug)]
-pub(super) struct Letter {
+pub(super) struct JobMessage {
     pub(super) message: Vec<u8>,
     /// Work of the job; `None` for a notice.
     pub(super) act: Option<Act>,
@@ -25,12 +25,12 @@ pub(super) struct Letter {
     pub(super) user: u64,
     /// Name of the element or text that runs, for log lines.
     pub(super) what: Arc<str>,
-    /// The texts that the job evaluates.
+    /// The expressions that the job evaluates.
     pub(super) range: TextRange,
 }
 
 impl Jobs {
-    /// Sends a job that runs elements or evaluates texts; the user waits for it.
+    /// Sends a job that runs elements or evaluates expressions; the user waits for it.
     pub(crate) fn hand_over_run(
         &mut self,
         cx: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl Jobs {
         self.hand_over_run(cx, index, Then::Sampled(id), Act::Sampler, run);
     }
 
-    /// Sends a job that evaluates texts; the user waits for it.
+    /// Sends a job that evaluates expressions; the user waits for it.
     pub(crate) fn hand_over_texts(
         &mut self,
         cx: &mut Context<'_>,
@@ -124,7 +124,7 @@ impl Jobs {
     }
 
     /// Sends the core's result to listeners in Java; the user does not wait for them.
-    pub(crate) fn tell_listeners(&mut self, cx: &mut Context<'_>, index: UserId, ids: &[u32]) {
+    pub(crate) fn send_to_listeners(&mut self, cx: &mut Context<'_>, index: UserId, ids: &[u32]) {
         let then = Then::Pull(None);
         let message = self.message(cx, index, &then, Act::Listener, ids);
         self.send_job(
@@ -138,7 +138,7 @@ impl Jobs {
     }
 
     /// Notifies Java that a user has ended.
-    pub(super) fn say_goodbye(
+    pub(super) fn notify_user_ended(
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
@@ -150,7 +150,7 @@ impl Jobs {
         out.byte(Kind::UserEnd as u8);
         out.long(number);
         let range = TextRange::default();
-        self.send(cx, index, Letter { message, act: None, user: number, what, range });
+        self.send(cx, index, JobMessage { message, act: None, user: number, what, range });
     }
 
     fn send_job(
@@ -166,11 +166,11 @@ impl Jobs {
         let what = first.and_then(|id| names.get(id as usize)).cloned().unwrap_or_default();
         let user = cx.users[index].java().number;
         let act = Some(act);
-        self.send(cx, index, Letter { message, act, user, what, range })
+        self.send(cx, index, JobMessage { message, act, user, what, range })
     }
 
-    pub(super) fn send(&mut self, cx: &mut Context<'_>, index: UserId, letter: Letter) -> u64 {
-        let Letter { message, act, user, what, range } = letter;
+    pub(super) fn send(&mut self, cx: &mut Context<'_>, index: UserId, letter: JobMessage) -> u64 {
+        let JobMessage { message, act, user, what, range } = letter;
         cx.users.tickets += 1;
         let ticket = cx.users.tickets;
         let reply_to = cx.run.inbox(cx.index);
@@ -183,8 +183,8 @@ impl Jobs {
             abandoned: false,
         };
         self.in_flight.insert(ticket, in_flight);
-        self.goes_informed(act.is_some());
-        let to = Addressee { index, ticket };
+        self.count_in_flight(act.is_some());
+        let to = JobUser { index, ticket };
         match &self.shared.offload {
             Some(offload) => {
                 offload.submit(crate::offload::Job { message, user, what, to, reply_to });

@@ -1,4 +1,4 @@
-//! Writes messages: numbers in little-endian order, texts and lists after their lengths.
+//! Writes messages: numbers in little-endian order, strings and lists after their lengths.
 //!
 //! A writer appends to a borrowed buffer, so that buffers are reused. A length beyond 32 bits cannot occur, because no
 //! variable and no kept body is so large.
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.0.extend_from_slice(&bytes[..bytes.len().min(u32::MAX as usize)]);
     }
 
-    /// Writes a text that may be absent to the message.
+    /// Writes a string that may be absent to the message.
     pub(crate) fn maybe(&mut self, text: Option<&str>) {
         self.flag(text.is_some());
         if let Some(text) = text {

@@ -12,12 +12,12 @@ pub(crate) struct Targets(Vec<Target>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    place: Place,
+    place: HostPattern,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum HostPattern {
     /// A network: an address and the length of its prefix in bits.
     Network(IpAddr, u32),
     /// One host, by its name.
@@ -35,7 +35,7 @@ impl Targets {
 
     /// Permits no target; used if the setting cannot be parsed.
     pub(crate) fn nothing() -> Self {
-        Self(vec![Target { place: Place::Host(String::new()), port: Some(0) }])
+        Self(vec![Target { place: HostPattern::Host(String::new()), port: Some(0) }])
     }
 
     /// Returns true if a connection may lead to this address of a host. `by_us`: this machine's own resolver has found
@@ -80,14 +80,14 @@ impl Target {
             let all = if ip.is_ipv4() { 32 } else { 128 };
             let bits = bits.map_or(Ok(all), |bits| bits.parse().map_err(|_| odd()))?;
             return if bits <= all {
-                Ok(Self { place: Place::Network(ip, bits), port })
+                Ok(Self { place: HostPattern::Network(ip, bits), port })
             } else {
                 Err(odd())
             };
         }
-        let (name, place): (_, fn(String) -> Place) = match bare.strip_prefix('*') {
-            Some(rest) if rest.starts_with('.') => (rest, Place::Hosts),
-            _ => (bare, Place::Host),
+        let (name, place): (_, fn(String) -> HostPattern) = match bare.strip_prefix('*') {
+            Some(rest) if rest.starts_with('.') => (rest, HostPattern::Hosts),
+            _ => (bare, HostPattern::Host),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if name.is_empty() || bits.is_some() || !name.chars().all(plain) {
@@ -97,7 +97,7 @@ impl Target {
     }
 }
 
-impl Place {
+impl HostPattern {
     fn has(&self, ip: IpAddr) -> bool {
         let Self::Network(network, bits) = self else { return false };
         let shifted = |value: u128, all: u32| value.checked_shr(all - bits).unwrap_or(0);

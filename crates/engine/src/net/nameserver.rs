@@ -36,7 +36,7 @@ const LONGEST: usize = 65_535 + 2;
 
 /// Parameters of queries to name servers.
 #[derive(Clone, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct QuerySettings {
     /// Port of the name servers.
     pub(crate) port: u16,
     /// Timeout of each try.
@@ -71,15 +71,15 @@ pub(crate) struct NameServers {
 }
 
 impl NameServers {
-    pub(crate) fn start(manners: Manners) -> io::Result<Self> {
+    pub(crate) fn start(manners: QuerySettings) -> io::Result<Self> {
         Self::with(manners, &search_path())
     }
 
-    fn with(manners: Manners, path: &SearchPath) -> io::Result<Self> {
+    fn with(manners: QuerySettings, path: &SearchPath) -> io::Result<Self> {
         let wake = Arc::new(Wake::new()?);
         let (to, questions) = channel();
         let driver = Driver::new(&wake)?;
-        let mut thread = Asking::new(driver, questions, Arc::clone(&wake), manners, path);
+        let mut thread = QueryState::new(driver, questions, Arc::clone(&wake), manners, path);
         std::thread::Builder::new().name("names".into()).spawn(move || thread.run())?;
         Ok(Self { to: Some(to), wake })
     }
@@ -149,7 +149,7 @@ struct Task {
 
 /// A query that was sent to a server.
 #[derive(Debug)]
-struct Ask {
+struct Query {
     task: u64,
     server: usize,
     id: u16,
@@ -178,15 +178,15 @@ enum Trouble {
 
 /// State of the thread that queries name servers.
 #[derive(Debug)]
-struct Asking {
+struct QueryState {
     driver: Driver,
     questions: Receiver<Lookup>,
     wake: Arc<Wake>,
-    manners: Manners,
+    manners: QuerySettings,
     below: Vec<Name>,
     dots: usize,
     tasks: BTreeMap<u64, Task>,
-    asks: BTreeMap<u64, Ask>,
+    asks: BTreeMap<u64, Query>,
     limits: BinaryHeap<Reverse<(Instant, u64)>>,
     /// Addresses of servers by name; `None` if the system cannot resolve the name.
     known: HashMap<String, Option<SocketAddr>>,
@@ -196,12 +196,12 @@ struct Asking {
     buffer: Vec<u8>,
 }
 
-impl Asking {
+impl QueryState {
     fn new(
         driver: Driver,
         questions: Receiver<Lookup>,
         wake: Arc<Wake>,
-        manners: Manners,
+        manners: QuerySettings,
         path: &SearchPath,
     ) -> Self {
         Self {
@@ -325,7 +325,7 @@ impl Asking {
         self.next_candidate(number, task);
     }
 
-    /// Returns the names that a text may mean, with the domains of the search path.
+    /// Returns the names that a string may mean, with the domains of the search path.
     fn candidates(&self, text: &str) -> VecDeque<Name> {
         let Some(name) = Name::new(text) else { return VecDeque::new() };
         if text.ends_with('.') || self.below.is_empty() {
@@ -389,7 +389,7 @@ impl Asking {
         let Ok(fd) = sent else { return self.trouble(number, server, Trouble::Broken) };
         let until = Instant::now() + self.manners.patience;
         self.limits.push(Reverse((until, token)));
-        self.asks.insert(token, Ask { task: number, server, id, until, fd, way: Way::Datagram });
+        self.asks.insert(token, Query { task: number, server, id, until, fd, way: Way::Datagram });
     }
 
     /// Handles a query without an answer: retries, or queries the next server.
@@ -468,7 +468,7 @@ impl Asking {
             match &mut ask.way {
                 Way::Datagram => {
                     let message = bytes.to_vec();
-                    self.heard(token, &message, false);
+                    self.handle_answer(token, &message, false);
                 }
                 Way::Opening => break,
                 Way::Stream(came) => {
@@ -477,7 +477,7 @@ impl Asking {
                         rest.get(..usize::from(u16::from_be_bytes(*length))).map(<[u8]>::to_vec)
                     });
                     match whole {
-                        Some(message) => self.heard(token, &message, true),
+                        Some(message) => self.handle_answer(token, &message, true),
                         None if bytes.is_empty() => self.fail(token, Trouble::Broken),
                         None => {}
                     }
@@ -488,7 +488,7 @@ impl Asking {
     }
 
     /// Handles an answer of a server.
-    fn heard(&mut self, token: u64, message: &[u8], whole: bool) {
+    fn handle_answer(&mut self, token: u64, message: &[u8], whole: bool) {
         let Some(ask) = self.asks.get(&token) else { return };
         let Some(task) = self.tasks.get(&ask.task) else { return };
         match dns::read(ask.id, &task.name, message, whole) {
@@ -514,7 +514,7 @@ impl Asking {
         match self.driver.connect(task.servers[ask.server], None, &mut Ports::of_kernel(), next) {
             Ok(fd) => {
                 self.limits.push(Reverse((ask.until, next)));
-                self.asks.insert(next, Ask { fd, way: Way::Opening, ..ask });
+                self.asks.insert(next, Query { fd, way: Way::Opening, ..ask });
             }
             Err(_) => {
                 self.trouble(ask.task, ask.server, Trouble::Broken);

@@ -31,7 +31,8 @@ use crate::net::source;
 use crate::net::transport::Transport;
 use crate::time::clock::{Clock, Nanos};
 
-/// Maximum number of connections opened in one turn of the loop. They take about 2 ms, after which responses are read.
+/// Maximum number of connections opened in one iteration of the loop. They take about 2 ms, after which responses are
+/// read.
 const CONNECTS: u32 = 64;
 
 /// The state of opening a connection. The caller stores it beside the transport.
@@ -73,7 +74,7 @@ pub(crate) enum Opened {
 /// The result of a step of a TLS handshake.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Shaken {
+pub(crate) struct HandshakeStep {
     /// Number of input bytes that were used.
     pub(crate) used: usize,
     /// Number of output bytes that were passed to the kernel.
@@ -170,7 +171,7 @@ impl Net {
 
     /// Reports the addresses of a name to the recorder if the name has several of the same family: users want to see
     /// which are used.
-    pub(crate) fn tell_addresses(&self, route: RouteId, recorder: &mut Recorder) {
+    pub(crate) fn record_addresses(&self, route: RouteId, recorder: &mut Recorder) {
         let addresses = &self.routes[route].addresses;
         let Some(first) = addresses.first() else { return };
         let alike = || addresses.iter().filter(|one| one.is_ipv4() == first.is_ipv4());
@@ -216,7 +217,7 @@ impl Net {
                 Err(Failure::Connect(error)) => error,
                 Err(failure) => return Opened::Failed(failure),
             };
-            if !self.goes_on(opening, transport, &error) {
+            if !self.try_next_address(opening, transport, &error) {
                 return Opened::Failed(Failure::Connect(error));
             }
         }
@@ -265,7 +266,7 @@ impl Net {
     ) -> Opened {
         let Some(fd) = transport.fd.as_ref() else { return Opened::Connecting };
         if let Err(error) = driver::connect_result(fd) {
-            if self.goes_on(opening, transport, &error) {
+            if self.try_next_address(opening, transport, &error) {
                 return self.connect(opening, transport, slot, clock);
             }
             return Opened::Failed(Failure::Connect(error));
@@ -320,9 +321,9 @@ impl Net {
         (arrival, cpu): (Nanos, u64),
         clock: &Clock,
         recorder: &mut Recorder,
-    ) -> Shaken {
+    ) -> HandshakeStep {
         let Some(step) = transport.handshake(incoming, &mut self.out, cpu) else {
-            return Shaken { used: 0, sent: Ok(0), over: Ok(false) };
+            return HandshakeStep { used: 0, sent: Ok(0), over: Ok(false) };
         };
         let now = clock.now();
         // All time since the bytes arrived was spent in this process.
@@ -334,18 +335,18 @@ impl Net {
                 if over && sent.is_ok() {
                     step.effort.count(Some(step.kind), now, recorder);
                 }
-                Shaken { used: progress.used, sent, over: Ok(over) }
+                HandshakeStep { used: progress.used, sent, over: Ok(over) }
             }
             Err(error) => {
                 if sent.is_ok() {
                     step.effort.count(None, now, recorder);
                 }
-                Shaken { used: 0, sent, over: Err(Failure::Tls(error)) }
+                HandshakeStep { used: 0, sent, over: Err(Failure::Tls(error)) }
             }
         }
     }
 
-    /// Resets the number of connections that may be opened, at the start of a turn of the loop.
+    /// Resets the number of connections that may be opened, at the start of an iteration of the loop.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.connects = CONNECTS;
@@ -361,7 +362,7 @@ impl Net {
         self.to_connect.pop_front()
     }
 
-    /// Returns true if the connection may be opened in this turn of the loop. If not, it is queued.
+    /// Returns true if the connection may be opened in this iteration of the loop. If not, it is queued.
     fn has_turn(&mut self, opening: &mut Opening, token: u64, clock: &Clock) -> bool {
         if opening.own < 0 {
             opening.own += clock.now();
@@ -421,7 +422,7 @@ impl Net {
 
     /// Moves on to the next local address if the current one has no free port, or else to the next address. Returns
     /// false if there is neither.
-    fn goes_on(
+    fn try_next_address(
         &mut self,
         opening: &mut Opening,
         transport: &mut Transport,

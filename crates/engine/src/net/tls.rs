@@ -11,7 +11,7 @@ use wire::tls::keystore::{self, KeyStore};
 use wire::tls::rustls::{CipherSuite, ClientConfig};
 use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 
-use crate::net::transport::Effort;
+use crate::net::transport::HandshakeCost;
 use crate::time::clock::Nanos;
 
 /// Number of servers with stored TLS sessions, and of tickets per server, for a user with sessions of its own.
@@ -206,7 +206,7 @@ impl Secure {
     }
 }
 
-impl Effort {
+impl HandshakeCost {
     /// Counts a finished handshake; `ended` is `None` if it failed.
     pub(crate) fn count(self, ended: Option<Handshake>, now: Nanos, recorder: &mut Recorder) {
         let (number, cpu) = match ended {

@@ -36,12 +36,12 @@ pub(crate) struct Tls {
     pub(crate) sealed: Vec<u8>,
     /// Decrypted input that no session has used yet.
     pub(crate) plain: Vec<u8>,
-    pub(crate) effort: Effort,
+    pub(crate) effort: HandshakeCost,
 }
 
 /// The cost of a handshake so far.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct HandshakeCost {
     /// Time at which TCP was connected.
     pub(crate) began: Nanos,
     /// Processor time of the handshake so far, in nanoseconds.
@@ -62,7 +62,7 @@ pub(crate) struct Step {
     pub(crate) progress: Result<Progress, wire::tls::Error>,
     /// The number of bytes sent in answer, or the error.
     pub(crate) sent: io::Result<usize>,
-    pub(crate) effort: Effort,
+    pub(crate) effort: HandshakeCost,
     /// The kind of handshake, once it is known.
     pub(crate) kind: Handshake,
 }
@@ -94,7 +94,7 @@ impl Transport {
     }
 
     /// Sends the TLS close notification as far as the socket accepts it. `out`: a buffer.
-    pub(crate) fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn send_close_notify(&mut self, out: &mut Vec<u8>) {
         if let Some(tls) = self.tls_mut() {
             out.clear();
             tls.client.close(out);
@@ -156,7 +156,7 @@ impl Transport {
 
     /// Starts a handshake on the connection, which has been established since `began`.
     pub(crate) fn start_tls(&mut self, client: Client, began: Nanos) {
-        let effort = Effort { began, cpu: 0 };
+        let effort = HandshakeCost { began, cpu: 0 };
         self.layers.get_or_insert_default().tls =
             Some(Tls { client, sealed: Vec::new(), plain: Vec::new(), effort });
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plan::function::{Level, Said};
+use plan::function::{Level, OutputLine};
 use serde::{Deserialize, Serialize};
 
 /// A message of a run.
@@ -58,14 +58,14 @@ impl Line {
     }
 }
 
-impl From<Said> for Line {
-    fn from(said: Said) -> Self {
+impl From<OutputLine> for Line {
+    fn from(said: OutputLine) -> Self {
         match said {
-            Said::Log { level, logger, text } => {
+            OutputLine::Log { level, logger, text } => {
                 Self::Log { level: level.into(), logger, at_ms: None, text }
             }
-            Said::Printed(text) => Self::Printed(text),
-            Said::PrintedAsError(text) => Self::PrintedAsError(text),
+            OutputLine::Printed(text) => Self::Printed(text),
+            OutputLine::PrintedAsError(text) => Self::PrintedAsError(text),
         }
     }
 }

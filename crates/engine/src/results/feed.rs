@@ -19,7 +19,7 @@ use crate::reports::figures::{Batch, Figures};
 const BATCH: usize = 4096;
 /// Maximum number of waiting batches.
 const WAITING: usize = 1024;
-/// Maximum number of labels that a core keeps as shared texts; above this the table is cleared.
+/// Maximum number of labels that a core keeps as shared strings; above this the table is cleared.
 const LABELS: usize = 1000;
 
 /// One Backend Listener of a run, with its evaluated parameters.

@@ -47,7 +47,11 @@ const GIVE_WAY: usize = 8;
 
 impl Output {
     /// Opens the file of a run that alone writes to it.
-    pub(crate) fn alone(path: &Path, columns: &Columns, variables: &[&str]) -> io::Result<Self> {
+    pub(crate) fn open_exclusive(
+        path: &Path,
+        columns: &Columns,
+        variables: &[&str],
+    ) -> io::Result<Self> {
         let (file, made) = create(path, columns, variables)?;
         Self::of(file, made, false)
     }
@@ -138,7 +142,7 @@ impl Output {
         // Without file locks, appending is the only protection.
         let locked = flock(&self.file, FlockOperation::LockExclusive).is_ok();
         if locked && self.regular {
-            let _ = self.mend();
+            let _ = self.remove_partial_row();
         }
         let done = act(self);
         if locked {
@@ -148,7 +152,7 @@ impl Output {
     }
 
     /// Removes an incomplete row at the end, which a process left that was killed while writing.
-    fn mend(&mut self) -> io::Result<()> {
+    fn remove_partial_row(&mut self) -> io::Result<()> {
         let length = self.length()?;
         if length <= self.known {
             return Ok(());
@@ -373,7 +377,7 @@ mod tests {
         let path = folder.path().join("sub/r.xml");
         let end = std::str::from_utf8(END).unwrap();
         let start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n";
-        let mut out = Output::alone(&path, &columns(), &[]).unwrap();
+        let mut out = Output::open_exclusive(&path, &columns(), &[]).unwrap();
         assert_eq!(text(&path), start);
         for n in 1..3 {
             out.write(b"<sample/>\n").unwrap();
@@ -381,7 +385,7 @@ mod tests {
         }
         out.end().unwrap();
         assert_eq!(text(&path), format!("{start}<sample/>\n<sample/>\n{end}"));
-        let mut again = Output::alone(&path, &columns(), &[]).unwrap();
+        let mut again = Output::open_exclusive(&path, &columns(), &[]).unwrap();
         again.write(b"<more/>\n").unwrap();
         again.end().unwrap();
         assert_eq!(text(&path), format!("{start}<sample/>\n<sample/>\n\n<more/>\n{end}"));
@@ -392,7 +396,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
         std::fs::write(&path, "a,b\n1").unwrap();
-        Output::alone(&path, &Columns::default(), &[]).unwrap().write(b"2,3\n").unwrap();
+        Output::open_exclusive(&path, &Columns::default(), &[]).unwrap().write(b"2,3\n").unwrap();
         assert_eq!(text(&path), "a,b\n1\n2,3\n");
     }
 
@@ -430,9 +434,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r");
         std::fs::write(&path, "old\n".repeat(40)).unwrap();
-        Output::alone(&path, &Columns::default(), &[]).unwrap();
+        Output::open_exclusive(&path, &Columns::default(), &[]).unwrap();
         assert_eq!(text(&path), "old\n".repeat(40));
-        Output::alone(&path, &columns(), &[]).unwrap();
+        Output::open_exclusive(&path, &columns(), &[]).unwrap();
         assert!(text(&path).starts_with("<?xml") && !text(&path).contains("old"));
     }
 
@@ -454,12 +458,12 @@ mod tests {
     fn what_holds_no_rows_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| {
-            Output::alone(path, &Columns::default(), &[]).expect_err("refused").to_string()
+            Output::open_exclusive(path, &Columns::default(), &[]).expect_err("refused").to_string()
         };
         let words = refused(folder.path());
         assert_eq!(words, format!("{}: it is a folder; name a file", folder.path().display()));
         assert_eq!(refused(Path::new("/dev/zero")), "/dev/zero: it is a device; name a file");
-        assert!(Output::alone(Path::new("/dev/null"), &Columns::default(), &[]).is_ok());
+        assert!(Output::open_exclusive(Path::new("/dev/null"), &Columns::default(), &[]).is_ok());
     }
 
     #[test]

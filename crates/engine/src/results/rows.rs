@@ -217,7 +217,7 @@ impl Writer {
                     files.push(if is_share {
                         Output::shared(&result.path, &result.columns)?
                     } else {
-                        Output::alone(&result.path, &result.columns, &names)?
+                        Output::open_exclusive(&result.path, &result.columns, &names)?
                     });
                     by_path.insert(key, files.len() - 1);
                     files.len() - 1
@@ -336,7 +336,7 @@ impl Writer {
             }
             for (mut out, mut loss) in files.into_iter().zip(failed) {
                 let ended = loss.ended(out.end());
-                loss.tell(out.path(), ended, &complain);
+                loss.report(out.path(), ended, &complain);
             }
         })
     }
@@ -377,7 +377,7 @@ impl Loss {
     }
 
     /// Reports what was lost of a file; `ended` is true if its end was written.
-    fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
+    fn report(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
         let path = path.display();
         let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
         if self.lost > 0 {
@@ -412,7 +412,7 @@ pub(crate) fn close(files: Vec<Made>) -> Vec<Line> {
         let path = file.path().to_owned();
         let mut loss = Loss::default();
         let ended = loss.ended(file.close());
-        loss.tell(&path, ended, &|words| lost.borrow_mut().push(words));
+        loss.report(&path, ended, &|words| lost.borrow_mut().push(words));
     }
     lost.into_inner()
 }

@@ -105,7 +105,7 @@ impl Backends {
             let backend = match Backend::open(&settings, property) {
                 Ok(backend) => backend,
                 Err(unusable) => {
-                    complain(unusable.told(&settings.name));
+                    complain(unusable.message_for(&settings.name));
                     continue;
                 }
             };

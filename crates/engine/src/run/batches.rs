@@ -45,7 +45,7 @@ impl Batches {
     }
 
     /// Returns true if all batches were returned.
-    pub fn is_through(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.rest.is_empty()
     }
 

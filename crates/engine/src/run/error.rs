@@ -9,7 +9,7 @@ pub enum StartError {
     Results(String),
     /// A setting is invalid.
     Setting(String),
-    /// The Java machine failed.
+    /// The JVM failed.
     Java(String),
     /// The system refused threads or file descriptors.
     System(io::Error),

@@ -1,4 +1,4 @@
-//! A plan's texts as evaluated for a run. The processes of a run exchange this data.
+//! A plan's expressions as evaluated for a run. The processes of a run exchange this data.
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
@@ -9,7 +9,7 @@ use crate::reports::line::Line;
 use crate::run::error::StartError;
 use crate::run::paces::Paces;
 
-/// Values that are known once the plan's texts have been evaluated for the run.
+/// Values that are known once the plan's expressions have been evaluated for the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluated {
     pub(super) groups: Vec<Numbers>,
@@ -19,9 +19,9 @@ pub struct Evaluated {
     pub(super) variables: Vec<(u32, String)>,
     /// Values that Java has evaluated for the whole run, by the number of the text.
     pub(super) java: Vec<(u32, String)>,
-    /// Texts of the plan's listeners: a file name, digits of a number, or values of parameters.
+    /// Expressions of the plan's listeners: a file name, digits of a number, or values of parameters.
     pub(super) listeners: Vec<Vec<String>>,
-    /// Texts of the plan's PerfMon collectors.
+    /// Expressions of the plan's PerfMon collectors.
     pub(super) monitors: Vec<Vec<String>>,
     /// First and last key of the key store, and the variable that selects one; or (`keys_refused`) the reason why they
     /// are invalid.
@@ -92,7 +92,7 @@ impl Evaluated {
     }
 }
 
-/// Returns the value of a text for the whole run.
+/// Returns the value of an expression for the whole run.
 pub(super) fn value(text: &Template, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);

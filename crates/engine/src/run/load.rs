@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use plan::element::Span;
-use plan::load::{Ask, Given, MAX_USERS, Rate, shares};
+use plan::load::{LoadOverrides, LoadSettings, MAX_USERS, Rate, shares};
 use plan::plan::{ControllerKind, Group, LoopCount, Phase, Plan, Profile};
 
 use crate::run::evaluated::{Evaluated, Numbers};
@@ -58,7 +58,7 @@ impl Evaluated {
 
     /// Replaces the load of the plan's main groups by the given load. Returns the changes. The error is a sentence for
     /// the user.
-    pub fn give(&mut self, plan: &Plan, given: &Given) -> Result<Vec<Changed>, String> {
+    pub fn give(&mut self, plan: &Plan, given: &LoadOverrides) -> Result<Vec<Changed>, String> {
         let main: Vec<usize> =
             (0..plan.groups.len()).filter(|at| plan.groups[*at].phase == Phase::Main).collect();
         let mut asks = self.asks_by_name(&main, given)?;
@@ -101,8 +101,8 @@ impl Evaluated {
     fn asks_by_name(
         &self,
         main: &[usize],
-        given: &Given,
-    ) -> Result<Vec<(usize, Option<Ask>)>, String> {
+        given: &LoadOverrides,
+    ) -> Result<Vec<(usize, Option<LoadSettings>)>, String> {
         let names = || main.iter().map(|at| self.groups[*at].name.as_str());
         for (name, _) in &given.groups {
             match names().filter(|known| known == name).count() {
@@ -125,20 +125,24 @@ impl Evaluated {
         }
         let of = |at: &usize| {
             let own = given.groups.iter().find(|(name, _)| *name == self.groups[*at].name);
-            (*at, own.map_or(Some(Ask::default()), |(_, ask)| ask.clone()))
+            (*at, own.map_or(Some(LoadSettings::default()), |(_, ask)| ask.clone()))
         };
         Ok(main.iter().map(of).collect())
     }
 
     /// Divides the load that is set for all groups among those without a load of their own, in proportion to their
     /// users in the plan.
-    fn divide(&self, asks: &mut [(usize, Option<Ask>)], all: &Ask) -> Result<(), String> {
+    fn divide(
+        &self,
+        asks: &mut [(usize, Option<LoadSettings>)],
+        all: &LoadSettings,
+    ) -> Result<(), String> {
         if all.is_empty() {
             return Ok(());
         }
         all.check()?;
         let rest: Vec<usize> = (0..asks.len())
-            .filter(|nth| asks[*nth].1.as_ref().is_some_and(Ask::is_empty))
+            .filter(|nth| asks[*nth].1.as_ref().is_some_and(LoadSettings::is_empty))
             .collect();
         if rest.is_empty() {
             return Err("all thread groups have loads of their own; the load for all groups applies to none".into());
@@ -155,7 +159,7 @@ impl Evaluated {
         let starts = starts.map(|starts| shares(starts.into(), &weights));
         for (place, nth) in rest.into_iter().enumerate() {
             let share = |shares: &Vec<u64>| shares[place] as u32;
-            asks[nth].1 = Some(Ask {
+            asks[nth].1 = Some(LoadSettings {
                 users: users.as_ref().map(share),
                 rate: all.rate.map(|rate| rate * weights[place] as f64 / sum),
                 max_users: bounds.as_ref().map(share).map(|users| users.max(1)),
@@ -201,7 +205,7 @@ impl Numbers {
 }
 
 /// Replaces a group's load by starts at a rate.
-fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
+fn at_rate(numbers: &mut Numbers, ask: &LoadSettings, rate: f64) -> Result<(), String> {
     let ramp = ask.ramp.map_or(0, nanos);
     let length = ask.length().map(nanos).or_else(|| {
         // A number of starts also ends the group.
@@ -243,7 +247,7 @@ fn is_scheduled(group: &Group) -> bool {
 }
 
 /// Sets a number of users that start their next iteration when they have finished one.
-fn with_users(numbers: &mut Numbers, ask: &Ask, group: &Group) {
+fn with_users(numbers: &mut Numbers, ask: &LoadSettings, group: &Group) {
     let own = numbers.at_once;
     let users = ask.users.unwrap_or(own);
     let is_rate = is_scheduled(group);

@@ -17,8 +17,8 @@ pub struct Monitor {
     pub file: Option<ResultFile>,
 }
 
-/// Returns the texts of the collectors: the file name, then four texts per row.
-pub(super) fn told(plan: &Plan, env: &mut Env<'_>) -> Vec<Vec<String>> {
+/// Returns the expressions of the collectors: the file name, then four expressions per row.
+pub(super) fn evaluated_values(plan: &Plan, env: &mut Env<'_>) -> Vec<Vec<String>> {
     let of = |monitor: &plan::element::PerfMon, env: &mut Env<'_>| {
         let file = monitor.file.as_ref().map_or(String::new(), |file| value(&file.file, env));
         let mut texts = vec![file];

@@ -30,7 +30,7 @@ pub struct Options {
     pub paced: Option<Paced>,
     /// Runs elements and scripts that need Java, if the plan has any.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// Data about the run for the Java machine.
+    /// Data about the run for the JVM.
     pub surroundings: crate::offload::Surroundings,
     /// The result of [`crate::evaluate`]; `None` evaluates at the start.
     pub evaluated: Option<Evaluated>,
@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the facts that a Java machine gets.
+    /// Returns the facts that a JVM gets.
     pub(crate) fn facts(&self) -> crate::java::session::RunFacts<'_> {
         crate::java::session::RunFacts {
             properties: &self.properties,

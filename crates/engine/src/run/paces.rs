@@ -1,6 +1,6 @@
 //! Rates that timers of a plan keep.
 
-use plan::element::Of;
+use plan::element::RateScope;
 use plan::env::Env;
 use plan::load;
 use plan::plan::{Child, ControllerKind, Group, Plan};
@@ -56,13 +56,13 @@ impl Paces {
     }
 }
 
-impl From<Of> for Sharing {
-    fn from(of: Of) -> Self {
+impl From<RateScope> for Sharing {
+    fn from(of: RateScope) -> Self {
         match of {
-            Of::User => Self::User,
-            Of::Group => Self::Group,
-            Of::All => Self::All,
-            Of::Shared(timer) => Self::Shared(timer),
+            RateScope::User => Self::User,
+            RateScope::Group => Self::Group,
+            RateScope::All => Self::All,
+            RateScope::Shared(timer) => Self::Shared(timer),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use lang::java::{parse_int, parse_long};
 use plan::element::{Bounds, key_selection};
-use plan::env::{Env, Scratch, Who};
+use plan::env::{Env, Scratch, UserIdentity};
 use plan::function::Shared;
 use plan::java_backed::{TextId, Values};
 use plan::load::Rate;
@@ -20,7 +20,7 @@ use plan::state::{Memory, RunState};
 use plan::vars::{Initial, VarId, Vars};
 use stats::jtl::{Columns, unlike_columns, unlike_rows};
 
-use crate::java::Early;
+use crate::java::EarlyEvaluation;
 use crate::reports::line::Line;
 use crate::results::feed::BackendSettings;
 use crate::results::output::Made;
@@ -40,7 +40,7 @@ use crate::time::clock::{Clock, MS, Nanos, SECOND};
 /// samples pass need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
-/// Evaluates the texts that a run needs before its start. Opens and starts nothing.
+/// Evaluates the expressions that a run needs before its start. Opens and starts nothing.
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let (to_log, log) = channel();
     let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
@@ -49,7 +49,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let mut texts = Scratch::new(options.seed);
     let mut memory = plan::function::Memory::default();
     let mut notes = Memory::default();
-    let who = Who {
+    let who = UserIdentity {
         plan_file: &plan.file,
         prefix: "",
         group: "",
@@ -71,14 +71,15 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         core: &mut texts,
         clock: &clock,
     };
-    let mut early = Early::begin(plan, options.offload.as_deref(), options.facts());
+    let mut early = EarlyEvaluation::begin(plan, options.offload.as_deref(), options.facts());
     let initial = initial_variables(plan, early.as_mut(), &mut env);
     let mut complaints = early.map_or(Vec::new(), |early| early.complaints);
     let groups = plan.groups.iter();
     let groups =
         groups.map(|group| looping(plan, group, &mut env, options.seed, &mut complaints)).collect();
-    let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
-    let monitors = monitors::told(plan, &mut env);
+    let listeners =
+        plan.listeners.iter().map(|listener| evaluated_values(&listener.kind, &mut env)).collect();
+    let monitors = monitors::evaluated_values(plan, &mut env);
     let property = |key: &str| shared.property(key).map(String::from);
     let (keys, keys_refused) = match key_selection(&plan.keystores, &mut env, property) {
         Ok(keys) => ((keys.first, keys.last, keys.variable), None),
@@ -105,7 +106,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
 /// Returns the variables that users start with, in the plan's order. Java evaluates those that need it.
 fn initial_variables(
     plan: &Plan,
-    mut early: Option<&mut Early<'_>>,
+    mut early: Option<&mut EarlyEvaluation<'_>>,
     env: &mut Env<'_>,
 ) -> plan::vars::Initial {
     let mut initial = plan.initial_variables_after(env, |block, env| {
@@ -276,7 +277,7 @@ fn listeners(
     Ok(files)
 }
 
-fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
+fn evaluated_values(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
     match kind {
         ListenerKind::File(file) => vec![value(&file.file, env)],
         ListenerKind::Saver(saver) => {
@@ -311,7 +312,8 @@ pub(crate) fn backends(plan: &Plan, evaluated: &Evaluated) -> Vec<(usize, Backen
 fn savers(plan: &Plan, options: &Options, told: &[Vec<String>]) -> Vec<Option<SaverStart>> {
     let now = jiff::Timestamp::now().to_zoned(lang::zone::here());
     let get = |key: &str| options.properties.get(key).cloned();
-    let (prefix, anywhere) = (crate::settings::base_prefix(get), crate::settings::anywhere(get));
+    let (prefix, anywhere) =
+        (crate::settings::base_prefix(get), crate::settings::may_save_anywhere(get));
     let with = |(listener, told): (&Listener, &Vec<String>)| {
         let ListenerKind::Saver(saver) = &listener.kind else { return None };
         Some(SaverStart {

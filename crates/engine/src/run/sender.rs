@@ -18,7 +18,7 @@ pub(crate) struct Unusable(pub(crate) String);
 
 impl Unusable {
     /// Returns the message for the listener of this name.
-    pub(crate) fn told(&self, name: &str) -> String {
+    pub(crate) fn message_for(&self, name: &str) -> String {
         format!("{name}: no metrics will be sent: {}", self.0)
     }
 }

@@ -1,5 +1,5 @@
-//! The start of a run: builds the state that cores share from settings and evaluated texts, then starts listeners, Java
-//! and cores.
+//! The start of a run: builds the state that cores share from settings and evaluated expressions, then starts
+//! listeners, Java and cores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -234,7 +234,9 @@ impl Listeners {
             }
             match Backend::open(&settings, &property) {
                 Ok(backend) => backends.push((id, backend)),
-                Err(unusable) => prepared.complaints.push(unusable.told(&settings.name).into()),
+                Err(unusable) => {
+                    prepared.complaints.push(unusable.message_for(&settings.name).into())
+                }
             }
         }
         let writer = Writer::open(
@@ -285,8 +287,7 @@ impl Listeners {
     }
 }
 
-/// Makes a Java machine read its part of the plan. Returns its findings, and lines for the log. [`start`] does this
-/// too.
+/// Makes a JVM read its part of the plan. Returns its findings, and lines for the log. [`start`] does this too.
 ///
 /// # Errors
 ///

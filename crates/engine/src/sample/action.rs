@@ -66,7 +66,7 @@ fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Te
     let now = on.cx.clock.now();
     let mut until = now + pause.max(0) * MS;
     let user = &on.cx.users[index];
-    if let Some(end) = on.cx.run.waits_until(user.group, user.number)
+    if let Some(end) = on.cx.run.wait_deadline(user.group, user.number)
         && until > end
         && !user.parallel
     {

@@ -1,4 +1,4 @@
-//! The last steps before a sampler begins: texts that only Java can evaluate, its time limit, its name. Hot.
+//! The last steps before a sampler begins: expressions that only Java can evaluate, its time limit, its name. Hot.
 
 use plan::plan::SamplerId;
 
@@ -9,7 +9,7 @@ use crate::sample::names;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
-/// Begins a sampler when its texts are evaluated.
+/// Begins a sampler when its expressions are evaluated.
 pub(crate) fn begin(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,

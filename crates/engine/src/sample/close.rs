@@ -9,7 +9,7 @@ use crate::ids::UserId;
 use crate::java::Closing;
 use crate::sample::finish::forget_given;
 use crate::sample::names;
-use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::outcome::{RequestedActions, after_sample};
 use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
@@ -67,7 +67,7 @@ impl Samples {
             on.cx.set_last_ok(index, on.cx.result.success);
             on.jobs.keep_previous(on.cx, index);
         }
-        if closing.observed && on.tell_java(index, closing) {
+        if closing.observed && on.deliver_to_java(index, closing) {
             return Step::Done;
         }
         if closing.told > 0 {
@@ -84,7 +84,7 @@ impl Samples {
         id: SamplerId,
     ) -> Step {
         self.unwatch(on.cx, index, id);
-        let mut asked = Asked::default();
+        let mut asked = RequestedActions::default();
         asked.add(on.cx.users[index].java().end_sample());
         after_sample(on, (index, id), true, asked)
     }
@@ -101,7 +101,7 @@ fn close_lost(
     on.jobs.keep_previous(on.cx, index);
     on.cx.result.thread = None;
     on.cx.users[index].intended = closing.timing.end.max(closing.since);
-    let mut asked = Asked::default();
+    let mut asked = RequestedActions::default();
     asked.add(request);
     asked.add(forget_given(on.cx, index));
     after_sample(on, (index, closing.id), true, asked)

@@ -158,7 +158,7 @@ fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) ->
     // Timers count from the end of the previous operation, not from the time at which this process handles the user.
     let from = user.intended.clamp(now - SECOND, now);
     let until = from.saturating_add(Nanos::try_from(delay.nanos).unwrap_or(Nanos::MAX));
-    let ends_at = if user.parallel { None } else { cx.run.waits_until(user.group, user.number) };
+    let ends_at = if user.parallel { None } else { cx.run.wait_deadline(user.group, user.number) };
     // A time assigned by a Throughput Shaping Timer is not cut by the group's duration.
     let is_over = !delay.shaped && ends_at.is_some_and(|end| until > end);
     if user.stopping || is_over {

@@ -11,14 +11,14 @@ use plan::result::Request;
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::sample::finish::forget_given;
-use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::outcome::{RequestedActions, after_sample};
 use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 
 impl Samples {
     /// Drops the sample of a sampler in which a function has thrown: it has no result, and its user continues.
-    pub(crate) fn lose(
+    pub(crate) fn drop_sample(
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
@@ -37,7 +37,7 @@ impl Samples {
             cx.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }
         cx.texts.give(name);
-        let mut asked = Asked::default();
+        let mut asked = RequestedActions::default();
         if thrown.stops_user() {
             asked.add(Request::StopUser);
         }

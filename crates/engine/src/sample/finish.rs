@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::ids::UserId;
 use crate::java::{Closing, Java};
 use crate::reports::Report;
-use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::outcome::{RequestedActions, after_sample};
 use crate::sample::record::Part;
 use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
@@ -20,7 +20,7 @@ use crate::sample::step::Step;
 use crate::settings::series::parsed;
 use crate::time::clock::Nanos;
 use crate::time::timing::TraceId;
-use crate::users::Given;
+use crate::users::SamplerChange;
 
 impl Samples {
     /// Finishes a sample after its processors, its assertions and its listeners in Java.
@@ -141,7 +141,7 @@ impl Samples {
             count_numbers(on.cx, index, series, sample.outcome);
         }
         let mut reasons = on.cx.recorder.record(&sample);
-        if on.cx.plan.has_groups_aside && is_aside(on.cx, index) {
+        if on.cx.plan.has_groups_aside && is_setup_or_teardown(on.cx, index) {
             let counts = sample.outcome != Outcome::CutByEnd;
             on.cx.recorder.add(Counter::RequestsAside, u64::from(counts));
         }
@@ -256,7 +256,7 @@ fn check(cx: &Context<'_>, closing: &Closing) -> Check {
 
 /// Returns true if the user belongs to a setUp or tearDown group, which are not part of the load.
 #[inline]
-fn is_aside(cx: &Context<'_>, index: UserId) -> bool {
+fn is_setup_or_teardown(cx: &Context<'_>, index: UserId) -> bool {
     cx.plan.groups[cx.users[index].group.at()].phase != Phase::Main
 }
 
@@ -285,8 +285,8 @@ fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace):
 
 /// Returns the actions that a reported sample asks for: those of its result, of scripts, and of its thread group at a
 /// failure.
-fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> Asked {
-    let mut asked = Asked::default();
+fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> RequestedActions {
+    let mut asked = RequestedActions::default();
     if closing.observed {
         asked.add(cx.result.request);
     }
@@ -304,7 +304,7 @@ pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result:
     if let Some(extra) = cx.users[index].extra.as_deref_mut()
         && let Some(java) = extra.parts.get_mut::<Java>()
     {
-        extra.given = Given::default();
+        extra.given = SamplerChange::default();
         return java.end_sample();
     }
     plan::result::Request::Nothing

@@ -49,7 +49,7 @@ impl Samples {
         if sleep == 0 || on.cx.has_thrown() {
             return self.end_plain(on, (index, id), timing);
         }
-        fall_asleep(on.cx, (index, id), &timing, sleep);
+        sleep_user(on.cx, (index, id), &timing, sleep);
         Step::Done
     }
 
@@ -94,12 +94,7 @@ impl Samples {
 }
 
 /// Stores the core's current result with its user, which sleeps for this number of nanoseconds.
-fn fall_asleep(
-    cx: &mut Context<'_>,
-    (index, id): (UserId, SamplerId),
-    timing: &Timing,
-    sleep: u64,
-) {
+fn sleep_user(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), timing: &Timing, sleep: u64) {
     let pending = cx.lend_result();
     let user = &mut cx.users[index];
     user.extra().pending = Some(pending);

@@ -12,12 +12,12 @@ use crate::users::LoopControl;
 
 /// The actions that a sample asks of its user: to end, and to leave controllers. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedActions {
     stop: Request,
     leave: Request,
 }
 
-impl Asked {
+impl RequestedActions {
     pub(crate) fn add(&mut self, request: Request) {
         let of = if request >= Request::StopUser { &mut self.stop } else { &mut self.leave };
         *of = request.max(*of);
@@ -39,7 +39,7 @@ pub(crate) fn after_sample(
     on: &mut Reporting<'_, '_>,
     (index, id): (UserId, SamplerId),
     ok: bool,
-    mut asked: Asked,
+    mut asked: RequestedActions,
 ) -> Step {
     let sampler = &on.cx.plan.samplers[id.0 as usize];
     let user = &on.cx.users[index];

@@ -9,7 +9,7 @@ use crate::java::{Act, Java, Jobs, Then};
 use crate::sample::reporting::Reporting;
 use crate::sample::step::Step;
 use crate::sample::{delay, names};
-use crate::users::Given;
+use crate::users::SamplerChange;
 
 /// Begins a sample: listeners receive earlier results that they lack, then the pre-processors run.
 pub(crate) fn prepare(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId) -> Step {
@@ -26,7 +26,7 @@ pub(crate) fn prepare(on: &mut Reporting<'_, '_>, index: UserId, id: SamplerId) 
         && let Some(java) = extra.parts.get_mut::<Java>()
     {
         java.begin_sample(before);
-        extra.given = Given::default();
+        extra.given = SamplerChange::default();
     }
     if cx.plan.samplers[id.0 as usize].name.fixed().is_none() {
         names::name_before(cx, index, id);

@@ -19,8 +19,8 @@ const VARIABLES: usize = 64;
 
 impl Reporting<'_, '_> {
     /// Returns true if results are written, saved or sent anywhere.
-    pub(crate) fn tells_results(&self) -> bool {
-        self.sinks.tells_results()
+    pub(crate) fn reports_results(&self) -> bool {
+        self.sinks.reports_results()
     }
 
     /// Passes the core's current result to `listeners`, in JMeter's order. `named`: with the user's thread name, which
@@ -32,7 +32,7 @@ impl Reporting<'_, '_> {
         part: Part,
         named: bool,
     ) {
-        if !self.tells_results() {
+        if !self.reports_results() {
             return;
         }
         let mut thread_name = self.cx.texts.take();

@@ -18,20 +18,20 @@ pub(crate) struct Reporting<'c, 'p> {
 impl Reporting<'_, '_> {
     /// Passes a sample to Java's listeners, and to other listeners before them in the order. Returns true if the user
     /// waits for one.
-    pub(crate) fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
-        if !self.jobs.tells_of(self.cx, closing) {
+    pub(crate) fn deliver_to_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
+        if !self.jobs.has_listeners_for(self.cx, closing) {
             return false;
         }
         let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
         // Listeners of a transaction with a parent sample do not receive its sub-results.
-        let heard = self.heard_around(index, sampler.controller);
+        let heard = self.transaction_listeners(index, sampler.controller);
         let plan = self.cx.plan;
-        let Some(places) = listeners::next_told(plan, closing, heard) else { return false };
+        let Some(places) = listeners::next_listeners(plan, closing, heard) else { return false };
         if heard.is_none() && !self.cx.is_silent(index) {
             let part = Part::Between(closing.told, places.start);
             self.write_rows(index, &sampler.listeners, part, true);
         }
-        self.jobs.tell_of_sample(self.cx, index, closing, places, heard);
+        self.jobs.deliver_sample(self.cx, index, closing, places, heard);
         true
     }
 
@@ -44,7 +44,7 @@ impl Reporting<'_, '_> {
 
     /// Passes a transaction's sample, the core's current result, to its listeners: at once, or before the user's next
     /// sampler if some listeners are in Java.
-    pub(crate) fn tell_of_transaction(
+    pub(crate) fn deliver_transaction(
         &mut self,
         index: UserId,
         listeners: &[ListenerId],
@@ -57,31 +57,31 @@ impl Reporting<'_, '_> {
 
     /// Delivers results that listeners have not received yet. Returns true if the user waits for listeners.
     pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
-        while let Some(untold) = listeners::next_untold(self.cx, index) {
+        while let Some(untold) = listeners::next_undelivered(self.cx, index) {
             let (next, named) = (untold.next(), untold.is_named());
             let Some(places) = untold.java_backed(self.cx.plan) else {
                 self.write_rows(index, untold.listeners(), Part::From(next), named);
                 continue;
             };
             self.write_rows(index, untold.listeners(), Part::Between(next, places.start), named);
-            self.jobs.tell_of_untold(self.cx, index, then, untold, places);
+            self.jobs.deliver_undelivered(self.cx, index, then, untold, places);
             return true;
         }
         false
     }
 
     /// Delivers all remaining results to listeners when the user ends, without waiting.
-    pub(crate) fn tell_the_rest(&mut self, index: UserId) {
+    pub(crate) fn deliver_rest(&mut self, index: UserId) {
         let extra = self.cx.users[index].extra.as_ref();
         if extra.is_none_or(|extra| extra.parts.get::<Java>().is_none()) {
             return;
         }
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
         let kept = std::mem::replace(&mut self.cx.result, fresh);
-        while let Some(untold) = listeners::next_untold(self.cx, index) {
+        while let Some(untold) = listeners::next_undelivered(self.cx, index) {
             let part = Part::From(untold.next());
             self.write_rows(index, untold.listeners(), part, untold.is_named());
-            self.jobs.tell_in_passing(self.cx, index, &untold);
+            self.jobs.deliver_without_wait(self.cx, index, &untold);
         }
         let used = std::mem::replace(&mut self.cx.result, kept);
         self.cx.spare_results.push(used);

@@ -115,7 +115,7 @@ impl<'p> Reporting<'_, 'p> {
 
     /// Returns the listeners of the transaction with a parent sample around a controller. They receive its sample
     /// instead of the sub-results.
-    pub(crate) fn heard_around(
+    pub(crate) fn transaction_listeners(
         &self,
         index: UserId,
         inside: ControllerId,
@@ -218,7 +218,7 @@ impl<'p> Reporting<'_, 'p> {
     /// Writes the core's current result, a sub-result of a transaction, for listeners that do not receive the
     /// transaction's sample.
     pub(crate) fn write_part(&mut self, index: UserId, sampler: &Sampler) {
-        let heard = self.heard_around(index, sampler.controller).unwrap_or_default();
+        let heard = self.transaction_listeners(index, sampler.controller).unwrap_or_default();
         if !sampler.listeners.iter().all(|id| heard.contains(id)) {
             let rest = sampler.listeners.iter().filter(|id| !heard.contains(id));
             let rest: Vec<_> = rest.copied().collect();

@@ -10,7 +10,7 @@ impl Sessions {
     /// before.
     pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &mut self.lines[id];
-        line.transport.say_goodbye(&mut around.net.out);
+        line.transport.send_close_notify(&mut around.net.out);
         let by_peer = matches!(line.state, State::Ended | State::Dead);
         if let Some(ticket) = line.ticket {
             self.exchanges.end(ticket);

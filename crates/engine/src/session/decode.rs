@@ -12,7 +12,7 @@ use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
 
 /// The outcome of feeding bytes to a session.
-pub(super) struct Fed {
+pub(super) struct FeedResult {
     pub(super) used: usize,
     pub(super) done: bool,
 }
@@ -25,10 +25,10 @@ pub(super) fn feed(
     (memo, stashes): (&mut Memo, &mut Stashes),
     bytes: &[u8],
     now: Nanos,
-) -> Result<Fed, Broken> {
+) -> Result<FeedResult, Broken> {
     let Exchange { call, began, latency, start, milestones, .. } = exchange;
     let Call::Http(HttpCall { facts, stash }) = call else {
-        return Ok(Fed { used: bytes.len(), done: false });
+        return Ok(FeedResult { used: bytes.len(), done: false });
     };
     let mut at = 0;
     let counts_content = facts.counts_content();
@@ -43,7 +43,7 @@ pub(super) fn feed(
             _ => used as u64,
         };
         match event {
-            Event::NeedMore => return Ok(Fed { used: at, done: false }),
+            Event::NeedMore => return Ok(FeedResult { used: at, done: false }),
             Event::Head(head) => {
                 connection.note_head(head.status, head.keep_alive);
                 *began = true;
@@ -64,7 +64,7 @@ pub(super) fn feed(
             }
             Event::End => {
                 connection.note_end();
-                return Ok(Fed { used: at, done: true });
+                return Ok(FeedResult { used: at, done: true });
             }
         }
     }

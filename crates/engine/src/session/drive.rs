@@ -10,8 +10,8 @@ use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::transport::Unwritten;
-use crate::session::exchange::{After, Call, Ending, Exchange, Reached};
-use crate::session::line::{Line, LineId, Place, Speaker, State};
+use crate::session::exchange::{After, Call, Ending, Exchange, ExchangeStage};
+use crate::session::line::{ConnectionScope, Line, LineId, LineSession, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
@@ -32,7 +32,7 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         let (user, place, route) = (exchange.user, exchange.place, exchange.route);
         around.users[user].wait = Wait::Session(ticket);
-        if let Place::Named(pool) = place {
+        if let ConnectionScope::Named(pool) = place {
             return self.join(around, ticket, pool);
         }
         let Some(id) = self.kept(user, place, route) else { return self.open(around, ticket) };
@@ -40,7 +40,7 @@ impl Sessions {
         (exchange.line, exchange.reused) = (id, true);
         let line = &mut self.lines[id];
         line.ticket = Some(ticket);
-        if matches!(line.speaker, Speaker::Stream(_)) {
+        if matches!(line.speaker, LineSession::Stream(_)) {
             around.recorder.add(Counter::ConnReused, 1);
         }
         let ended = line.state == State::Ended;
@@ -55,7 +55,7 @@ impl Sessions {
         if ended && self.is_on(id, ticket) {
             return self.on_eof(around, id, around.clock.now());
         }
-        if matches!(place, Place::Held(_)) && self.is_on(id, ticket) {
+        if matches!(place, ConnectionScope::Held(_)) && self.is_on(id, ticket) {
             // No event reports data that arrived meanwhile.
             match self.lines[id].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
@@ -105,18 +105,18 @@ impl Sessions {
         let out = &mut around.net.out;
         out.clear();
         match &mut line.speaker {
-            Speaker::Stream(session) => {
+            LineSession::Stream(session) => {
                 let call = stream::Call { bytes: &exchange.request, end: exchange.terms.end };
                 session.begin(ticket, call, out);
             }
-            Speaker::Datagram => out.extend_from_slice(&exchange.request),
-            Speaker::Redis(session) => {
+            LineSession::Datagram => out.extend_from_slice(&exchange.request),
+            LineSession::Redis(session) => {
                 session.begin_rendered(ticket, &exchange.request, out);
             }
-            Speaker::Sse(session) => {
+            LineSession::Sse(session) => {
                 session.begin(ticket, &exchange.request, out);
             }
-            Speaker::Http(_) => {
+            LineSession::Http(_) => {
                 if let Some(fixed) = exchange.fixed.take() {
                     return self.send_request(around, id, ticket, &fixed.0);
                 }
@@ -163,7 +163,8 @@ impl Sessions {
         bytes: &[u8],
     ) {
         let (exchange, line) = (&mut self.exchanges[ticket], &mut self.lines[id]);
-        let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
+        let (Call::Http(http), LineSession::Http(session)) =
+            (&mut exchange.call, &mut line.speaker)
         else {
             return;
         };
@@ -188,14 +189,14 @@ impl Sessions {
         let stands = exchange.line != LineId::NONE
             && matches!(self.lines[exchange.line].state, State::Open | State::Ended);
         let reached = match (stands, exchange.sent_at) {
-            (false, _) => Reached::Opening,
-            (true, 0) => Reached::Connected,
-            (true, _) => Reached::Sent,
+            (false, _) => ExchangeStage::Opening,
+            (true, 0) => ExchangeStage::Connected,
+            (true, _) => ExchangeStage::Sent,
         };
         self.end(around, ticket, Ending::failed(failure, reached), around.clock.now());
     }
 
-    /// Ends an exchange: its room builds the result and decides whether the connection is kept.
+    /// Ends an exchange: its module builds the result and decides whether the connection is kept.
     pub(super) fn end(
         &mut self,
         around: &mut Around<'_>,
@@ -248,7 +249,7 @@ impl Sessions {
     pub(crate) fn close_all(&mut self, around: &mut Around<'_>, user: UserId) {
         if let Wait::Session(ticket) = around.users[user].wait
             && self.exchanges.has(ticket)
-            && matches!(self.exchanges[ticket].place, Place::Named(_))
+            && matches!(self.exchanges[ticket].place, ConnectionScope::Named(_))
         {
             self.stop_waiting(ticket);
             self.leave_pool(around, ticket, false);

@@ -16,7 +16,7 @@ use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
 use crate::session::http1::{HttpCall, HttpExchange};
 use crate::session::lazy::{Lazy, Unused};
-use crate::session::line::{LineId, Place};
+use crate::session::line::{ConnectionScope, LineId};
 use crate::time::clock::{MS, Nanos};
 use crate::time::milestones::{Milestones, Times};
 use crate::time::timing::{Timing, TraceId};
@@ -24,7 +24,7 @@ use crate::time::timing::{Timing, TraceId};
 /// Maximum size in bytes of a buffer that a free slot keeps.
 const SPARE: usize = 64 * 1024;
 
-/// The call of an exchange, kept for its protocol's room until the end.
+/// The call of an exchange, kept for its protocol's module until the end.
 #[derive(Debug, Default)]
 pub(crate) enum Call {
     #[default]
@@ -55,13 +55,13 @@ pub(crate) enum After {
     Answer,
     /// The exchange is over.
     Nothing,
-    /// The exchange fails with this exception text.
+    /// The exchange fails with this exception message.
     Thrown(String),
 }
 
 /// The progress of an exchange when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reached {
+pub(crate) enum ExchangeStage {
     /// The connection was not established.
     Opening,
     /// The connection was established, and nothing was sent.
@@ -86,13 +86,13 @@ pub(crate) enum Ending {
 /// The reason why an exchange has no response.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The call failed with this exception text, before or after sending.
+    /// The call failed with this exception message, before or after sending.
     Thrown(String),
-    /// The peer violates the protocol; with the error text.
+    /// The peer violates the protocol; with the error message.
     Broken(String),
     Failed {
         failure: Failure,
-        reached: Reached,
+        reached: ExchangeStage,
     },
 }
 
@@ -101,7 +101,7 @@ impl Ending {
         Self::Bad(Box::new(Trouble::Thrown(words.into())))
     }
 
-    pub(crate) fn failed(failure: Failure, reached: Reached) -> Self {
+    pub(crate) fn failed(failure: Failure, reached: ExchangeStage) -> Self {
         Self::Bad(Box::new(Trouble::Failed { failure, reached }))
     }
 }
@@ -115,7 +115,7 @@ pub(crate) struct Exchange {
     /// Number of the sampler plus 1.
     sampler: Option<NonZeroU32>,
     pub(crate) route: RouteId,
-    pub(crate) place: Place,
+    pub(crate) place: ConnectionScope,
     /// The connection of the exchange, once there is one.
     pub(crate) line: LineId,
     pub(crate) call: Call,
@@ -179,7 +179,7 @@ impl Limit {
 pub(crate) struct Terms {
     /// The rule by which the response ends.
     pub(crate) end: End,
-    /// The exception text with which the exchange fails after connecting, in place of a request.
+    /// The exception message with which the exchange fails after connecting, in place of a request.
     pub(crate) unwritable: Option<String>,
     pub(crate) after: After,
     /// Time at which the exchange ends with the bytes received so far as its response; 0 is never.
@@ -316,7 +316,7 @@ impl Exchange {
             user: UserId::NONE,
             sampler: None,
             route: RouteId::NONE,
-            place: Place::Own,
+            place: ConnectionScope::Own,
             line: LineId::NONE,
             call: Call::None,
             request: Lazy(None),
@@ -354,7 +354,7 @@ impl Exchange {
         steps.phases(&Times { start, end: ended, connect, sent_at, reused })
     }
 
-    /// Returns the times of the sample, whose intended start was `intended`. The protocol's room adds the sizes.
+    /// Returns the times of the sample, whose intended start was `intended`. The protocol's module adds the sizes.
     pub(crate) fn timing(&self, intended: Nanos) -> Timing {
         let wait = (self.start - intended).max(0) as u64;
         Timing {

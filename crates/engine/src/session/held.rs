@@ -35,7 +35,7 @@ use std::collections::VecDeque;
 use wire::websocket::deflate::Window;
 use wire::websocket::session::WebSocket;
 
-use crate::completions::{Done, Heard};
+use crate::completions::{Done, HeldEvent};
 use crate::ids::{RouteId, UserId};
 use crate::net::slot::{self, Slot};
 use crate::net::transport::Transport;
@@ -284,7 +284,7 @@ impl Held {
 
     /// Notifies the user of a connection.
     #[inline]
-    fn tell(&self, around: &mut Around<'_>, index: u32, heard: Heard) {
+    fn notify(&self, around: &mut Around<'_>, index: u32, heard: HeldEvent) {
         around.done.now.push(Done::Held(self[index].user, heard));
     }
 

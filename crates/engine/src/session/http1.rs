@@ -67,7 +67,7 @@ pub(crate) struct HttpExchange {
     pub(crate) again: bool,
     /// True if this is a `CONNECT` request to a proxy.
     pub(crate) tunnels: bool,
-    /// True if the request is constant: its texts are added to the stash only if the response has one.
+    /// True if the request is constant: its strings are added to the stash only if the response has one.
     pub(crate) fixed: bool,
 }
 
@@ -110,7 +110,7 @@ impl HttpExchange {
     };
 
     /// Returns the facts for the next request of the same sample.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn for_next_request(&self) -> Self {
         Self {
             sent: 0,
             received: 0,

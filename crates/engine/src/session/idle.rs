@@ -8,7 +8,7 @@ use stats::Counter;
 use wire::session::Ticket;
 
 use crate::ids::{RouteId, UserId};
-use crate::session::line::{LineId, Place, State};
+use crate::session::line::{ConnectionScope, LineId, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
@@ -30,7 +30,7 @@ impl Sessions {
     pub(crate) fn idle(
         &mut self,
         owner: UserId,
-        (place, route): (Place, RouteId),
+        (place, route): (ConnectionScope, RouteId),
         now: Nanos,
         validate_after: Nanos,
     ) -> Option<Found> {
@@ -48,7 +48,7 @@ impl Sessions {
             return Some(Found::Over(id, Counter::ConnClosedByPeer));
         }
         let is_dead = line.state == State::Dead;
-        self.lines.bring_to_front(id);
+        self.lines.move_to_front(id);
         Some(if is_dead { Found::Stale(id) } else { Found::Sound(id) })
     }
 
@@ -126,7 +126,7 @@ impl Sessions {
     /// Closes all HTTP connections of a user. Returns how many were not closed by their peer before.
     pub(crate) fn close_clients(&mut self, around: &mut Around<'_>, user: UserId) -> u64 {
         let mut closed = 0;
-        let is_client = |place| matches!(place, Place::Client { .. });
+        let is_client = |place| matches!(place, ConnectionScope::Client { .. });
         while let Some(id) = self.lines.find(user, |line| is_client(line.place)) {
             closed += u64::from(self.close_line(around, id));
         }

@@ -6,7 +6,7 @@ use wire::session::Ticket;
 use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::session::exchange::{Ending, Exchange};
-use crate::session::line::{LineId, Lines, Place, State};
+use crate::session::line::{ConnectionScope, LineId, Lines, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
@@ -23,11 +23,11 @@ impl Sessions {
         }
         let (id, until) = (self.exchanges[ticket].line, self.exchanges[ticket].terms.until);
         let over = until > 0 && now >= until;
-        if self.takes_what_lies_there(around, ticket) && !(over && self.is_on(id, ticket)) {
+        if self.read_pending(around, ticket) && !(over && self.is_on(id, ticket)) {
             return;
         }
         if self.exchanges[ticket].line == LineId::NONE {
-            return self.waited(around, ticket);
+            return self.fail_pool_wait(around, ticket);
         }
         // The exchange ends even if its peer would send more.
         if over {
@@ -51,7 +51,7 @@ impl Sessions {
 
     /// Reads the connection of an exchange whose time limit is over. Timers fire before sockets are polled. After a
     /// stall of this process, data that arrived in time may still be unread. Returns false if there was none.
-    fn takes_what_lies_there(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
+    fn read_pending(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let id = self.exchanges[ticket].line;
         if id == LineId::NONE {
             return false;
@@ -100,13 +100,10 @@ impl Sessions {
             }
             State::Idle | State::Dead | State::Ended | State::Closed => return,
         };
-        if phase != Phase::Response && !matches!(place, Place::Client { .. }) {
+        if phase != Phase::Response && !matches!(place, ConnectionScope::Client { .. }) {
             return;
         }
-        if phase != Phase::Connect
-            && self.takes_what_lies_there(around, ticket)
-            && !self.is_on(id, ticket)
-        {
+        if phase != Phase::Connect && self.read_pending(around, ticket) && !self.is_on(id, ticket) {
             return;
         }
         self.fail(around, ticket, Failure::Interrupted(phase));

@@ -34,7 +34,7 @@ pub(crate) const SLAB: u8 = 1;
 
 /// The connections that an exchange may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ConnectionScope {
     /// A kept connection of the user to the same peer, or a new one.
     Own,
     /// Always a new connection.
@@ -74,7 +74,7 @@ pub(crate) enum State {
 
 /// The session of a connection.
 #[derive(Debug)]
-pub(crate) enum Speaker {
+pub(crate) enum LineSession {
     Stream(Stream),
     /// Each datagram is a request or a response.
     Datagram,
@@ -88,10 +88,10 @@ pub(crate) enum Speaker {
 pub(crate) struct Line {
     pub(crate) transport: Transport,
     pub(crate) state: State,
-    pub(crate) speaker: Speaker,
+    pub(crate) speaker: LineSession,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    pub(crate) place: Place,
+    pub(crate) place: ConnectionScope,
     /// The exchange on this connection.
     pub(crate) ticket: Option<Ticket>,
     pub(crate) opening: Opening,
@@ -146,9 +146,9 @@ impl Lines {
     /// Adds a connection for a user, without a socket yet.
     pub(crate) fn open(
         &mut self,
-        (user, route, place): (UserId, RouteId, Place),
+        (user, route, place): (UserId, RouteId, ConnectionScope),
         opening: Opening,
-        speaker: Speaker,
+        speaker: LineSession,
     ) -> LineId {
         let line = Line {
             transport: Transport::default(),
@@ -179,7 +179,7 @@ impl Lines {
             }
         };
         // Connections of pools are found through their pools.
-        if matches!(place, Place::Named(_)) {
+        if matches!(place, ConnectionScope::Named(_)) {
             return id;
         }
         if self.first.len() <= user.at() {
@@ -191,7 +191,7 @@ impl Lines {
 
     /// Makes a connection the first of its user.
     #[inline]
-    pub(crate) fn bring_to_front(&mut self, id: LineId) {
+    pub(crate) fn move_to_front(&mut self, id: LineId) {
         let user = self[id].user;
         if self.first[user.at()] != id {
             self.unlink(id);
@@ -221,7 +221,7 @@ impl Lines {
 
     /// Closes a connection and frees its slot.
     pub(crate) fn close(&mut self, id: LineId) {
-        if !matches!(self[id].place, Place::Named(_)) {
+        if !matches!(self[id].place, ConnectionScope::Named(_)) {
             self.unlink(id);
         }
         self.drop_socket(id);

@@ -18,21 +18,26 @@ use crate::net::source;
 use crate::session::drive::unwritten;
 use crate::session::exchange::Call;
 use crate::session::lazy::Lazy;
-use crate::session::line::{LineId, Lines, Place, Speaker, State};
+use crate::session::line::{ConnectionScope, LineId, LineSession, Lines, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::milestones::Milestones;
 
 impl Sessions {
     /// Returns a kept connection of the user for an exchange. The peer may have closed its side.
-    pub(crate) fn kept(&self, user: UserId, place: Place, route: RouteId) -> Option<LineId> {
+    pub(crate) fn kept(
+        &self,
+        user: UserId,
+        place: ConnectionScope,
+        route: RouteId,
+    ) -> Option<LineId> {
         self.lines.find(user, |line| {
             let fits = match place {
-                Place::Own => line.place == Place::Own && line.route == route,
-                Place::Fresh => false,
-                held @ Place::Held(_) => line.place == held,
+                ConnectionScope::Own => line.place == ConnectionScope::Own && line.route == route,
+                ConnectionScope::Fresh => false,
+                held @ ConnectionScope::Held(_) => line.place == held,
                 // These connections are found by `idle` and `pools`.
-                Place::Client { .. } | Place::Named(_) => false,
+                ConnectionScope::Client { .. } | ConnectionScope::Named(_) => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
         })
@@ -52,19 +57,19 @@ impl Sessions {
         let exchange = &self.exchanges[ticket];
         let (route, place) = (exchange.route, exchange.place);
         let speaker = match &exchange.call {
-            Call::Http(_) => Speaker::Http(Connection::default()),
-            Call::Udp(_) => Speaker::Datagram,
+            Call::Http(_) => LineSession::Http(Connection::default()),
+            Call::Udp(_) => LineSession::Datagram,
             Call::Redis(call) => {
                 let (password, database) = (call.password.as_str(), call.database);
                 let login = Login { user: "", password, database };
-                Speaker::Redis(Box::new(Redis::new(login, 1, Limits::default())))
+                LineSession::Redis(Box::new(Redis::new(login, 1, Limits::default())))
             }
-            Call::Sse(_) => Speaker::Sse(Box::new(Sse::new(sse::Limits::default()))),
-            _ => Speaker::Stream(Stream::default()),
+            Call::Sse(_) => LineSession::Sse(Box::new(Sse::new(sse::Limits::default()))),
+            _ => LineSession::Stream(Stream::default()),
         };
         // The clients of these protocols try no other address.
         let opening = match speaker {
-            Speaker::Redis(_) | Speaker::Http(_) => Opening::of(route, owner),
+            LineSession::Redis(_) | LineSession::Http(_) => Opening::of(route, owner),
             _ => Opening::of(route, owner).first_only(),
         };
         let id = self.lines.open((owner, route, place), opening, speaker);
@@ -122,7 +127,7 @@ impl Sessions {
         }
     }
 
-    /// Connects now, or in a later turn of the loop if the limit per turn is reached.
+    /// Connects now, or in a later iteration of the loop if the limit per turn is reached.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else { return };
@@ -131,7 +136,7 @@ impl Sessions {
         let (opening, transport) = (&mut line.opening, &mut line.transport);
         let (net, clock) = (&mut *around.net, around.clock);
         let opened = match (&line.speaker, &self.exchanges[ticket].call) {
-            (Speaker::Datagram, Call::Udp(call)) => {
+            (LineSession::Datagram, Call::Udp(call)) => {
                 let from = source::bound(call).ok().flatten();
                 net.connect_datagram(opening, transport, slot, from, clock, around.recorder)
             }
@@ -211,7 +216,8 @@ impl Sessions {
         let line = &mut self.lines[exchange.line];
         (line.state, line.tail) = (State::Tunnelling, Lazy::default());
         (exchange.connect, exchange.sent_at) = (now - exchange.start, now);
-        if let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
+        if let (Call::Http(http), LineSession::Http(session)) =
+            (&mut exchange.call, &mut line.speaker)
         {
             session.begin_rendered(ticket, Kind::Connect);
             (http.facts.sent, http.facts.received) = (request.len() as u64, 0);
@@ -318,7 +324,7 @@ impl Sessions {
     /// Sends a greeting if the protocol has one before the first exchange. Returns true if it does.
     fn greets(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) -> bool {
         let line = &mut self.lines[id];
-        let Speaker::Redis(session) = &mut line.speaker else { return false };
+        let LineSession::Redis(session) = &mut line.speaker else { return false };
         let out = &mut around.net.out;
         out.clear();
         session.greet(out);
@@ -339,7 +345,7 @@ impl Sessions {
         &mut self,
         around: &mut Around<'_>,
         user: UserId,
-        (place, route): (Place, RouteId),
+        (place, route): (ConnectionScope, RouteId),
     ) {
         if let Some(id) = self.kept(user, place, route) {
             around.recorder.add(Counter::ConnClosedByUs, 1);

@@ -10,7 +10,7 @@ use wire::session::Ticket;
 
 use crate::ids::RouteId;
 use crate::session::exchange::Ending;
-use crate::session::line::{LineId, Place, State};
+use crate::session::line::{ConnectionScope, LineId, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
@@ -101,11 +101,11 @@ impl Sessions {
         match share {
             Share::Line(id) => {
                 around.recorder.span(Span::Room, 0);
-                self.board(around, ticket, Some(id));
+                self.assign_connection(around, ticket, Some(id));
             }
             Share::New => {
                 around.recorder.span(Span::Room, 0);
-                self.board(around, ticket, None);
+                self.assign_connection(around, ticket, None);
             }
             Share::None if exchange.terms.room_limit == Some(0) => {
                 around.recorder.span(Span::Room, 0);
@@ -121,7 +121,7 @@ impl Sessions {
     }
 
     /// Gives an exchange its connection of the pool, or opens a new one.
-    fn board(&mut self, around: &mut Around<'_>, ticket: Ticket, line: Option<LineId>) {
+    fn assign_connection(&mut self, around: &mut Around<'_>, ticket: Ticket, line: Option<LineId>) {
         let sound = |id: &LineId| {
             let line = &self.lines[*id];
             line.state == State::Open && line.tail.is_empty()
@@ -148,7 +148,7 @@ impl Sessions {
     /// next.
     pub(crate) fn leave_pool(&mut self, around: &mut Around<'_>, ticket: Ticket, kept: bool) {
         let exchange = &mut self.exchanges[ticket];
-        let Place::Named(pool) = exchange.place else { return };
+        let ConnectionScope::Named(pool) = exchange.place else { return };
         let id = std::mem::replace(&mut exchange.line, LineId::NONE);
         if id == LineId::NONE {
             // The exchange had no connection, and none was being opened for it.
@@ -166,12 +166,12 @@ impl Sessions {
         let line = kept.then_some(id);
         if let Some(next) = self.pools.give_back(pool, line) {
             self.count_wait(around, next, around.clock.now());
-            self.board(around, next, line);
+            self.assign_connection(around, next, line);
         }
     }
 
     /// Fails an exchange that has waited too long for a connection of its pool.
-    pub(super) fn waited(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+    pub(super) fn fail_pool_wait(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let words = "no connection of the pool became free in time";
         let now = around.clock.now();
         self.count_wait(around, ticket, now);
@@ -189,7 +189,7 @@ impl Sessions {
     /// Removes an exchange without a connection from the pool's queue.
     pub(super) fn stop_waiting(&mut self, ticket: Ticket) {
         let exchange = &self.exchanges[ticket];
-        if let (Place::Named(pool), LineId::NONE) = (exchange.place, exchange.line) {
+        if let (ConnectionScope::Named(pool), LineId::NONE) = (exchange.place, exchange.line) {
             self.pools.forget(pool, ticket);
         }
     }

@@ -8,16 +8,16 @@ use std::os::fd::OwnedFd;
 use stats::Counter;
 use wire::http1::Error;
 use wire::redis;
-use wire::session::{Broken, Session, Status, Told};
+use wire::session::{Broken, Session, SessionEvent, Status};
 
 use crate::net::driver::{self, Driver, Ready, Received};
 use crate::net::outcome::Failure;
-use crate::session::decode::{self, Fed};
+use crate::session::decode::{self, FeedResult};
 use crate::session::drive::complete;
-use crate::session::exchange::{Answer, Call, Ending, Exchange, Limit, Reached, Trouble};
+use crate::session::exchange::{Answer, Call, Ending, Exchange, ExchangeStage, Limit, Trouble};
 use crate::session::http1::HttpCall;
 use crate::session::lazy::Lazy;
-use crate::session::line::{Line, LineId, Speaker, State};
+use crate::session::line::{Line, LineId, LineSession, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
 
@@ -48,7 +48,7 @@ impl Sessions {
                     self.note_sent(around, id);
                 }
                 // Datagrams stay in the socket until an exchange reads them.
-                let held = matches!(self.lines[id].speaker, Speaker::Datagram);
+                let held = matches!(self.lines[id].speaker, LineSession::Datagram);
                 if ready.readable && (self.lines[id].ticket.is_some() || !held) {
                     self.read(around, id, ready.hangup);
                 }
@@ -67,7 +67,7 @@ impl Sessions {
     }
 
     /// Continues with a speed-limited connection after its pause: sends its request, or continues to read its response.
-    pub(crate) fn go_on(&mut self, around: &mut Around<'_>, token: u64) {
+    pub(crate) fn resume_line(&mut self, around: &mut Around<'_>, token: u64) {
         let id = self.lines.by_token(token);
         let Some(id) = id.filter(|id| self.lines[*id].state == State::Open) else { return };
         match self.take_held_back(id) {
@@ -87,7 +87,7 @@ impl Sessions {
     /// Sends unsent output. Returns false if that failed.
     fn flush(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let sent = self.lines[id].transport.flush();
-        sent.map_err(|error| self.lose(around, id, Failure::Socket(error))).is_ok()
+        sent.map_err(|error| self.fail_line(around, id, Failure::Socket(error))).is_ok()
     }
 
     /// Stores the send time of a request that did not fit the socket's buffer, when all of it was sent.
@@ -102,7 +102,7 @@ impl Sessions {
     }
 
     /// Fails the exchange on a connection that has become unusable.
-    fn lose(&mut self, around: &mut Around<'_>, id: LineId, failure: Failure) {
+    fn fail_line(&mut self, around: &mut Around<'_>, id: LineId, failure: Failure) {
         match self.lines[id].ticket {
             Some(ticket) => self.fail(around, ticket, failure),
             None => self.lines[id].state = State::Ended,
@@ -136,7 +136,7 @@ impl Sessions {
                 Ok(None) => break,
                 Err(error) => {
                     any = true;
-                    self.lose(around, id, Failure::Socket(error));
+                    self.fail_line(around, id, Failure::Socket(error));
                     break;
                 }
             };
@@ -193,7 +193,7 @@ impl Sessions {
         scratch[..kept].copy_from_slice(kept_from);
         let all = scratch.len();
         let unread = match (&line.speaker, line.ticket) {
-            (Speaker::Http(connection), Some(ticket)) if connection.droppable() > 0 => {
+            (LineSession::Http(connection), Some(ticket)) if connection.droppable() > 0 => {
                 unread_left(line, &self.exchanges[ticket])
             }
             _ => 0,
@@ -245,7 +245,7 @@ impl Sessions {
         hangup: bool,
     ) {
         let line = &mut self.lines[id];
-        let (Some(ticket), Speaker::Http(connection)) = (line.ticket, &mut line.speaker) else {
+        let (Some(ticket), LineSession::Http(connection)) = (line.ticket, &mut line.speaker) else {
             return;
         };
         let exchange = &mut self.exchanges[ticket];
@@ -300,7 +300,7 @@ impl Sessions {
             Ok(progress) => {
                 keep(&mut tls.sealed, &bytes[progress.used..]);
                 match line.transport.send_raw(&around.net.out) {
-                    Err(error) => self.lose(around, id, Failure::Socket(error)),
+                    Err(error) => self.fail_line(around, id, Failure::Socket(error)),
                     Ok(_) => {
                         let (closed, kept) = (progress.peer_closed, line.tail.len());
                         let some = plain.len() > kept;
@@ -320,7 +320,7 @@ impl Sessions {
                     }
                 }
             }
-            Err(error) => self.lose(around, id, Failure::Tls(error)),
+            Err(error) => self.fail_line(around, id, Failure::Tls(error)),
         }
         around.net.plain = plain;
     }
@@ -361,7 +361,7 @@ impl Sessions {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else { return keep_tail(&mut line.tail, bytes) };
         let exchange = &mut self.exchanges[ticket];
-        let fed = if let Speaker::Http(connection) = &mut line.speaker {
+        let fed = if let LineSession::Http(connection) = &mut line.speaker {
             let shared = (&mut self.memo, &mut self.stashes);
             match decode::feed(connection, exchange, shared, bytes, now) {
                 Ok(fed) => {
@@ -380,7 +380,7 @@ impl Sessions {
                 exchange.note_first(now);
             }
             match feed_other(&mut line.speaker, &mut exchange.answer, bytes, around) {
-                Ok(Other::Fed(fed)) => fed,
+                Ok(Other::FeedResult(fed)) => fed,
                 Ok(Other::Ready(used)) => {
                     keep_tail(&mut line.tail, &bytes[used..]);
                     return self.begin(around, id, ticket);
@@ -411,31 +411,31 @@ impl Sessions {
         }
         let exchange = &mut self.exchanges[ticket];
         let ending = match &mut line.speaker {
-            Speaker::Stream(session) => {
+            LineSession::Stream(session) => {
                 let _ = session.end(&line.tail, &mut |_| {});
                 Ending::Eof
             }
-            Speaker::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
+            LineSession::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
                 Ok(()) => Ending::Eof,
                 Err(broken) => Ending::thrown(broken.0),
             },
             // The received datagram was empty.
-            Speaker::Datagram => Ending::Complete { closed: false },
-            Speaker::Sse(session) => {
+            LineSession::Datagram => Ending::Complete { closed: false },
+            LineSession::Sse(session) => {
                 let mut done = false;
                 let answer = &mut exchange.answer;
-                let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
+                let mut tell = |told: SessionEvent<'_>| handle_sse_event(answer, &mut done, told);
                 match session.end(&line.tail, &mut tell) {
                     Ok(()) => Ending::Complete { closed: true },
                     Err(_) => Ending::Eof,
                 }
             }
-            Speaker::Http(session) => {
+            LineSession::Http(session) => {
                 let java = matches!(&exchange.call, Call::Http(http) if http.facts.java);
                 match session.end(&line.tail, &mut |_| {}) {
                     // Java's own client ignores that content is too short.
                     Err(broken) if !(java && is_too_short(broken.error)) => {
-                        Ending::failed(Failure::Http(broken.error), Reached::Sent)
+                        Ending::failed(Failure::Http(broken.error), ExchangeStage::Sent)
                     }
                     _ => {
                         line.state = State::Ended;
@@ -475,7 +475,7 @@ impl Exchange {
 #[inline]
 fn unread_left(line: &Line, exchange: &Exchange) -> u64 {
     match (&line.speaker, &exchange.call) {
-        (Speaker::Http(connection), Call::Http(HttpCall { facts, .. }))
+        (LineSession::Http(connection), Call::Http(HttpCall { facts, .. }))
             if line.state == State::Open && !facts.keep_body && line.transport.tls().is_none() =>
         {
             connection.droppable()
@@ -490,14 +490,14 @@ fn is_too_short(error: Error) -> bool {
 
 /// The result of passing bytes to a session of a protocol other than HTTP.
 enum Other {
-    Fed(Fed),
+    FeedResult(FeedResult),
     /// The greeting is complete; with the number of used bytes.
     Ready(usize),
 }
 
 /// Passes bytes to a session whose responses are bytes. `Err`: the exchange ends with this.
 fn feed_other(
-    speaker: &mut Speaker,
+    speaker: &mut LineSession,
     answer: &mut Answer,
     bytes: &[u8],
     around: &mut Around<'_>,
@@ -505,24 +505,26 @@ fn feed_other(
     let out = &mut around.net.sealed;
     let mut done = false;
     let used = match speaker {
-        Speaker::Stream(session) => {
-            let used = session.feed(bytes, &mut (), out, &mut |told: Told<'_>| match told {
-                Told::Data { bytes, .. } => answer.take(bytes),
-                Told::Done { .. } => done = true,
-                _ => {}
-            });
+        LineSession::Stream(session) => {
+            let used =
+                session.feed(bytes, &mut (), out, &mut |told: SessionEvent<'_>| match told {
+                    SessionEvent::Data { bytes, .. } => answer.take(bytes),
+                    SessionEvent::Done { .. } => done = true,
+                    _ => {}
+                });
             answer.expected = session.expected();
             // A stream has no protocol that a peer could violate.
             used.unwrap_or(bytes.len())
         }
-        Speaker::Datagram => {
+        LineSession::Datagram => {
             answer.take(bytes);
             done = true;
             bytes.len()
         }
-        Speaker::Redis(session) => {
+        LineSession::Redis(session) => {
             let mut ready = false;
-            let mut tell = |told: Told<'_>| tell_values(answer, (&mut done, &mut ready), told);
+            let mut tell =
+                |told: SessionEvent<'_>| handle_redis_event(answer, (&mut done, &mut ready), told);
             let used = session.feed(bytes, &mut (), out, &mut tell);
             let used = used.map_err(|broken| Ending::thrown(broken.0))?;
             if ready {
@@ -530,45 +532,49 @@ fn feed_other(
             }
             used
         }
-        Speaker::Sse(session) => {
-            let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
+        LineSession::Sse(session) => {
+            let mut tell = |told: SessionEvent<'_>| handle_sse_event(answer, &mut done, told);
             let fed = session.feed(bytes, &mut (), out, &mut tell);
             answer.streams = session.streams();
             // Other responses than a stream of events end with their head.
             done |= answer.head != 0 && !answer.streams;
             fed.map_err(|Broken(words)| Ending::Bad(Box::new(Trouble::Broken(words))))?
         }
-        Speaker::Http(_) => bytes.len(),
+        LineSession::Http(_) => bytes.len(),
     };
-    Ok(Other::Fed(Fed { used, done }))
+    Ok(Other::FeedResult(FeedResult { used, done }))
 }
 
 /// Handles events of a Redis session.
-fn tell_values(answer: &mut Answer, (done, ready): (&mut bool, &mut bool), told: Told<'_>) {
+fn handle_redis_event(
+    answer: &mut Answer,
+    (done, ready): (&mut bool, &mut bool),
+    told: SessionEvent<'_>,
+) {
     match told {
-        Told::Ready => *ready = true,
-        Told::Head { head: Status { status, bytes }, .. } => {
+        SessionEvent::Ready => *ready = true,
+        SessionEvent::Head { head: Status { status, bytes }, .. } => {
             answer.head = status;
             match status {
                 redis::kind::BULK | redis::kind::ARRAY => answer.nil = bytes == redis::NIL,
                 _ => answer.take(bytes),
             }
         }
-        Told::Data { bytes, .. } => answer.take(bytes),
-        Told::Done { .. } => *done = true,
+        SessionEvent::Data { bytes, .. } => answer.take(bytes),
+        SessionEvent::Done { .. } => *done = true,
         _ => {}
     }
 }
 
 /// Handles events of a session of server-sent events.
-fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
+fn handle_sse_event(answer: &mut Answer, done: &mut bool, told: SessionEvent<'_>) {
     match told {
-        Told::Head { head: Status { status, bytes }, .. } => {
+        SessionEvent::Head { head: Status { status, bytes }, .. } => {
             answer.head = status;
             bytes.clone_into(&mut answer.head_bytes);
         }
-        Told::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
-        Told::Done { .. } => *done = true,
+        SessionEvent::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
+        SessionEvent::Done { .. } => *done = true,
         _ => {}
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use wire::session::{Session, Ticket};
 
 use crate::net::routes::Route;
-use crate::session::line::{Line, LineId, Place, Speaker, State};
+use crate::session::line::{ConnectionScope, Line, LineId, LineSession, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos};
 
@@ -73,10 +73,10 @@ impl Slow {
     /// Returns the limit of a connection in characters per second; 0 is unlimited. Java's own client limits the speed
     /// only under TLS.
     fn rate(&self, line: &Line, route: &Route) -> u32 {
-        let java = matches!(line.place, Place::Client { java: true, .. });
+        let java = matches!(line.place, ConnectionScope::Client { java: true, .. });
         match &line.speaker {
-            Speaker::Http(_) if route.secure => self.https,
-            Speaker::Http(_) if !java => self.http,
+            LineSession::Http(_) if route.secure => self.https,
+            LineSession::Http(_) if !java => self.http,
             _ => 0,
         }
     }
@@ -207,7 +207,7 @@ impl Sessions {
     /// read; part of a record, or a session ticket, does not.
     pub(super) fn after_reading(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &self.lines[id];
-        let (Some(_), Speaker::Http(connection)) = (line.ticket, &line.speaker) else {
+        let (Some(_), LineSession::Http(connection)) = (line.ticket, &line.speaker) else {
             return false;
         };
         let (next, is_sealed) = (room(connection.droppable()), line.transport.tls().is_some());
@@ -264,11 +264,11 @@ mod tests {
         let mut lines = Lines::default();
         let mut rate = |java: bool, secure: bool, http: bool| {
             let speaker = if http {
-                Speaker::Http(Connection::default())
+                LineSession::Http(Connection::default())
             } else {
-                Speaker::Stream(Stream::default())
+                LineSession::Stream(Stream::default())
             };
-            let place = Place::Client { java, owner: 0 };
+            let place = ConnectionScope::Client { java, owner: 0 };
             let (user, route) = (UserId::from(0), RouteId(0));
             let id = lines.open((user, route, place), Opening::of(route, user), speaker);
             slow.rate(&lines[id], &Route { secure, ..Route::default() })

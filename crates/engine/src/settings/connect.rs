@@ -15,7 +15,7 @@ pub(crate) struct Connect {
     pub(crate) address_life: Nanos,
     pub(crate) addresses: Preference,
     /// Parameters of queries to the plan's own name servers (`throng.dns.port`, `throng.dns.timeout_ms`).
-    pub(crate) names: crate::net::nameserver::Manners,
+    pub(crate) names: crate::net::nameserver::QuerySettings,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
     /// Targets that connections may lead to; an empty list permits all (`throng.targets.allowed`).
@@ -47,7 +47,7 @@ impl Connect {
                 seconds => seconds.saturating_mul(SECOND),
             },
             addresses,
-            names: crate::net::nameserver::Manners {
+            names: crate::net::nameserver::QuerySettings {
                 port: get.number("throng.dns.port", 53).clamp(0, 65_535) as u16,
                 patience: Duration::from_millis(
                     get.number("throng.dns.timeout_ms", 5000).max(1) as u64

@@ -131,7 +131,7 @@ impl Http {
     }
 
     /// Returns true if a body with this coding may end early.
-    pub(crate) fn forgives_end_of(&self, coding: Coding) -> bool {
+    pub(crate) fn allows_truncated(&self, coding: Coding) -> bool {
         match coding {
             Coding::Gzip => self.relaxed.0,
             Coding::Deflate => self.relaxed.1,

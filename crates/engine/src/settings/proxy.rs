@@ -7,7 +7,7 @@ use super::Properties;
 pub(crate) struct Proxy {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Hosts that are reached without the proxy; a leading `*` stands for any text.
+    /// Hosts that are reached without the proxy; a leading `*` stands for any string.
     pub(crate) except: Vec<String>,
     /// True if Java's own exceptions apply to Java's client: the property is missing, or not empty.
     pub(crate) javas_own: bool,

@@ -43,7 +43,7 @@ impl RunShared {
 
     /// Returns the time that ends a user's wait for its next sampler. In groups that replace users, users end only
     /// after a sample.
-    pub(crate) fn waits_until(&self, group: GroupId, number: u32) -> Option<Nanos> {
+    pub(crate) fn wait_deadline(&self, group: GroupId, number: u32) -> Option<Nanos> {
         self.ends_at(group, number).filter(|_| !self.groups[group.at()].ends_with_samples())
     }
 

@@ -74,7 +74,7 @@ impl Counts {
     }
 
     /// Returns the number of users started so far, and the number of those that have finished.
-    pub(crate) fn so_far(&self) -> [u32; 2] {
+    pub(crate) fn user_counts(&self) -> [u32; 2] {
         [&self.started, &self.finished].map(|count| count.load(Ordering::Relaxed))
     }
 

@@ -14,8 +14,8 @@ use crate::ids::{RouteId, UserId};
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::source::bound;
 use crate::session::Sessions;
-use crate::session::exchange::{After, Call, Ending, Limit, Reached, Trouble};
-use crate::session::line::Place;
+use crate::session::exchange::{After, Call, Ending, ExchangeStage, Limit, Trouble};
+use crate::session::line::ConnectionScope;
 use crate::tcp::raw::{Thrown, show_bytes};
 
 /// Begins a sample.
@@ -28,7 +28,7 @@ pub(crate) fn begin(
     let ticket = sessions.exchange(index, id);
     let exchange = &mut sessions.exchanges[ticket];
     exchange.start = cx.clock.now();
-    let place = Place::Held(id);
+    let place = ConnectionScope::Held(id);
     let kept = sessions.kept(index, place, RouteId::NONE);
     let route = match kept {
         Some(line) => sessions.lines[line].route,
@@ -73,13 +73,13 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         Ending::Bad(trouble) => match *trouble {
             Trouble::Thrown(text) | Trouble::Broken(text) => (false, Err(Thrown::other(text))),
             Trouble::Failed { failure, reached } => {
-                if reached == Reached::Opening {
+                if reached == ExchangeStage::Opening {
                     counter = Counter::ConnFailed;
                 }
                 let outcome = kind(&failure, &cx.net.routes[exchange.route]);
                 let thrown = Thrown { text: words(&failure), outcome };
                 // If sending fails, the socket stays open.
-                (reached != Reached::Connected, Err(thrown))
+                (reached != ExchangeStage::Connected, Err(thrown))
             }
         },
     };

@@ -18,8 +18,8 @@ use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::routes::Route;
 use crate::session::Sessions;
-use crate::session::exchange::{After, Call, Ending, Exchange, Limit, Reached, Trouble};
-use crate::session::line::Place;
+use crate::session::exchange::{After, Call, Ending, Exchange, ExchangeStage, Limit, Trouble};
+use crate::session::line::ConnectionScope;
 
 /// Connections that the samplers of a user have kept.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ pub(crate) fn begin(
     let host = if call.host.is_empty() { "127.0.0.1" } else { &call.host };
     let route = cx.net.routes.to(false, host, port, &Source::default());
     let exchange = &mut sessions.exchanges[ticket];
-    (exchange.route, exchange.place) = (route, Place::Fresh);
+    (exchange.route, exchange.place) = (route, ConnectionScope::Fresh);
     exchange.limit = Limit::of_ms(call.timeout_ms);
     exchange.connect_limit = exchange.limit;
     exchange.answer.most = cx.run.settings.bodies.max_response;
@@ -107,7 +107,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
                 let unconnected =
                     matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
                 let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
-                let opening = reached == Reached::Opening;
+                let opening = reached == ExchangeStage::Opening;
                 let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
                 let thrown = thrown(&failure, exchange, &cx.net.routes[exchange.route]);
                 (left, Err(thrown), counter)

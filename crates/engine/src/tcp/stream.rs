@@ -1,6 +1,6 @@
 //! TCP Samplers: a request is sent, and the response ends by the client's rule.
 //!
-//! The connection belongs to the session room (`session`). This module builds the call, and the result. Bytes after a
+//! The connection belongs to the session module (`session`). This module builds the call, and the result. Bytes after a
 //! response stay for the next sample, and a connection that the server has closed stays until a write to it fails.
 
 use plan::element::{Client, TcpCall, TcpSampler};
@@ -17,8 +17,8 @@ use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::routes::Routes;
 use crate::session::Sessions;
-use crate::session::exchange::{self, Answer, Call, Limit, Reached, Trouble};
-use crate::session::line::Place;
+use crate::session::exchange::{self, Answer, Call, ExchangeStage, Limit, Trouble};
+use crate::session::line::ConnectionScope;
 
 /// Evaluates a call into an exchange, which [`begin`] starts.
 pub(crate) fn evaluate(
@@ -44,11 +44,11 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     let (index, Call::Tcp(call)) = (exchange.user, &exchange.call) else { return };
     let route = cx.net.routes.to(false, &call.host, call.port, &Source::default());
     if !call.reuse {
-        sessions.close_kept(&mut cx.around(), index, (Place::Own, route));
+        sessions.close_kept(&mut cx.around(), index, (ConnectionScope::Own, route));
     }
     let exchange = &mut sessions.exchanges[ticket];
     let Call::Tcp(call) = &exchange.call else { return };
-    (exchange.route, exchange.place) = (route, Place::Own);
+    (exchange.route, exchange.place) = (route, ConnectionScope::Own);
     exchange.start = cx.clock.now();
     exchange.limit = Limit::of_ms(call.timeout_ms);
     exchange.connect_limit = Limit::of_ms(call.connect_timeout_ms);
@@ -74,7 +74,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
     let ending = Ending::of(ending, &cx.net.routes, exchange.route);
     let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
-    let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
+    let (exception, outcome, kept) = failure_result(&call, &mut exchange.answer, &ending);
     if kept && call.reuse && !call.close {
         let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
         let exchange = &mut sessions.exchanges[ticket];
@@ -187,16 +187,16 @@ impl Ending {
         };
         let outcome = kind(&failure, route);
         match &failure {
-            Failure::Socket(error) if reached == Reached::Connected => {
+            Failure::Socket(error) if reached == ExchangeStage::Connected => {
                 let reset = error.kind() == std::io::ErrorKind::ConnectionReset;
                 let words = if reset { "Connection reset" } else { "Broken pipe" };
                 Self::Thrown(format!("java.net.SocketException: {words}"))
             }
             Failure::ResponseTimeout => Self::Timeout,
-            _ if reached != Reached::Opening && outcome != Outcome::CutByEnd => {
+            _ if reached != ExchangeStage::Opening && outcome != Outcome::CutByEnd => {
                 Self::Broken(outcome)
             }
-            _ => Self::Unconnected { words, outcome, opening: reached == Reached::Opening },
+            _ => Self::Unconnected { words, outcome, opening: reached == ExchangeStage::Opening },
         }
     }
 }
@@ -211,7 +211,7 @@ fn shown_as(client: Client) -> usize {
 }
 
 /// Returns JMeter's exception, the outcome, and whether the connection is kept.
-fn came_of(
+fn failure_result(
     call: &TcpCall,
     answer: &mut Answer,
     ending: &Ending,

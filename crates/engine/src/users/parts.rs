@@ -1,15 +1,15 @@
-//! State of a user that belongs to other rooms: at most one value of each type.
+//! State of a user that belongs to other modules: at most one value of each type.
 //!
-//! A room stores its own type there, which no other room needs to know. It marks the type with [`Part`]. The state is
-//! dropped with the user. Few users have such state, and these have few values, so a linear search finds a value.
+//! A module stores its own type there, which no other module needs to know. It marks the type with [`Part`]. The state
+//! is dropped with the user. Few users have such state, and these have few values, so a linear search finds a value.
 //! docs/decisions/context.md explains why the values are `dyn Any`.
 
 use std::any::Any;
 
-/// A room's state of a user. Only such types can be stored.
+/// A module's state of a user. Only such types can be stored.
 pub(crate) trait Part: Any {}
 
-/// The parts of a user's state that belong to other rooms.
+/// The parts of a user's state that belong to other modules.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(Vec<Box<dyn Any>>);
 

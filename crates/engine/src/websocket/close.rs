@@ -1,4 +1,4 @@
-//! Connections of users that end, or of a run that ends, and the texts for their ends.
+//! Connections of users that end, or of a run that ends, and the messages for their ends.
 
 use stats::CloseCause;
 use wire::websocket::Opcode;
@@ -18,7 +18,7 @@ impl WebSockets {
         if at == NO_SOCKET {
             return;
         }
-        if self.has_talk(at) && on.held[at].state == State::Open {
+        if self.has_conversation(at) && on.held[at].state == State::Open {
             let goodbye = plan::websocket::GOODBYE;
             let _ = on.held.send_frame(&mut on.cx.around(), at, Opcode::CLOSE, goodbye);
         }
@@ -33,7 +33,7 @@ impl WebSockets {
         }
         let cause = if on.cx.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
         on.held.close(&mut on.cx.around(), at, cause);
-        self.talks.get_mut(at as usize).map(Option::take);
+        self.conversations.get_mut(at as usize).map(Option::take);
         if let Task::Work(work) = std::mem::take(&mut self.tasks[at as usize]) {
             self.give_work(work);
         }

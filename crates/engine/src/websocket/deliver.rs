@@ -87,7 +87,7 @@ impl WebSockets {
             }
             Err(_) => return protocol("no continuation frame expected"),
         };
-        let compressed = order.compressed(head.said());
+        let compressed = order.compressed(head.frame_fields());
         let mut shown = payload;
         if compressed {
             if let Err(text) = self.inflate(on, at, payload, fin, inflated) {
@@ -96,7 +96,7 @@ impl WebSockets {
             shown = inflated;
         }
         if let Some(order) = on.held[at].session.order()
-            && order.take(head.said(), kind).is_err()
+            && order.take(head.frame_fields(), kind).is_err()
         {
             return protocol("missing continuation frame");
         }
@@ -162,13 +162,13 @@ impl WebSockets {
             Act::RequestResponse(want) | Act::Read(want) => want.admits(frame),
             Act::PingPong => frame.kind == FrameKind::Pong,
             Act::Close => frame.kind == FrameKind::Close,
-            Act::Exchange(_) => return self.hear_message(on, at, frame, now),
+            Act::Exchange(_) => return self.on_message(on, at, frame, now),
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => true,
         };
         if fits {
             self.succeed(on, at, Some(frame), now);
         } else {
-            self.surprise(on, at, frame, now);
+            self.fail_unexpected_frame(on, at, frame, now);
         }
     }
 

@@ -3,7 +3,7 @@
 //! Its connection is closed after the sample, unless it is a streaming connection. Then the next sampler with the same
 //! connection id continues with it, and still has the earlier messages.
 
-use plan::websocket::{Act, Call, Frame, FrameKind, Talk, Verdict, Zaleski};
+use plan::websocket::{Act, Call, ConnectionState, Frame, FrameKind, Verdict, Zaleski};
 use stats::{CloseCause, Outcome};
 use wire::websocket::Opcode;
 
@@ -19,27 +19,25 @@ use crate::time::clock::Nanos;
 
 /// The state of a connection that this sampler uses.
 #[derive(Debug)]
-pub(crate) struct Talking {
-    talk: Talk,
+pub(crate) struct Conversation {
+    state: ConnectionState,
     connection: String,
     keeps: bool,
 }
 
 impl WebSockets {
     /// Returns true if a sampler continues with the user's connection.
-    pub(super) fn goes_on_talking(&self, on: &On<'_, '_>, at: u32, call: &Call) -> bool {
+    pub(super) fn reuses_connection(&self, on: &On<'_, '_>, at: u32, call: &Call) -> bool {
         call.keeps
             && at != NO_SOCKET
             && on.held[at].state == State::Open
-            && self
-                .talks
-                .get(at as usize)
-                .and_then(Option::as_ref)
-                .is_some_and(|talking| talking.keeps && talking.connection == call.connection)
+            && self.conversations.get(at as usize).and_then(Option::as_ref).is_some_and(
+                |conversation| conversation.keeps && conversation.connection == call.connection,
+            )
     }
 
     /// Begins a sample on a new or kept connection.
-    pub(super) fn begin_talk(
+    pub(super) fn begin_conversation(
         &mut self,
         on: &mut On<'_, '_>,
         index: UserId,
@@ -48,55 +46,55 @@ impl WebSockets {
         kept: bool,
     ) {
         let at = on.cx.users[index].socket;
-        let talking = self.take_talk(at);
+        let conversation = self.take_conversation(at);
         let env = &mut on.cx.env(index, "");
-        let mut talking = talking.unwrap_or_else(|| {
-            let talk = exchange.open(call, env);
-            Box::new(Talking { talk, connection: call.connection.clone(), keeps: call.keeps })
+        let mut conversation = conversation.unwrap_or_else(|| {
+            let state = exchange.open(call, env);
+            Box::new(Conversation { state, connection: call.connection.clone(), keeps: call.keeps })
         });
-        talking.keeps = call.keeps;
+        conversation.keeps = call.keeps;
         if kept {
-            exchange.go_on(&mut talking.talk, call);
+            exchange.start_reused(&mut conversation.state, call);
             // All messages that arrived between samples are kept, whatever their content.
             while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
                 if frame.head.opcode == Opcode::TEXT {
-                    talking.talk.hear(&String::from_utf8_lossy(&frame.payload));
+                    conversation.state.process_text(&String::from_utf8_lossy(&frame.payload));
                 }
             }
         }
-        self.keep_talk(at, talking);
+        self.keep_conversation(at, conversation);
     }
 
     /// Takes the state of a connection, if it has one.
-    fn take_talk(&mut self, at: u32) -> Option<Box<Talking>> {
-        self.talks.get_mut(at as usize).and_then(Option::take)
+    fn take_conversation(&mut self, at: u32) -> Option<Box<Conversation>> {
+        self.conversations.get_mut(at as usize).and_then(Option::take)
     }
 
-    fn keep_talk(&mut self, at: u32, talking: Box<Talking>) {
-        if self.talks.len() <= at as usize {
-            self.talks.resize_with(at as usize + 1, || None);
+    fn keep_conversation(&mut self, at: u32, conversation: Box<Conversation>) {
+        if self.conversations.len() <= at as usize {
+            self.conversations.resize_with(at as usize + 1, || None);
         }
-        self.talks[at as usize] = Some(talking);
+        self.conversations[at as usize] = Some(conversation);
     }
 
     /// Returns true if this sampler uses the connection.
-    pub(super) fn has_talk(&self, at: u32) -> bool {
-        self.talks.get(at as usize).is_some_and(Option::is_some)
+    pub(super) fn has_conversation(&self, at: u32) -> bool {
+        self.conversations.get(at as usize).is_some_and(Option::is_some)
     }
 
     /// Notes that the connection is established.
-    pub(super) fn talk_opened(&mut self, at: u32) {
-        if let Some(talking) = self.talking(at) {
-            talking.talk.opened(true);
+    pub(super) fn conversation_opened(&mut self, at: u32) {
+        if let Some(conversation) = self.conversation(at) {
+            conversation.state.opened(true);
         }
     }
 
-    fn talking(&mut self, at: u32) -> Option<&mut Talking> {
-        self.talks.get_mut(at as usize).and_then(|talk| talk.as_deref_mut())
+    fn conversation(&mut self, at: u32) -> Option<&mut Conversation> {
+        self.conversations.get_mut(at as usize).and_then(|state| state.as_deref_mut())
     }
 
     /// Handles a frame that arrives while a sample listens.
-    pub(super) fn hear_message(
+    pub(super) fn on_message(
         &mut self,
         on: &mut On<'_, '_>,
         at: u32,
@@ -112,10 +110,10 @@ impl WebSockets {
             FrameKind::Close => {
                 let status = frame.close_status().unwrap_or(1005);
                 let reason = frame.close_reason().map(String::from_utf8_lossy).unwrap_or_default();
-                if let Some(talking) = self.talking(at) {
-                    talking.talk.closed(status, &reason);
+                if let Some(conversation) = self.conversation(at) {
+                    conversation.state.closed(status, &reason);
                 }
-                return self.finish_talk(on, at, None, now, true);
+                return self.finish_conversation(on, at, None, now, true);
             }
             FrameKind::Binary | FrameKind::Pong => return,
         }
@@ -123,16 +121,18 @@ impl WebSockets {
             work.sizes.read(frame);
         }
         let message = String::from_utf8_lossy(frame.shown());
-        let verdict = self.talking(at).map_or(Verdict::Done, |talking| talking.talk.hear(&message));
+        let verdict = self
+            .conversation(at)
+            .map_or(Verdict::Done, |conversation| conversation.state.process_text(&message));
         match verdict {
             Verdict::Wait => {}
-            Verdict::Done => self.finish_talk(on, at, None, now, false),
-            Verdict::DoneAndClose => self.finish_talk(on, at, None, now, true),
+            Verdict::Done => self.finish_conversation(on, at, None, now, false),
+            Verdict::DoneAndClose => self.finish_conversation(on, at, None, now, true),
         }
     }
 
     /// Returns true if the sample in flight is one of this sampler.
-    pub(super) fn talks(&self, on: &On<'_, '_>, at: u32) -> bool {
+    pub(super) fn conversations(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)
                 .is_some_and(|sampler| matches!(sampler.act, Act::Exchange(_))),
@@ -141,7 +141,7 @@ impl WebSockets {
     }
 
     /// Ends the sample: with a matching message, at the end of its time, or with a failure.
-    pub(super) fn finish_talk(
+    pub(super) fn finish_conversation(
         &mut self,
         on: &mut On<'_, '_>,
         at: u32,
@@ -155,23 +155,28 @@ impl WebSockets {
         let mut result = start_result(on.cx, index, &mut work);
         let opened = work.opened || work.existing;
         let over = on.held[at].counted;
-        let talking = self.take_talk(at);
+        let conversation = self.take_conversation(at);
         let (mut keeps, mut goodbye) = (false, Vec::new());
-        if let Some(mut talking) = talking {
-            keeps = talking.keeps && opened && !close;
+        if let Some(mut conversation) = conversation {
+            keeps = conversation.keeps && opened && !close;
             if !opened {
-                talking.talk.opened(false);
+                conversation.state.opened(false);
             }
             match fault {
                 Some(Fault::Failed(Failed::Failure(failure))) => {
                     let text = outcome::socket_text(failure, &on.cx.net.routes[route]);
-                    talking.talk.fail(&text, &mut result);
+                    conversation.state.fail(&text, &mut result);
                 }
-                _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
+                _ => conversation.state.finish(
+                    conversation.keeps,
+                    opened,
+                    close && !over,
+                    &mut result,
+                ),
             }
-            goodbye.extend_from_slice(talking.talk.goodbye());
+            goodbye.extend_from_slice(conversation.state.goodbye());
             if keeps {
-                self.keep_talk(at, talking);
+                self.keep_conversation(at, conversation);
             }
         }
         let outcome = match (&result.success, fault) {

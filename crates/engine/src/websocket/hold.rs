@@ -111,7 +111,7 @@ impl WebSockets {
         let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
         let order = on.held[at].session.order().copied().unwrap_or_default();
-        let compressed = order.within_compressed(head.said());
+        let compressed = order.within_compressed(head.frame_fields());
         if compressed {
             match self.inflate(on, at, payload, head.fin, &mut inflated) {
                 Ok(()) => {
@@ -141,7 +141,7 @@ impl WebSockets {
                 (false, false) => &message,
             };
             let index = on.held[at].user;
-            let heard = hold.hear(whole, &settings, &mut on.cx.env(index, ""));
+            let heard = hold.check(whole, &settings, &mut on.cx.env(index, ""));
             if let Some(sent) = heard.sent_ns {
                 let sent = on.cx.clock.of_wall(sent);
                 on.cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);

@@ -1,4 +1,4 @@
-//! Results of WebSocket samples: their common contents, and the texts of failures.
+//! Results of WebSocket samples: their common contents, and the messages of failures.
 
 use std::fmt::Write;
 

@@ -14,7 +14,7 @@ use stats::{ClassId, CloseCause, Outcome};
 use wire::cookie::Origin;
 use wire::websocket::Opcode;
 use wire::websocket::handshake;
-use wire::websocket::session::{Wanted, WebSocket as Speaker};
+use wire::websocket::session::{Wanted, WebSocket as LineSession};
 
 use super::{On, Step, Task, WebSockets, Work};
 use crate::context::Context;
@@ -121,7 +121,7 @@ impl WebSockets {
         call: &Call,
     ) {
         let at = on.cx.users[index].socket;
-        let opens = call.opens && !self.goes_on_talking(on, at, call);
+        let opens = call.opens && !self.reuses_connection(on, at, call);
         if opens {
             if at != NO_SOCKET {
                 on.held.close(&mut on.cx.around(), at, CloseCause::Replaced);
@@ -156,7 +156,7 @@ impl WebSockets {
             self.tasks[at as usize] = Task::Work(work);
             on.cx.users[index].wait = Wait::WebSocket(id);
             if let Act::Exchange(exchange) = &sampler.act {
-                self.begin_talk(on, index, exchange, call, true);
+                self.begin_conversation(on, index, exchange, call, true);
             }
             return self.perform(on, at);
         }
@@ -171,11 +171,11 @@ impl WebSockets {
         }
         on.cx.texts.give(cookie);
         let at = on.held.add(index, route, session);
-        self.settle_in(at, Task::Work(work), call);
+        self.store_task(at, Task::Work(work), call);
         on.cx.users[index].socket = at;
         on.cx.users[index].wait = Wait::WebSocket(id);
         if let Act::Exchange(exchange) = &sampler.act {
-            self.begin_talk(on, index, exchange, call, false);
+            self.begin_conversation(on, index, exchange, call, false);
         }
         on.held.open(&mut on.cx.around(), at, opening);
     }
@@ -294,7 +294,13 @@ impl WebSockets {
     }
 
     /// Fails a sample that read a frame of an unexpected kind.
-    pub(super) fn surprise(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
+    pub(super) fn fail_unexpected_frame(
+        &mut self,
+        on: &mut On<'_, '_>,
+        at: u32,
+        frame: &Frame<'_>,
+        now: Nanos,
+    ) {
         let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
         let mut result = start_result(on.cx, index, &mut work);
@@ -328,8 +334,8 @@ impl WebSockets {
         {
             return self.succeed(on, at, None, now);
         }
-        if self.talks(on, at) {
-            return self.finish_talk(on, at, Some(&fault), now, false);
+        if self.conversations(on, at) {
+            return self.finish_conversation(on, at, Some(&fault), now, false);
         }
         let route = on.held[at].route;
         self.end_opening(on, at);
@@ -359,7 +365,7 @@ impl WebSockets {
         (sampler, call): (&WebSocket, &Call),
         cookie: &str,
         route: RouteId,
-    ) -> (Box<Opening>, Speaker) {
+    ) -> (Box<Opening>, LineSession) {
         let heartbeat = sampler.heartbeat.map(|id| self.heartbeat(on.cx, index, id));
         let cx = &mut *on.cx;
         let mut opening = on.held.new_opening();
@@ -378,7 +384,7 @@ impl WebSockets {
         }
         let key = handshake::key(random);
         call.write_request(&key, cookie, proxied, &mut opening.request);
-        (opening, Speaker::new(random))
+        (opening, LineSession::new(random))
     }
 
     /// Returns the user's cookies for a connection, in a buffer of the core.

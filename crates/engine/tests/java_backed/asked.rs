@@ -1,4 +1,4 @@
-//! Controllers, transactions and branches with jobs: which texts are evaluated, and when.
+//! Controllers, transactions and branches with jobs: which strings are evaluated, and when.
 
 use super::*;
 
@@ -31,8 +31,8 @@ fn conditions_are_asked_with_fresh_texts_each_time() {
         let at = told.ids[0] as usize;
         let mut counts = counts.lock().unwrap();
         counts[at] += 1;
-        // The values of the texts are put into variables that these plans read. The outer condition is evaluated at the
-        // start and at the end of each pass, and ends at the end of the second pass. The inner condition is not
+        // The values of the strings are put into variables that these plans read. The outer condition is evaluated at
+        // the start and at the end of each pass, and ends at the end of the second pass. The inner condition is not
         // evaluated in a pass after it was false.
         let holds = if at == 0 { counts[0] < 4 } else { counts[1] != 2 };
         let name = if at == 0 { "outer" } else { "inner" };
@@ -165,7 +165,7 @@ fn texts_of_the_plan_are_evaluated_before_the_run_in_their_order() {
             self::plan(1, 1, &format!("{}{}", variables(name), sampler("${first}${second}")));
         other.variables.pop().unwrap()
     };
-    // Each block is preceded by a text of its own.
+    // Each block is preceded by a string of its own.
     let blocks = [of("first"), of("second")];
     for block in blocks {
         let block = block.into_iter().map(|(_, text)| (plan.names.intern("first"), text));

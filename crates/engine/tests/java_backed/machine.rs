@@ -1,5 +1,4 @@
-//! A Java machine for tests: threads that answer jobs by a function of the test, encoded by the description of the
-//! messages.
+//! A JVM for tests: threads that answer jobs by a function of the test, encoded by the description of the messages.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use wire::nats::{self, Limits, Told};
+use wire::nats::{self, Limits, ServerOperation};
 use wire::tls;
 
 use super::greeting::{Greeting, Info};
@@ -304,16 +304,16 @@ impl Thread {
             nats::next(&line.plain[at..], Limits::default()).map_err(|broken| broken.to_string())?
         {
             match told {
-                Told::Message { subject, payload, .. } => {
+                ServerOperation::Message { subject, payload, .. } => {
                     let (subject, payload) = (subject.to_owned(), payload.to_vec());
                     (self.say)(Event::Message { subject, payload, came });
                 }
-                Told::Ping => nats::push_pong(&mut answer),
-                Told::Err(words) if is_permission(words) => {
+                ServerOperation::Ping => nats::push_pong(&mut answer),
+                ServerOperation::Err(words) if is_permission(words) => {
                     (self.say)(Event::Note(format!("the server reports an error: {words}")));
                 }
-                Told::Err(words) => return Err(refusal(words)),
-                Told::Info(_) | Told::Pong | Told::Ok => {}
+                ServerOperation::Err(words) => return Err(refusal(words)),
+                ServerOperation::Info(_) | ServerOperation::Pong | ServerOperation::Ok => {}
             }
             at += used;
         }
@@ -510,7 +510,7 @@ impl Line {
         loop {
             let told = nats::next(&self.plain, Limits::default()).map_err(|e| e.to_string())?;
             match told {
-                Some((Told::Info(json), used)) => {
+                Some((ServerOperation::Info(json), used)) => {
                     let info = Info::read(json)?;
                     self.plain.drain(..used);
                     // Bytes received before the TLS handshake are not authenticated, so they are dropped.
@@ -532,8 +532,10 @@ impl Line {
         loop {
             let told = nats::next(&self.plain, Limits::default()).map_err(|e| e.to_string())?;
             let (done, used) = match told {
-                Some((Told::Pong, used)) => (true, used),
-                Some((Told::Err(words), _)) if !is_permission(words) => return Err(refusal(words)),
+                Some((ServerOperation::Pong, used)) => (true, used),
+                Some((ServerOperation::Err(words), _)) if !is_permission(words) => {
+                    return Err(refusal(words));
+                }
                 // Messages of subscriptions may arrive first. They are dropped here and resent by their senders.
                 Some((_, used)) => (false, used),
                 None => {

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use plan::state::{DealtFile, Odd};
+use plan::state::{DealtFile, UnsplittableFile};
 
 use super::manifest::{self, Manifest};
 use super::wire::Named;
@@ -59,8 +59,8 @@ impl Cuts {
                     "it is reread from the start, and its number of lines ({lines}) is not a multiple of its users ({})",
                     file.users
                 ),
-                Err(Odd::Form(why)) => why.to_owned(),
-                Err(Odd::Unreadable(_)) => continue,
+                Err(UnsplittableFile::Form(why)) => why.to_owned(),
+                Err(UnsplittableFile::Unreadable(_)) => continue,
             };
             cuts.notes.push(format!(
                 "data file {} is sent to each machine completely: {why}",
@@ -105,8 +105,8 @@ impl Cuts {
             let users = u64::from(of.users);
             let owner = |line: u64| agents[(line % users) as usize % agents.len()];
             of.deal(path, &mut out, owner).map_err(|odd| match odd {
-                Odd::Unreadable(error) => format!("cannot split {}: {error}", path.display()),
-                Odd::Form(why) => format!("{} has changed: {why}", path.display()),
+                UnsplittableFile::Unreadable(error) => format!("cannot split {}: {error}", path.display()),
+                UnsplittableFile::Form(why) => format!("{} has changed: {why}", path.display()),
             })?;
             for ((mut out, into), files) in out.into_iter().zip(into).zip(&mut files) {
                 out.flush().map_err(words)?;

@@ -32,7 +32,7 @@ impl BinaryContentAssertion {
         });
         let wanted = match wanted {
             Ok(wanted) => wanted,
-            Err(bad) => return entry.go_wrong(&bad),
+            Err(bad) => return entry.fail_with_error(&bad),
         };
         let body = &result.body[..];
         let outcome = self.comparison.parsed(env, |word| {
@@ -57,14 +57,14 @@ impl BinaryContentAssertion {
                 binary::format(body, usize::MAX, "", &mut text);
                 entry.fail(&text);
             }
-            Err(word) => entry.go_wrong(&format!(
+            Err(word) => entry.fail_with_error(&format!(
                 "java.lang.IllegalArgumentException: No enum constant eu.luminis.jmeter.assertions.BinaryContentAssertion.ComparisonType.{word}"
             )),
         }
     }
 }
 
-/// Returns Java's message about the first part of a text that is not a byte.
+/// Returns Java's message about the first part of a string that is not a byte.
 fn first_bad(text: &str) -> String {
     let is_bad = |piece: &String| binary::parse(piece, &mut Vec::new()).is_err();
     let pieces = text.split(' ').flat_map(|token| {

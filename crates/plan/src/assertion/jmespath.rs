@@ -45,7 +45,7 @@ impl JmesPathAssertion {
         self.expression.eval(env, &mut path);
         self.expected.value.eval(env, &mut expected);
         match self.check(&path, &expected, &result.text, env) {
-            Err(failure) if !self.expected.is_inverted => entry.go_wrong(&failure.0),
+            Err(failure) if !self.expected.is_inverted => entry.fail_with_error(&failure.0),
             Ok(holds) if holds == self.expected.is_inverted => {
                 entry.fail(&self.message(&path, &expected));
             }

@@ -23,7 +23,7 @@ pub struct JsonAssertion {
     /// The parts of a document that the path can reach.
     projection: Projection,
     expected: Expectation,
-    /// True for the plug-in's assertion: it compares texts instead of JSON, counts empty lists as values, and has
+    /// True for the plug-in's assertion: it compares strings instead of JSON, counts empty lists as values, and has
     /// other messages.
     of_plugin: bool,
 }

@@ -1,4 +1,4 @@
-//! Response Assertion: compares a part of the result with texts or patterns.
+//! Response Assertion: compares a part of the result with strings or patterns.
 //!
 //! The first pattern that does not match decides, or with "or" the first that matches. An empty field fails every
 //! check except a negated one. A passing check allocates nothing once warm.
@@ -189,7 +189,7 @@ impl ResponseAssertion {
                     }
                 }
                 Outcome::Malformed(malformed) => {
-                    entry.go_wrong(&format!(
+                    entry.fail_with_error(&format!(
                         "Bad test configuration org.apache.oro.text.MalformedCachePatternException: {malformed}"
                     ));
                     env.core.give(wanted);
@@ -290,12 +290,12 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// Appends both texts with their differing parts marked and shortened to the maximum length.
+    /// Appends both strings with their differing parts marked and shortened to the maximum length.
     fn write(&self, received: &str, expected: &str, out: &mut String) {
         let received: Vec<u16> = received.encode_utf16().collect();
         let expected: Vec<u16> = expected.encode_utf16().collect();
         let first = received.iter().zip(&expected).take_while(|(a, b)| a == b).count();
-        // End of the differing part, exclusive, in both texts.
+        // End of the differing part, exclusive, in both strings.
         let (mut received_end, mut expected_end) = (received.len(), expected.len());
         while received_end > first + 1
             && expected_end > first + 1

@@ -85,7 +85,7 @@ impl XPathAssertion {
             Ok(tree) => tree,
             Err(Fault { message, is_io }) => {
                 let kind = if is_io { "IOException" } else { "SAXException" };
-                return entry.go_wrong(&format!("{kind}: {message}"));
+                return entry.fail_with_error(&format!("{kind}: {message}"));
             }
         };
         let made;
@@ -118,7 +118,7 @@ impl XPathAssertion {
                 entry.fail(&format!("Cannot understand: {query}"));
             }
             Err(message) => {
-                entry.go_wrong(&format!("TransformerException: {message} for: {query}"));
+                entry.fail_with_error(&format!("TransformerException: {message} for: {query}"));
             }
         }
     }

@@ -86,7 +86,7 @@ impl XPath2Assertion {
             Ok(Value::Boolean(truth)) => truth,
             Ok(Value::Text(_) | Value::Number(_)) => true,
             Err(message) => {
-                return entry.go_wrong(&format!(
+                return entry.fail_with_error(&format!(
                     "Exception occurred computing assertion with XPath:{query}, error:{message}"
                 ));
             }

@@ -23,7 +23,7 @@ pub(crate) struct Context<'a> {
     told: HashSet<(Option<String>, u32, &'static str, String)>,
     /// Remarks that lower the level of a single element below that of its class.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
-    /// Elements and texts that run in Java.
+    /// Elements and expressions that run in Java.
     pub(super) java_backing: java_backing::State,
     /// Scripts of elements; `None` for a script that is not simple.
     pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
         rows.iter().map(&mut row).collect()
     }
 
-    /// Compiles a text of an element.
+    /// Compiles an expression of an element.
     pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Template {
         let text = Template::compile(source, &mut self.text);
         self.settle(id);

@@ -1,9 +1,9 @@
 //! A native sampler whose object in Java was changed by scripts, compiled during the run.
 //!
-//! Java sends the object's properties as an XML element with all expressions evaluated. The compiler of the
-//! sampler's class reads it like an element of the plan, but treats each text as literal. State that belongs to the
-//! plan (filters, heartbeat, cookie jar, data kept for a user) is taken from the planned sampler. HTTP Requests
-//! have a separate format ([`crate::http::Given`]). Cost: one pass over a few hundred bytes for each sample that a
+//! Java sends the object's properties as an XML element with all expressions evaluated. The compiler of the sampler's
+//! class reads it like an element of the plan, but treats each expression as literal. State that belongs to the plan
+//! (filters, heartbeat, cookie jar, data kept for a user) is taken from the planned sampler. HTTP Requests have a
+//! separate format ([`crate::http::ScriptedRequest`]). Cost: one pass over a few hundred bytes for each sample that a
 //! script has changed.
 
 use super::Context;
@@ -16,7 +16,7 @@ use crate::websocket::Around;
 
 /// A sampler as changed by scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenSampler {
+pub struct ScriptedSampler {
     /// XML of the element with its properties.
     pub xml: String,
     /// Headers of the sampler, if a Header Manager is in its scope.
@@ -29,7 +29,7 @@ pub struct GivenSampler {
 
 /// Compiles the sampler from its object in Java. If the changed sampler has no native form, its own class runs it.
 /// `None` if the sampler runs as planned.
-pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<SamplerKind> {
+pub fn given(plan: &Plan, id: SamplerId, given: &ScriptedSampler) -> Option<SamplerKind> {
     let owner = plan.java_backed.owner(id)?;
     let planned = &plan.samplers[id.0 as usize].kind;
     match planned {
@@ -59,7 +59,7 @@ pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<Sampler
     Some(made)
 }
 
-fn compiled(plan: &Plan, owner: &Owner, given: &GivenSampler) -> Option<SamplerKind> {
+fn compiled(plan: &Plan, owner: &Owner, given: &ScriptedSampler) -> Option<SamplerKind> {
     let settings = plan.java_backed.settings.as_ref()?;
     let text = format!(
         "<jmeterTestPlan version=\"1.2\" properties=\"5.0\"><hashTree>{}<hashTree/></hashTree></jmeterTestPlan>",

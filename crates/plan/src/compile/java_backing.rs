@@ -1,8 +1,8 @@
-//! Adds elements that their own Java classes run, and texts that Java evaluates, to the plan.
+//! Adds elements that their own Java classes run, and expressions that Java evaluates, to the plan.
 //!
-//! Each element is added once, however many samplers it applies to. Texts are numbered in the order of compilation,
-//! so that the texts of one element are consecutive and one job evaluates them before the element runs. Without
-//! `java_backing`, this module adds nothing, and elements that need Java are left out of the plan.
+//! Each element is added once, however many samplers it applies to. Expressions are numbered in the order of
+//! compilation, so that the expressions of one element are consecutive and one job evaluates them before the element
+//! runs. Without `java_backing`, this module adds nothing, and elements that need Java are left out of the plan.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ const FIFO_POP: &str = "kg.apc.jmeter.modifiers.FifoPopPreProcessor";
 /// Post-processor that puts a value into a queue.
 const FIFO_PUT: &str = "kg.apc.jmeter.modifiers.FifoPutPostProcessor";
 
-/// Elements and texts that run in Java so far.
+/// Elements and expressions that run in Java so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) java_backed: JavaBacked,
@@ -29,8 +29,8 @@ pub(super) struct State {
     needs: Vec<Needs>,
     /// Elements that their classes run, as opposed to elements that Java only knows.
     run: HashSet<ElementId>,
-    /// Objects read by texts that are evaluated before their element runs. All other texts are evaluated when the
-    /// run starts.
+    /// Objects read by expressions that are evaluated before their element runs. All other expressions are evaluated
+    /// when the run starts.
     placed: HashMap<u32, Reads>,
     /// HTTP Requests whose sampler no script reads before they run, with the config elements in their scopes.
     pub(super) unread: Vec<(SamplerId, ElementId, Vec<ElementId>)>,
@@ -170,12 +170,12 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the start of the texts compiled from now on.
+    /// Returns the start of the expressions compiled from now on.
     pub(crate) fn mark(&self) -> u32 {
         self.text.java_backed.len() as u32
     }
 
-    /// Returns the texts compiled since `mark`, to be evaluated by a job before their element.
+    /// Returns the expressions compiled since `mark`, to be evaluated by a job before their element.
     pub(crate) fn since(&mut self, mark: u32) -> TextRange {
         let range = TextRange { first: mark, count: self.mark() - mark };
         for at in range.first..range.first + range.count {
@@ -186,13 +186,13 @@ impl Context<'_> {
         range
     }
 
-    /// Returns the texts compiled since `mark` as a job; `None` if there are none.
+    /// Returns the expressions compiled since `mark` as a job; `None` if there are none.
     pub(crate) fn evaluate(&mut self, mark: u32) -> Option<Job> {
         let range = self.since(mark);
         (!range.is_empty()).then_some(Job::Evaluate(range))
     }
 
-    /// Discards the texts since `mark`: Java runs the element and evaluates its texts.
+    /// Discards the expressions since `mark`: Java runs the element and evaluates its expressions.
     pub(crate) fn forget(&mut self, mark: u32) {
         self.text.java_backed.truncate(mark as usize);
     }
@@ -208,7 +208,7 @@ impl Context<'_> {
     }
 }
 
-/// Returns the parts that the functions in a text read.
+/// Returns the parts that the functions in an expression read.
 fn of_call(text: &str) -> Seen {
     let mut names = text.split("${__").skip(1).map(|rest| rest.split(['(', '}']).next());
     let known =

@@ -1,6 +1,6 @@
 //! Warns about numeric properties of elements that are not numbers.
 //!
-//! JMeter silently replaces such a text by 0 or by a default. Settings of thread groups are checked as
+//! JMeter silently replaces such a value by 0 or by a default. Settings of thread groups are checked as
 //! [`Setting`](crate::number::Setting)s, because their values are known only after their expressions were
 //! evaluated.
 
@@ -21,7 +21,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("TCPSampler.timeout", "response timeout", "no timeout is used"),
 ];
 
-/// Warns about texts of an element that are neither numbers nor expressions.
+/// Warns about values of an element that are neither numbers nor expressions.
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let odd = |(name, what, instead): &(&str, &str, &str)| {
         let text = ctx.props(id).str(name)?;

@@ -44,7 +44,8 @@ impl Walk<'_> {
             && manager().is_some_and(|manager| auth_manager::asks_for_kerberos(&self.ctx, *manager))
     }
 
-    /// Compiles a sampler without a native form. Discards its texts since `mark`, because its class evaluates them.
+    /// Compiles a sampler without a native form. Discards its expressions since `mark`, because its class evaluates
+    /// them.
     pub(super) fn java_backed_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
         // These classes are native except for some settings. Other native classes get here only if the user does

@@ -476,7 +476,7 @@ impl Value<'_> {
         })
     }
 
-    /// Returns a number where JEXL requires one; other text throws.
+    /// Returns a number where JEXL requires one; other strings throw.
     fn strict_number(&self) -> Result<f64, Fault> {
         match self.number() {
             number if number.is_nan() => Err(Fault::Throws),

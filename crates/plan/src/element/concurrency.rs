@@ -30,7 +30,7 @@ pub(super) fn no_log(ctx: &mut Context<'_>, id: ElementId) {
 
 /// Target number of users over time.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
+struct TargetUsers {
     target: i32,
     /// Ramp-up time in seconds.
     ramp_up: i64,
@@ -53,7 +53,7 @@ pub(super) fn spans(texts: &[Template; 5], env: &mut Env<'_>) -> Result<Vec<Span
         let given = env.shared.property(name).and_then(|text| text.trim().parse().ok());
         given.unwrap_or(default)
     };
-    let wish = Wish {
+    let wish = TargetUsers {
         target: target.parse().unwrap_or(0),
         ramp_up: seconds(&ramp_up, unit)?,
         steps: self::steps(&steps)?,
@@ -64,7 +64,7 @@ pub(super) fn spans(texts: &[Template; 5], env: &mut Env<'_>) -> Result<Vec<Span
     Ok(wish.spans(property("dynamic_tg.temporisation", 10).max(1)))
 }
 
-/// Parses a number of steps; empty text is 0.
+/// Parses a number of steps; an empty string is 0.
 pub(super) fn steps(text: &str) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);
@@ -81,7 +81,7 @@ pub(super) fn seconds(text: &str, unit: f64) -> Result<i64, String> {
     }
 }
 
-impl Wish {
+impl TargetUsers {
     /// Returns the target number of users at a time; `None` after the end.
     fn planned(&self, ms: i64) -> Option<i64> {
         let offset = (ms as f64 / 1000.0 - self.shift as f64).max(0.0);
@@ -125,8 +125,8 @@ impl Wish {
 mod tests {
     use super::*;
 
-    fn wish(target: i32, ramp_up: i64, steps: i64, hold: i64) -> Wish {
-        Wish { target, ramp_up, steps, hold, shift: 0 }
+    fn wish(target: i32, ramp_up: i64, steps: i64, hold: i64) -> TargetUsers {
+        TargetUsers { target, ramp_up, steps, hold, shift: 0 }
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn it_can_begin_later() {
-        let late = Wish { shift: 2, ..wish(2, 2, 0, 1) };
+        let late = TargetUsers { shift: 2, ..wish(2, 2, 0, 1) };
         assert_eq!(late.spans(10), [(2_500, 5_000), (3_500, 5_000)]);
     }
 

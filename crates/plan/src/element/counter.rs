@@ -47,7 +47,7 @@ impl Default for Shared {
 
 /// The number of one user, and the iteration in which it was last incremented.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
+pub(crate) struct UserCounter {
     next: i64,
     iteration: u32,
 }
@@ -76,7 +76,8 @@ impl CounterConfig {
         let value = if self.per_user.get(env) {
             let iteration = env.who.iteration;
             let reset = self.reset_each_iteration.get(env);
-            let own = env.notes.counter(at).get_or_insert(Own { next: start, iteration: 1 });
+            let own =
+                env.notes.counter(at).get_or_insert(UserCounter { next: start, iteration: 1 });
             if reset {
                 if own.iteration != iteration {
                     own.next = start;

@@ -24,7 +24,7 @@ use crate::template::Template;
 use crate::template::flag::{self, Flag};
 use crate::vars::VarId;
 
-pub use dealt::{DealtFile, Odd};
+pub use dealt::{DealtFile, UnsplittableFile};
 use source::Key;
 pub(crate) use source::Sources;
 

@@ -78,7 +78,7 @@ pub(crate) fn write_properties(env: &Env<'_>, out: &mut String) {
     write(&mut entries, out);
 }
 
-/// Writes an empty list: there is no Java machine with system properties.
+/// Writes an empty list: there is no JVM with system properties.
 pub(crate) fn write_system(out: &mut String) {
     out.push_str("SystemProperties:\n\n");
 }

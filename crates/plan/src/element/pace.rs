@@ -12,12 +12,12 @@ pub struct Pace {
     /// Changes of the rate, from the start of the first user; empty if the rate is constant.
     pub schedule: Vec<Phase>,
     /// Users that share the rate.
-    pub of: Of,
+    pub of: RateScope,
 }
 
 /// The users that share a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum RateScope {
     /// Each user has the whole rate for itself.
     User,
     /// All users of the group share the rate.

@@ -10,7 +10,7 @@
 
 use jmx::ElementId;
 
-use super::pace::{Of, Pace};
+use super::pace::{Pace, RateScope};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::function::Level;
@@ -84,7 +84,7 @@ impl PreciseTimer {
         let throughput: f64 = self.throughput.known(env)?.trim().parse().ok()?;
         let period: f64 = self.period.known(env)?.trim().parse().ok()?;
         let per_second = throughput / period;
-        (period > 0.0).then_some(Pace { per_second, schedule: Vec::new(), of: Of::Group })
+        (period > 0.0).then_some(Pace { per_second, schedule: Vec::new(), of: RateScope::Group })
     }
 
     /// Returns the delay in nanoseconds.

@@ -44,7 +44,7 @@ enum Names {
 
 /// The command that takes a value, and whether the value is put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Take {
+pub enum FetchCommand {
     /// `LMOVE key key RIGHT LEFT`: moves the last element of the list to the front.
     #[default]
     Rotate,
@@ -60,7 +60,7 @@ pub enum Take {
     ReaddSet,
 }
 
-impl Take {
+impl FetchCommand {
     /// Appends the arguments of the command that takes a value.
     pub fn arguments<'a>(self, key: &'a [u8], into: &mut Vec<&'a [u8]>) {
         let name: &[u8] = match self {
@@ -103,7 +103,7 @@ pub struct RedisCall {
     /// Key of the list or set.
     pub key: String,
     /// Command that takes the value.
-    pub take: Take,
+    pub take: FetchCommand,
     /// Maximum number of connections; 0 means no limit.
     pub most: u32,
     /// Time in milliseconds to wait for a free connection if the maximum is reached; `None` means no limit.
@@ -178,12 +178,12 @@ impl RedisDataSet {
         let set = number(&self.data_type, env, 0) == 1;
         let (recycle, legacy) = (self.recycle.get(env), self.legacy.get(env));
         call.take = match (set, recycle, legacy) {
-            (false, false, _) => Take::PopList,
-            (false, true, false) => Take::Rotate,
-            (false, true, true) => Take::RepushList,
-            (true, false, _) => Take::PopSet,
-            (true, true, false) => Take::Draw,
-            (true, true, true) => Take::ReaddSet,
+            (false, false, _) => FetchCommand::PopList,
+            (false, true, false) => FetchCommand::Rotate,
+            (false, true, true) => FetchCommand::RepushList,
+            (true, false, _) => FetchCommand::PopSet,
+            (true, true, false) => FetchCommand::Draw,
+            (true, true, true) => FetchCommand::ReaddSet,
         };
     }
 
@@ -244,18 +244,19 @@ mod tests {
 
     #[test]
     fn a_command_asks_for_a_value_and_another_puts_it_back() {
-        let said = |take: Take| {
+        let said = |take: FetchCommand| {
             let mut arguments = Vec::new();
             take.arguments(b"k", &mut arguments);
             String::from_utf8(arguments.join(&b' ')).expect("text")
         };
-        assert_eq!(said(Take::Rotate), "LMOVE k k RIGHT LEFT");
-        assert_eq!(said(Take::PopList), "LPOP k");
-        assert_eq!(said(Take::RepushList), "LPOP k");
-        assert_eq!(said(Take::Draw), "SRANDMEMBER k");
-        assert_eq!(said(Take::PopSet), "SPOP k");
-        assert_eq!(said(Take::ReaddSet), "SPOP k");
-        let back = [Take::RepushList, Take::ReaddSet, Take::Rotate].map(Take::puts_back);
+        assert_eq!(said(FetchCommand::Rotate), "LMOVE k k RIGHT LEFT");
+        assert_eq!(said(FetchCommand::PopList), "LPOP k");
+        assert_eq!(said(FetchCommand::RepushList), "LPOP k");
+        assert_eq!(said(FetchCommand::Draw), "SRANDMEMBER k");
+        assert_eq!(said(FetchCommand::PopSet), "SPOP k");
+        assert_eq!(said(FetchCommand::ReaddSet), "SPOP k");
+        let back = [FetchCommand::RepushList, FetchCommand::ReaddSet, FetchCommand::Rotate]
+            .map(FetchCommand::puts_back);
         assert_eq!(back, [Some("RPUSH"), Some("SADD"), None]);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Shared(AtomicU64);
 
 /// Executions and iterations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct ExecutionCounts {
     /// Number of times that the children ran.
     pub executions: u32,
     /// Number of the parent's iterations that have started.
@@ -46,7 +46,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Controll
 
 impl ThroughputController {
     /// Returns true if the children run in the parent's iteration that starts now. `own` has the user's counts.
-    pub fn decide(&self, own: &mut Ran, env: &mut Env<'_>) -> bool {
+    pub fn decide(&self, own: &mut ExecutionCounts, env: &mut Env<'_>) -> bool {
         let limit = self.limit(env);
         if self.per_user {
             return own.step(limit, u64::from);
@@ -54,7 +54,7 @@ impl ThroughputController {
         let Some((shared, deal)) = env.run.throughput(self.at as usize) else { return false };
         let mut runs = false;
         let step = |bits: u64| {
-            let mut ran = Ran::from_bits(bits);
+            let mut ran = ExecutionCounts::from_bits(bits);
             runs = ran.step(limit, |execution| deal.nth(u64::from(execution)));
             Some(ran.to_bits())
         };
@@ -63,14 +63,14 @@ impl ThroughputController {
     }
 
     /// True if JMeter removes the controller from its parent's children. `at_end`: this pass has no child left.
-    pub fn is_done(&self, own: Ran, at_end: bool, env: &mut Env<'_>) -> bool {
+    pub fn is_done(&self, own: ExecutionCounts, at_end: bool, env: &mut Env<'_>) -> bool {
         let (limit, own) = (self.limit(env), u64::from(own.executions));
         match limit {
             Limit::Percent(percent) => percent == 0.0,
             Limit::Total(most) => {
                 let ran = match env.run.throughput(self.at as usize).filter(|_| !self.per_user) {
                     Some((shared, deal)) => {
-                        let ran = Ran::from_bits(shared.0.load(Ordering::Relaxed));
+                        let ran = ExecutionCounts::from_bits(shared.0.load(Ordering::Relaxed));
                         deal.nth(u64::from(ran.executions))
                     }
                     None => own,
@@ -97,7 +97,7 @@ fn percent(text: &str) -> f32 {
     number.parse().unwrap_or(100.0)
 }
 
-impl Ran {
+impl ExecutionCounts {
     /// Counts an iteration and returns true if the children run. `number` converts a count of executions in this
     /// process to the number, from 0, of the next execution in the whole run.
     fn step(&mut self, limit: Limit, number: impl Fn(u32) -> u64) -> bool {
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn runs(limit: Limit, iterations: usize) -> String {
-        let mut ran = Ran::default();
+        let mut ran = ExecutionCounts::default();
         let mut step = |_| if ran.step(limit, u64::from) { 'x' } else { '.' };
         (0..iterations).map(&mut step).collect()
     }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn counts_of_all_users_fit_into_one_number() {
-        let ran = Ran { executions: 7, iterations: u32::MAX };
-        assert_eq!(Ran::from_bits(ran.to_bits()), ran);
+        let ran = ExecutionCounts { executions: 7, iterations: u32::MAX };
+        assert_eq!(ExecutionCounts::from_bits(ran.to_bits()), ran);
     }
 }

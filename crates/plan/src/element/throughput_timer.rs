@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
-use super::pace::{Of, Pace};
+use super::pace::{Pace, RateScope};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::state::Deal;
@@ -35,7 +35,7 @@ enum Mode {
     All,
     /// Like `All`, for the users of the group.
     Group,
-    /// All users take turns in one schedule.
+    /// All users share one schedule.
     AllShared,
     /// Like `AllShared`, for the users of the group.
     GroupShared,
@@ -65,7 +65,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> Throughp
     ThroughputTimer { at, throughput: ctx.prop(id, name), mode, rounded }
 }
 
-/// Display texts of the modes in JMeter's languages.
+/// Display strings of the modes in JMeter's languages.
 const WORDS: [&[&str]; 5] = [
     &[
         "this thread only",
@@ -125,10 +125,10 @@ impl ThroughputTimer {
     /// Returns the rate that the timer maintains; `None` if it is unknown before samples run.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let of = match self.mode {
-            Mode::User => Of::User,
-            Mode::All => Of::All,
-            Mode::Group | Mode::GroupShared => Of::Group,
-            Mode::AllShared => Of::Shared(None),
+            Mode::User => RateScope::User,
+            Mode::All => RateScope::All,
+            Mode::Group | Mode::GroupShared => RateScope::Group,
+            Mode::AllShared => RateScope::Shared(None),
         };
         // Rounding to whole milliseconds distorts the rate by up to a third.
         let per_second = self.throughput.known(env)?.trim().parse::<f64>().ok()? / 60.0;
@@ -196,8 +196,8 @@ impl ThroughputTimer {
 }
 
 impl Turns {
-    /// Returns the time until the next turn of this process's share. Each process maintains its users' part of the
-    /// rate. The first turn of each process is one interval after that of the process before.
+    /// Returns the time until the next scheduled sample of this process's share. Each process maintains its users' part
+    /// of the rate. The first sample of each process is one interval after that of the process before.
     fn take(&self, now: i64, interval: f64, deal: Deal) -> i64 {
         let own = (interval * deal.spacing()) as i64;
         let first = (interval * deal.first()) as i64;

@@ -28,7 +28,7 @@ pub enum Timer {
     Throughput(ThroughputTimer),
     /// Precise Throughput Timer: random sample times with an exact number per interval.
     Precise(PreciseTimer),
-    /// Throughput Shaping Timer: turns by a schedule of rates, which also stops users; see [`Timer::delay`].
+    /// Throughput Shaping Timer: samples by a schedule of rates, which also stops users; see [`Timer::delay`].
     Shaping(ShapingTimer),
     /// Synchronizing Timer: waits for other users, which is no delay; see [`Timer::delay`].
     Sync(SyncTimer),

@@ -1,16 +1,16 @@
 //! Throughput Shaping Timer (jp@gc): samples by a schedule of rates, shared by all users that reach the timer.
 //!
-//! The rate of each second is that of the schedule at the second's beginning. The second has as many turns as fit
-//! at that rate, the first at once; each user takes the next turn. Unused turns expire with their second. One
-//! second after the end of the schedule, the groups whose users reach the timer are stopped. The plug-in's users
-//! poll for their turn; Throng computes the time of the turn in advance. Cost: one atomic exchange.
+//! The rate of each second is that of the schedule at the second's beginning. The second has as many samples as fit at
+//! that rate, the first at once; each user takes the next scheduled sample. Unused samples expire with their second.
+//! One second after the end of the schedule, the groups whose users reach the timer are stopped. The plug-in's users
+//! poll until their sample is due; Throng computes the time of the sample in advance. Cost: one atomic exchange.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jmx::ElementId;
 
-use super::pace::{Of, Pace};
+use super::pace::{Pace, RateScope};
 use super::profile::short_time;
 use crate::compile::Context;
 use crate::env::Env;
@@ -32,10 +32,10 @@ pub struct ShapingTimer {
     rows: Vec<[Template; 3]>,
 }
 
-/// The scheduled turn of a user.
+/// The scheduled sample of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Milliseconds until the turn; `None` if no turn is left before the end.
+    /// Milliseconds until the sample; `None` if no sample is left before the end.
     pub wait: Option<u64>,
     /// Milliseconds until the end, when groups are stopped; negative after the end.
     pub end: i64,
@@ -45,7 +45,7 @@ pub struct Turn {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     begun: OnceLock<Schedule>,
-    /// The next turn: its second in the upper 32 bits, its position within the second in the lower.
+    /// The next scheduled sample: its second in the upper 32 bits, its position within the second in the lower.
     next: AtomicU64,
 }
 
@@ -81,10 +81,10 @@ impl ShapingTimer {
         let is_flat = rows.iter().all(|row| row.from == first && row.to == first);
         let schedule = if is_flat { Vec::new() } else { phases(&rows) };
         let per_second = rows.iter().map(|row| row.from.max(row.to)).fold(0.0, f64::max);
-        Some(Pace { per_second, schedule, of: Of::Shared(Some(self.at)) })
+        Some(Pace { per_second, schedule, of: RateScope::Shared(Some(self.at)) })
     }
 
-    /// Takes the next turn for the user.
+    /// Takes the next scheduled sample for the user.
     pub fn turn(&self, env: &mut Env<'_>) -> Turn {
         let run = env.run;
         let Some((shared, shard)) = run.shaping(self.at) else {
@@ -190,14 +190,14 @@ impl Shared {
     }
 }
 
-/// Returns the time of a turn in milliseconds after the start.
+/// Returns the time of a sample in milliseconds after the start.
 fn due_ms(schedule: &Schedule, second: u32, place: u32, shard: Shard) -> i64 {
     let into = schedule.rate(second).and_then(|(rate, _)| offset_ms(rate, place, shard));
     i64::from(second) * 1000 + into.unwrap_or(0)
 }
 
-/// Returns the time of a turn within its second in milliseconds; `None` if the second has no such turn. The
-/// processes of a run take turns alternately.
+/// Returns the time of a sample within its second in milliseconds; `None` if the second has no such sample. The
+/// processes of a run take the samples alternately.
 fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     if rate.is_nan() {
         return Some(0);
@@ -207,7 +207,7 @@ fn offset_ms(rate: f64, place: u32, shard: Shard) -> Option<i64> {
     (rate > 0.0 && into <= 999.0).then(|| into.ceil() as i64)
 }
 
-/// Returns the first unexpired turn from `next` on.
+/// Returns the first unexpired sample from `next` on.
 fn turn_from(next: u64, elapsed: i64, schedule: &Schedule, shard: Shard) -> Option<(u32, u32)> {
     let now = u32::try_from(elapsed / 1000).unwrap_or(u32::MAX);
     let (mut second, mut place) = ((next >> 32) as u32, next as u32);
@@ -285,7 +285,7 @@ mod tests {
             (Shared::default(), schedule(&[(4.0, 4.0, 2)]), Shard::default());
         let waits: Vec<_> = (0..6).map(|_| shared.take(&schedule, 1_000, all).wait).collect();
         assert_eq!(waits, [0, 250, 500, 750, 1_000, 1_250].map(Some));
-        // The third second has two turns left that are overdue, and two turns to come.
+        // The third second has two samples left that are overdue, and two samples to come.
         let waits: Vec<_> = (0..5).map(|_| shared.take(&schedule, 3_300, all)).collect();
         let expected = [Some(0), Some(0), Some(200), Some(450), None];
         assert_eq!(waits, expected.map(|wait| Turn { wait, end: 700 }));

@@ -1,4 +1,4 @@
-//! Boundary Extractor: finds the text between two boundary texts.
+//! Boundary Extractor: finds the text between two boundary strings.
 //!
 //! The search continues right after each left boundary, so that matches may overlap. An empty boundary means the
 //! start or the end of the searched text. Allocates nothing once warm.
@@ -141,7 +141,7 @@ impl BoundaryExtractor {
     }
 }
 
-/// Calls `visit` for each text between the boundaries.
+/// Calls `visit` for each string between the boundaries.
 fn between<'t>(
     text: &'t str,
     left: &str,

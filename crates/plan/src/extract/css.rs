@@ -1,4 +1,4 @@
-//! CSS Selector Extractor, with jsoup or Jodd: extracts texts or attributes of the elements that match a selector.
+//! CSS Selector Extractor, with jsoup or Jodd: extracts strings or attributes of the elements that match a selector.
 //!
 //! Each extractor parses each response once. As in JMeter, an invalid selector changes nothing except that the
 //! default is set. jsoup selectors with unsupported features need a JVM.

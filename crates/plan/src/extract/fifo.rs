@@ -1,4 +1,4 @@
-//! Inter-Thread Communication PostProcessor of the jp@gc plug-ins: puts a text into a queue that all users share.
+//! Inter-Thread Communication PostProcessor of the jp@gc plug-ins: puts a string into a queue that all users share.
 
 use jmx::Props;
 

@@ -105,7 +105,7 @@ impl JmesPathExtractor {
         family.end(env);
     }
 
-    /// Returns all values found; `None` if there is no text to search, or if the document or the expression is
+    /// Returns all values found; `None` if there is no string to search, or if the document or the expression is
     /// invalid.
     fn search(&self, result: &SampleResult, env: &mut Env<'_>) -> Option<Vec<String>> {
         let made;

@@ -63,7 +63,7 @@ pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> (JsonEx
     (made, needs)
 }
 
-/// Splits like Java's `split(";")`: empty parts at the end are dropped, but an empty text is one part.
+/// Splits like Java's `split(";")`: empty parts at the end are dropped, but an empty string is one part.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let trimmed = text.trim_end_matches(';');
     let count = match (text.is_empty(), trimmed.is_empty()) {
@@ -183,7 +183,7 @@ impl JsonExtractor {
         env.core.give(variable);
     }
 
-    /// Parses the document; Jayway rejects empty text.
+    /// Parses the document; Jayway rejects an empty string.
     fn parse<'t>(&self, text: &'t str) -> Result<Value<'t>, ()> {
         let read = match &self.projection {
             _ if text.is_empty() => return Err(()),

@@ -1,4 +1,4 @@
-//! XPath Extractor: extracts texts, values or fragments of XML with an XPath 1.0 expression.
+//! XPath Extractor: extracts strings, values or fragments of XML with an XPath 1.0 expression.
 //!
 //! "Tolerant" pages are parsed like JTidy (`tidy`). As in JMeter, a document or expression that cannot be processed
 //! adds a failed assertion result, which does not fail the sample. Each extractor parses the document anew. The
@@ -198,7 +198,7 @@ impl XPathExtractor {
         let entry = result.add_assertion(&name);
         match failure {
             Failure::Document(Fault { message, is_io: true }) => {
-                entry.go_wrong(&format!("IOException: {message}"));
+                entry.fail_with_error(&format!("IOException: {message}"));
                 result.success = false;
             }
             Failure::Document(Fault { message, .. }) | Failure::Query(message) => {

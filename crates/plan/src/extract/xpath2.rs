@@ -1,4 +1,4 @@
-//! XPath2 Extractor: extracts texts and values of XML with an XPath expression, like Saxon.
+//! XPath2 Extractor: extracts strings and values of XML with an XPath expression, like Saxon.
 //!
 //! Only expressions with the same meaning in XPath 1.0 are evaluated natively; other expressions and fragments need
 //! a JVM. Every failure becomes an assertion result, which does not fail the sample. As in JMeter, a scope with

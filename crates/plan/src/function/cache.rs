@@ -23,14 +23,14 @@ pub(crate) struct Cache {
     written: Arc<Map>,
     texts: HashMap<Box<str>, Template>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
-    files: HashMap<Box<str>, Kept>,
+    files: HashMap<Box<str>, CachedFile>,
     /// Current nesting depth of run-time evaluation.
     pub(super) depth: u32,
 }
 
 /// A cached file and its state when it was read.
 #[derive(Debug)]
-struct Kept {
+struct CachedFile {
     changed: Option<SystemTime>,
     length: u64,
     charset: Charset,
@@ -91,7 +91,8 @@ impl Cache {
         if self.files.len() >= MOST {
             self.files.clear();
         }
-        self.files.insert(path.into(), Kept { changed, length, charset, text: Arc::clone(&text) });
+        self.files
+            .insert(path.into(), CachedFile { changed, length, charset, text: Arc::clone(&text) });
         Ok(text)
     }
 }

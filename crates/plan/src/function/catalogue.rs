@@ -8,13 +8,13 @@ use super::{Spec, Support};
 pub enum Level {
     /// The function runs as in JMeter.
     Native,
-    /// The function runs comparisons as in JMeter; other scripts need a Java machine.
+    /// The function runs comparisons as in JMeter; other scripts need a JVM.
     Comparisons,
     /// The function runs operators, ternaries and string methods as in JMeter; other scripts need Java.
     Expressions,
-    /// The function runs simple scripts as in JMeter; others need a Java machine.
+    /// The function runs simple scripts as in JMeter; others need a JVM.
     Scripts,
-    /// The function needs a Java machine.
+    /// The function needs a JVM.
     Jvm,
 }
 

@@ -48,7 +48,7 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
     let (file, text) = (call.arg(0, env)?, call.arg(1, env)?);
     let (append, charset) = (call.arg(2, env)?, call.arg(3, env)?);
     let append_to = trim(&append).is_empty() || is_true(trim(&append));
-    let written = if leads_astray(call, trim(&file), env) {
+    let written = if leaves_folder(call, trim(&file), env) {
         let words = format!(
             "__StringToFile: {} is not written: its name contains extracted or received text and leads out of the \
             folder that the plan names; allow it with throng.save.anywhere=true",
@@ -71,7 +71,7 @@ pub(super) fn write(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
 
 /// True if the file is outside the folder that is known at the start of the run from the constant beginning of the
 /// name.
-fn leads_astray(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
+fn leaves_folder(call: &Call, file: &str, env: &mut Env<'_>) -> bool {
     let name = &call.args()[0];
     if name.fixed().is_some() && !call.late {
         return false;

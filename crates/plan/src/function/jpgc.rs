@@ -129,7 +129,7 @@ pub(super) fn sum(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// Returns Java's exception for a text that is not a floating-point number.
+/// Returns Java's exception for a string that is not a floating-point number.
 fn no_double(text: &str) -> Thrown {
     match trim(text) {
         "" => Thrown::new("java.lang.NumberFormatException", "empty String"),
@@ -221,7 +221,7 @@ pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
     let start = out.len();
     let (text, old, new) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
     let mut at = 0;
-    // An empty text matches between any two characters and at both ends.
+    // An empty string matches between any two characters and at both ends.
     for (found, old) in text.match_indices(&*old) {
         out.push_str(&text[at..found]);
         out.push_str(&new);
@@ -255,8 +255,8 @@ pub(super) fn case_format(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     let (text, mode) = (call.arg(0, env)?, call.arg(1, env)?);
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words: Vec<&str> = text.split(separates).collect();
-    // Consecutive separators count as one. Empty text before the first separator is a word; empty text after the
-    // last is not.
+    // Consecutive separators count as one. Empty text before the first separator is a word; empty text after the last
+    // is not.
     let mut at = 0;
     words.retain(|word| {
         at += 1;

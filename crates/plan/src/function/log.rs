@@ -1,6 +1,6 @@
 //! `__log` and `__logn`: write to the log, or to standard output and error.
 
-use super::{Call, Level, Said, trim};
+use super::{Call, Level, OutputLine, trim};
 use crate::env::Env;
 use crate::template::Outcome;
 
@@ -70,8 +70,8 @@ fn write(
         line.extend([if console { " " } else { "\n" }, "java.lang.Throwable: ", words]);
     }
     env.shared.say(match () {
-        () if is("OUT") => Said::Printed(line),
-        () if is("ERR") => Said::PrintedAsError(line),
-        () => Said::Log { level, logger: Some(logger.to_owned()), text: line },
+        () if is("OUT") => OutputLine::Printed(line),
+        () if is("ERR") => OutputLine::PrintedAsError(line),
+        () => OutputLine::Log { level, logger: Some(logger.to_owned()), text: line },
     });
 }

@@ -1,7 +1,7 @@
 //! Named queues that users share, for `__fifoPut` and related functions and for the FIFO elements of the jp@gc
 //! plug-ins.
 //!
-//! The queues belong to the process. Each access takes a lock for the time of copying one text.
+//! The queues belong to the process. Each access takes a lock for the time of copying one string.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ type Queue = VecDeque<Box<str>>;
 pub(crate) struct Queues(Mutex<HashMap<Box<str>, Queue>>);
 
 impl Queues {
-    /// Puts a text at the end of a queue.
+    /// Puts a string at the end of a queue.
     pub(crate) fn put(&self, name: &str, text: &str) {
         let mut queues = self.lock();
         if let Some(queue) = queues.get_mut(name) {
@@ -32,7 +32,7 @@ impl Queues {
         self.lock().get(name)?.front().cloned()
     }
 
-    /// Number of texts in a queue.
+    /// Number of strings in a queue.
     pub(crate) fn len(&self, name: &str) -> usize {
         self.lock().get(name).map_or(0, VecDeque::len)
     }

@@ -34,7 +34,7 @@ struct Written {
 
 /// Output of a function or native script: a log line, or a line on standard output or error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum OutputLine {
     /// A line of the log.
     Log {
         /// Level of the log line.
@@ -63,7 +63,7 @@ pub struct Shared {
     start: HashMap<Box<str>, Box<str>>,
     written: Mutex<Written>,
     version: AtomicU64,
-    log: Option<Sender<Said>>,
+    log: Option<Sender<OutputLine>>,
     sites: Sites,
     zone: TimeZone,
     tables: Tables,
@@ -111,7 +111,7 @@ impl Shared {
     pub fn new<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
-        log: Sender<Said>,
+        log: Sender<OutputLine>,
     ) -> Self
     where
         K: Into<Box<str>>,
@@ -124,7 +124,7 @@ impl Shared {
     fn build(
         properties: impl IntoIterator<Item = (Box<str>, Box<str>)>,
         base_dir: PathBuf,
-        log: Option<Sender<Said>>,
+        log: Option<Sender<OutputLine>>,
     ) -> Self {
         let start: HashMap<_, _> = properties.into_iter().collect();
         let zone = start.get(lang::zone::PROPERTY);
@@ -281,17 +281,17 @@ impl Shared {
         self.deal.nth(nth)
     }
 
-    /// Logs a text under the name of one of JMeter's loggers.
+    /// Logs a string under the name of one of JMeter's loggers.
     pub(crate) fn log_as(&self, level: Level, logger: &str, text: &str) {
-        self.say(Said::Log { level, logger: Some(logger.to_owned()), text: text.to_owned() });
+        self.say(OutputLine::Log { level, logger: Some(logger.to_owned()), text: text.to_owned() });
     }
 
-    /// Logs a text.
+    /// Logs a string.
     pub fn log(&self, level: Level, text: impl Into<String>) {
-        self.say(Said::Log { level, logger: None, text: text.into() });
+        self.say(OutputLine::Log { level, logger: None, text: text.into() });
     }
 
-    pub(crate) fn say(&self, said: Said) {
+    pub(crate) fn say(&self, said: OutputLine) {
         if let Some(log) = &self.log {
             // A closed channel means that the run is over and the log is not read any more.
             let _ = log.send(said);
@@ -302,7 +302,7 @@ impl Shared {
     pub(crate) fn unusual(&self, text: &str) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() < MOST_SAID && said.insert(text.into()) {
-            self.say(Said::PrintedAsError(format!("warning: {text}")));
+            self.say(OutputLine::PrintedAsError(format!("warning: {text}")));
             self.log(Level::Warn, text);
         }
     }

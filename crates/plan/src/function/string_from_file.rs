@@ -62,7 +62,7 @@ fn next_line(lines: &mut Lines, call: &Call, env: &mut Env<'_>, out: &mut String
 }
 
 impl Lines {
-    /// Returns the result for a missing file: an error text, or the end of the user after a sequence of files.
+    /// Returns the result for a missing file: an error message, or the end of the user after a sequence of files.
     fn nothing(&self, env: &Env<'_>, out: &mut String) -> Outcome {
         if self.end.is_some() {
             env.shared.log(Level::Info, "__StringFromFile: detected end of sequence.");

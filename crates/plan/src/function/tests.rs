@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::{Level, Memory, Said, Shared};
+use super::{Level, Memory, OutputLine, Shared};
 use crate::template::{Problem, Reason, Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
@@ -298,7 +298,7 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
     world.shared = Arc::new(Shared::new(<[(&str, &str); 0]>::default(), "", log));
     assert_eq!(world.eval(&text), "abcde");
     let lines: Vec<_> = lines.try_iter().collect();
-    let of = |level, class: &str, text: &str| Said::Log {
+    let of = |level, class: &str, text: &str| OutputLine::Log {
         level,
         logger: Some(format!("org.apache.jmeter.functions.{class}")),
         text: text.to_owned(),
@@ -306,8 +306,8 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
     let expected = [
         of(Level::Info, "LogFunction", "Group 1-7  :  a"),
         of(Level::Warn, "LogFunction", "Group 1-7 # b\njava.lang.Throwable: why"),
-        Said::Printed("Log: Group 1-7 : c".to_owned()),
-        Said::PrintedAsError("Log: Group 1-7 xd".to_owned()),
+        OutputLine::Printed("Log: Group 1-7 : c".to_owned()),
+        OutputLine::PrintedAsError("Log: Group 1-7 xd".to_owned()),
         of(Level::Debug, "LogFunction", "Group 1-7  :  e"),
         of(Level::Error, "LogFunction2", "Group 1-7  :  f"),
     ];

@@ -76,7 +76,7 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
         },
     };
     let zone = env.shared.zone();
-    let mut place = Place::Zone(zone);
+    let mut place = ZoneOrOffset::Zone(zone);
     let mut instant = now(env);
     if !trim(&date).is_empty() {
         let read = match &pattern {
@@ -111,13 +111,13 @@ pub(super) fn shift(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome
 }
 
 /// The zone or offset for which a date is parsed.
-enum Place<'z> {
+enum ZoneOrOffset<'z> {
     Zone(&'z TimeZone),
     Read(Box<str>, TimeZone),
     Offset(Offset),
 }
 
-impl Place<'_> {
+impl ZoneOrOffset<'_> {
     fn moment(&self, instant: Timestamp) -> Moment<'_> {
         match self {
             Self::Zone(zone) => Moment::at(instant, zone),
@@ -133,13 +133,14 @@ fn read_instant(
     pattern: &Pattern,
     date: &str,
     now: Timestamp,
-    place: &mut Place<'_>,
+    place: &mut ZoneOrOffset<'_>,
 ) -> Option<Timestamp> {
     let here = place.moment(now);
     let defaults = Defaults::Instant { year: here.date?.year(), offset: here.offset? };
     let read = pattern.read(date, defaults)?;
     let (offset, instant) = (read.offset?, read.instant(&TimeZone::UTC)?);
-    *place = read.zone.map_or(Place::Offset(offset), |(id, zone)| Place::Read(id, zone));
+    *place =
+        read.zone.map_or(ZoneOrOffset::Offset(offset), |(id, zone)| ZoneOrOffset::Read(id, zone));
     Some(instant)
 }
 

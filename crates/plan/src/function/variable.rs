@@ -1,13 +1,13 @@
 //! Variable functions: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
 //!
-//! A text made at run time is compiled once per core and cached. Calls in it keep no state, so that a `__counter`
-//! in evaluated text is always 1, as in JMeter.
+//! A string made at run time is compiled once per core and cached. Calls in it keep no state, so that a `__counter` in
+//! evaluated text is always 1, as in JMeter.
 
 use super::{Call, Level};
 use crate::env::Env;
 use crate::template::{Outcome, Template, Thrown};
 
-/// Maximum nesting depth of evaluated texts; deeper nesting exhausts JMeter's stack, too, or nearly so.
+/// Maximum nesting depth of evaluated strings; deeper nesting exhausts JMeter's stack, too, or nearly so.
 const DEEPEST: u32 = 32;
 
 /// Runs `__V(name, default = name)`.

@@ -38,7 +38,7 @@ pub struct Session {
 
 /// The session id that one such element keeps for a user.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
+pub(crate) struct SessionId {
     /// Session id in the last response; `None` before the first.
     last: Option<String>,
     saved: String,

@@ -1,4 +1,4 @@
-//! A request that scripts have changed in Java: for one sample, its texts replace those of the plan.
+//! A request that scripts have changed in Java: for one sample, its strings replace those of the plan.
 //!
 //! Managers, proxy and source address are taken from the plan, because scripts cannot change them. Cost: a copy of
 //! the compiled request, only for samples whose request was changed.
@@ -10,10 +10,10 @@ use super::{Argument, Header, Http};
 use crate::template::Template;
 use crate::template::flag::Flag;
 
-/// A request that scripts have changed; all texts are evaluated.
+/// A request that scripts have changed; all strings are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
-pub struct Given {
+pub struct ScriptedRequest {
     pub protocol: String,
     pub domain: String,
     pub port: String,
@@ -33,8 +33,8 @@ pub struct Given {
     pub raw: bool,
     pub loads_embedded: bool,
     pub md5: bool,
-    pub arguments: Vec<GivenArgument>,
-    pub files: Vec<GivenFile>,
+    pub arguments: Vec<ScriptedArgument>,
+    pub files: Vec<ScriptedFile>,
     /// Names and values of the headers.
     pub headers: Vec<(String, String)>,
     /// New name of the sampler, if scripts changed it.
@@ -46,7 +46,7 @@ pub struct Given {
 /// A parameter of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
-pub struct GivenArgument {
+pub struct ScriptedArgument {
     pub name: String,
     pub value: String,
     pub encode: bool,
@@ -58,7 +58,7 @@ pub struct GivenArgument {
 /// A file that the request sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the plan's elements")]
-pub struct GivenFile {
+pub struct ScriptedFile {
     pub path: String,
     pub name: String,
     pub mime: String,
@@ -66,17 +66,17 @@ pub struct GivenFile {
 
 impl Http {
     /// Returns this request with the changes of scripts.
-    pub fn given(&self, given: Given) -> Self {
+    pub fn given(&self, given: ScriptedRequest) -> Self {
         let text = |text: String| Template::Fixed(text.into());
         let flag = Flag::Fixed;
-        let argument = |argument: GivenArgument| Argument {
+        let argument = |argument: ScriptedArgument| Argument {
             name: text(argument.name),
             value: text(argument.value),
             separator: text(if argument.equals { "=" } else { "" }.to_owned()),
             encode: flag(argument.encode),
             content_type: text(argument.content_type),
         };
-        let file = |file: GivenFile| FileArgument {
+        let file = |file: ScriptedFile| FileArgument {
             path: text(file.path),
             name: text(file.name),
             mime: text(file.mime),

@@ -195,7 +195,7 @@ impl Link {
     }
 }
 
-/// True if a text equals the pattern or matches it completely.
+/// True if a string equals the pattern or matches it completely.
 fn fits(text: &str, pattern: &str) -> bool {
     text == pattern || Regexp::remembered(pattern).is_ok_and(|pattern| pattern.matches(text))
 }

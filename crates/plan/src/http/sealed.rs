@@ -20,7 +20,7 @@ impl Request {
         room: &mut Vec<u8>,
     ) {
         room.clear();
-        let mut places = Places::of(self);
+        let mut places = HeaderPositions::of(self);
         let (mut at, end) = (0, self.own_end);
         for line in header::lines(&self.headers[..end]) {
             let replaced =
@@ -55,7 +55,7 @@ impl Request {
 }
 
 /// Positions in the header lines, which move when lines are inserted.
-struct Places {
+struct HeaderPositions {
     own_end: usize,
     set_end: usize,
     cookie_at: usize,
@@ -63,7 +63,7 @@ struct Places {
     cookie: Range<usize>,
 }
 
-impl Places {
+impl HeaderPositions {
     fn of(request: &Request) -> Self {
         Self {
             own_end: request.own_end,

@@ -262,7 +262,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Iterator over the names in a text, with the end of each.
+/// Iterator over the names in an expression, with the end of each.
 struct Words<'t> {
     text: &'t str,
     at: usize,

@@ -2,7 +2,7 @@
 
 use ::script::Outcome;
 
-use super::{Place, Role, Script, Stage};
+use super::{Role, Script, ScriptContext, ScriptKind};
 use crate::env::Env;
 use crate::function::Level;
 use crate::result::{AssertionResult, SampleResult};
@@ -17,13 +17,13 @@ impl Script {
         result: Option<&mut SampleResult>,
         env: &mut Env<'_>,
     ) {
-        let stage = Stage { result, finding: None, name, parameters };
+        let stage = ScriptContext { result, finding: None, name, parameters };
         self.settle(name, stage, env);
     }
 
     /// Runs the script as a timer; returns the delay in milliseconds.
     pub(crate) fn delay(&self, name: &str, parameters: &Template, env: &mut Env<'_>) -> i64 {
-        let stage = Stage { result: None, finding: None, name, parameters };
+        let stage = ScriptContext { result: None, finding: None, name, parameters };
         let Some(Outcome { value: Some(value), .. }) = self.settle(name, stage, env) else {
             return 0;
         };
@@ -44,7 +44,8 @@ impl Script {
         finding: &mut AssertionResult,
         env: &mut Env<'_>,
     ) {
-        let stage = Stage { result: Some(result), finding: Some(&mut *finding), name, parameters };
+        let stage =
+            ScriptContext { result: Some(result), finding: Some(&mut *finding), name, parameters };
         match self.run(env, stage) {
             Ok(outcome) if !self.place.jsr223 => {
                 finding.say(outcome.output("FailureMessage").unwrap_or_default());
@@ -76,7 +77,7 @@ impl Script {
             result.code.push_str("200");
             result.message.push_str("OK");
         }
-        let stage = Stage { result: Some(&mut *result), finding: None, name, parameters };
+        let stage = ScriptContext { result: Some(&mut *result), finding: None, name, parameters };
         let run = self.run(env, stage);
         match run {
             Ok(outcome) => {
@@ -105,7 +106,8 @@ impl Script {
     /// Runs the script as a function and appends its value; false if the script threw an exception.
     pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
         let parameters = Template::default();
-        let stage = Stage { result: None, finding: None, name: "", parameters: &parameters };
+        let stage =
+            ScriptContext { result: None, finding: None, name: "", parameters: &parameters };
         match self.run(env, stage) {
             Ok(outcome) => {
                 if let Some(value) = outcome.value {
@@ -121,7 +123,7 @@ impl Script {
         }
     }
 
-    fn settle(&self, name: &str, stage: Stage<'_>, env: &mut Env<'_>) -> Option<Outcome> {
+    fn settle(&self, name: &str, stage: ScriptContext<'_>, env: &mut Env<'_>) -> Option<Outcome> {
         match self.run(env, stage) {
             Ok(outcome) => Some(outcome),
             Err(thrown) => {
@@ -133,7 +135,7 @@ impl Script {
 
     /// Logs the exception of a script.
     fn report(&self, name: &str, thrown: &Thrown, env: &mut Env<'_>) {
-        let Place { role, jsr223, .. } = self.place;
+        let ScriptKind { role, jsr223, .. } = self.place;
         let what = exception(thrown);
         let (level, words) = match (role, jsr223) {
             (Role::Function, true) => (Level::Warn, format!("Error running groovy script: {what}")),

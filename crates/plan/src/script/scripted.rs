@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jmx::{Document, ElementId, Props};
 
-use super::{Language, NotSimple, Place, Role, Script, compile};
+use super::{Language, NotSimple, Role, Script, ScriptKind, compile};
 use crate::compile::{Context, Settings, scope};
 use crate::env::Env;
 use crate::plan::Needs;
@@ -77,7 +77,7 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
 }
 
 /// Returns the role of scripts in elements of a class, and the prefix of the element's script properties.
-fn place(class: &str) -> Option<(Place, &'static str)> {
+fn place(class: &str) -> Option<(ScriptKind, &'static str)> {
     let (jsr223, rest) = match class.strip_prefix("JSR223") {
         Some(rest) => (true, rest),
         None => (false, class.strip_prefix("BeanShell")?),
@@ -92,13 +92,13 @@ fn place(class: &str) -> Option<(Place, &'static str)> {
         ("Assertion", false) => (Role::Assertion, "BeanShellAssertion."),
         _ => return None,
     };
-    Some((Place { language: Language::BeanShell, role, jsr223 }, prefix))
+    Some((ScriptKind { language: Language::BeanShell, role, jsr223 }, prefix))
 }
 
 fn make(
     ctx: &mut Context<'_>,
     id: ElementId,
-    mut place: Place,
+    mut place: ScriptKind,
     prefix: &str,
 ) -> Result<Scripted, NotSimple> {
     let props = ctx.props(id);

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::mpsc::{Receiver, channel};
 
-use super::{Language, NotSimple, Place, Role, Script, compile};
+use super::{Language, NotSimple, Role, Script, ScriptKind, compile};
 use crate::env::Env;
-use crate::function::{Level, Said, Shared};
+use crate::function::{Level, OutputLine, Shared};
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::template::{Template, TemplateCompiler};
 use crate::vars::Names;
@@ -54,7 +54,7 @@ const SETTINGS: [Setting; 4] = [
 
 const PROPERTIES: [(&str, &str); 2] = [("p", " pv "), ("q", "7")];
 
-fn place(words: &str) -> Place {
+fn place(words: &str) -> ScriptKind {
     let (language, role) = words.split_once('.').expect("a place");
     let role = match role {
         "before" => Role::Before,
@@ -66,7 +66,7 @@ fn place(words: &str) -> Place {
         other => panic!("{other}"),
     };
     let groovy = language == "g";
-    Place {
+    ScriptKind {
         language: if groovy { Language::Groovy } else { Language::BeanShell },
         role,
         jsr223: language == "j" || groovy && role != Role::Function,
@@ -174,17 +174,17 @@ fn changes(
     }
 }
 
-fn write_log(said: &Receiver<Said>, out: &mut String) {
+fn write_log(said: &Receiver<OutputLine>, out: &mut String) {
     let mut printed = String::new();
     for said in said.try_iter() {
         match said {
-            Said::Printed(text) => {
+            OutputLine::Printed(text) => {
                 printed.push_str(&text);
                 printed.push('\n');
             }
-            Said::PrintedAsError(text) => panic!("printed as an error: {text}"),
-            Said::Log { level: Level::Debug | Level::Trace, .. } => {}
-            Said::Log { level, text, .. } => {
+            OutputLine::PrintedAsError(text) => panic!("printed as an error: {text}"),
+            OutputLine::Log { level: Level::Debug | Level::Trace, .. } => {}
+            OutputLine::Log { level, text, .. } => {
                 let failed = text.starts_with("Problem in ") || text.starts_with("Error running ");
                 let text = if failed { "failed" } else { &text };
                 let _ = write!(out, " L {} {text}", format!("{level:?}").to_uppercase());

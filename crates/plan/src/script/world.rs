@@ -5,7 +5,7 @@ use lang::buffers::Buffers;
 use lang::log;
 
 use crate::env::Env;
-use crate::function::{self, Said};
+use crate::function::{self, OutputLine};
 use crate::plan::Needs;
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::template::TemplateCompiler;
@@ -56,7 +56,7 @@ impl World for Env<'_> {
     }
 
     fn print_line(&mut self, line: String) {
-        self.shared.say(Said::Printed(line));
+        self.shared.say(OutputLine::Printed(line));
     }
 
     fn user_number(&self) -> u32 {

@@ -1,10 +1,10 @@
 //! Memory of elements for one user: two words until an element uses it.
 
-use crate::element::counter::Own;
+use crate::element::counter::UserCounter;
 use crate::element::csv_data_set::Handle;
 use crate::element::java_sampler::Setup;
 use crate::element::random_variable::JavaRandom;
-use crate::http::{Noted, Page};
+use crate::http::{Page, SessionId};
 use crate::java_backed::Values;
 use crate::plan::GroupId;
 
@@ -18,12 +18,12 @@ pub struct Memory {
 #[derive(Debug, Default)]
 struct Notes {
     csv: Vec<Option<Handle>>,
-    counters: Vec<Option<Own>>,
+    counters: Vec<Option<UserCounter>>,
     randoms: Vec<JavaRandom>,
     /// Time at which the last sample of each throughput timer was due, in nanoseconds since 1970.
     previous: Vec<i64>,
     setups: Vec<Setup>,
-    sessions: Vec<Noted>,
+    sessions: Vec<SessionId>,
     page: Page,
     java: Values,
 }
@@ -62,7 +62,7 @@ impl Memory {
         self.notes.iter().flat_map(|notes| notes.csv.iter().flatten())
     }
 
-    pub(crate) fn counter(&mut self, at: usize) -> &mut Option<Own> {
+    pub(crate) fn counter(&mut self, at: usize) -> &mut Option<UserCounter> {
         grown(&mut self.notes().counters, at)
     }
 
@@ -78,7 +78,7 @@ impl Memory {
         self.notes().setups.push(setup);
     }
 
-    pub(crate) fn session(&mut self, at: usize) -> &mut Noted {
+    pub(crate) fn session(&mut self, at: usize) -> &mut SessionId {
         grown(&mut self.notes().sessions, at)
     }
 

@@ -1,8 +1,8 @@
 //! Parser of expressions. It reproduces JMeter's parser, including its oddities, because plans rely on them.
 //!
-//! - A text is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
+//! - A string is scanned for `${`. The rest up to `}` is a variable, or up to `(` a function if a function of that
 //!   name exists. An unknown function is a variable whose name contains parentheses.
-//! - Parameters are split at commas outside `${…}` (even inside parentheses), and each is parsed as a text.
+//! - Parameters are split at commas outside `${…}` (even inside parentheses), and each is parsed as a string.
 //! - `}` must follow a function's `)`, with only spaces between; otherwise the whole text is invalid.
 //!
 //! Cost: each level of nesting scans its text once more; the number of levels is limited.
@@ -12,29 +12,29 @@ use crate::condition::is_comparison;
 use crate::function::jexl;
 use crate::function::{self, Call, Spec, Support};
 use crate::java_backed::TextId;
-use crate::script::{self, Place, Role, Script};
+use crate::script::{self, Role, Script, ScriptKind};
 use crate::vars::Names;
 
 /// Maximum levels of nesting; deeper text would exhaust the stack.
 const DEEPEST: u32 = 64;
 
-/// The context in which a text is compiled.
+/// The context in which a string is compiled.
 pub(super) enum Scope<'a> {
-    /// A text of the plan: new variable names get slots, and calls may keep state.
+    /// A string of the plan: new variable names get slots, and calls may keep state.
     Plan(&'a mut TemplateCompiler),
-    /// A text made at run time by a function such as `__eval`: names without a slot stay names, and calls keep no
+    /// A string made at run time by a function such as `__eval`: names without a slot stay names, and calls keep no
     /// state.
     Run { names: &'a Names, problems: &'a mut Vec<Problem> },
 }
 
-/// The error for a text that JMeter cannot parse.
+/// The error for a string that JMeter cannot parse.
 #[derive(Debug)]
 pub(super) struct Invalid {
     pub(super) function: String,
     pub(super) message: String,
 }
 
-/// The compilation of one text.
+/// The compilation of one string.
 pub(super) struct Build<'a> {
     scope: Scope<'a>,
     depth: u32,
@@ -64,7 +64,7 @@ impl<'a> Build<'a> {
         Self { scope, depth: 0 }
     }
 
-    /// Splits a text into its parts.
+    /// Splits a string into its parts.
     pub(super) fn parts(&mut self, text: &str) -> Result<Vec<Part>, Invalid> {
         let mut reader = Reader { text, at: 0 };
         let mut parts = Vec::new();
@@ -141,7 +141,7 @@ impl<'a> Build<'a> {
         Ok(Part::Literal(buffer.into()))
     }
 
-    /// Parses the parameters up to the closing parenthesis and compiles each as a text.
+    /// Parses the parameters up to the closing parenthesis and compiles each as a string.
     fn params(&mut self, reader: &mut Reader<'_>) -> Result<Vec<Template>, Invalid> {
         let mut args = Vec::new();
         let mut buffer = String::new();
@@ -307,7 +307,7 @@ impl<'a> Build<'a> {
     fn simple(&mut self, spec: &Spec, args: &[Template]) -> Option<Script> {
         let language = spec.simple?;
         let source = args[0].fixed()?;
-        let place = Place { language, role: Role::Function, jsr223: false };
+        let place = ScriptKind { language, role: Role::Function, jsr223: false };
         let mut late = TemplateCompiler::default();
         let compiler = match &mut self.scope {
             Scope::Plan(compiler) => &mut **compiler,

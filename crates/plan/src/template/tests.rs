@@ -1,4 +1,4 @@
-//! Property tests of templates. Tables in the function tests show how JMeter parses and evaluates texts.
+//! Property tests of templates. Tables in the function tests show how JMeter parses and evaluates strings.
 
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ fn undefined_variables_stay_references_until_they_are_set() {
     assert_eq!(world.eval(&text), "<${v}>");
 }
 
-/// Generates pieces of expressions, so that random texts often contain valid syntax.
+/// Generates pieces of expressions, so that random strings often contain valid syntax.
 fn pieces() -> impl Strategy<Value = String> {
     let function = crate::function::catalogue()
         .map(|entry| entry.name)

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-/// Appends the bytes that a text describes; fails if it is not hexadecimal.
+/// Appends the bytes that a string describes; fails if it is not hexadecimal.
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), ()> {
     if text.trim_matches(|c: char| c <= ' ').is_empty() {
         return Ok(());

@@ -8,7 +8,8 @@ use jmx::{ElementId, Prop};
 use super::filter::{Comparison, Test};
 use super::heartbeat::{is_one as is_heartbeat, knows as heartbeat_knows};
 use super::{
-    Act, FilterId, Form, FrameFilter, HeartbeatId, Payload, Peer, Want, WebSocket, hold, zaleski,
+    Act, ExpectedFrame, FilterId, Form, FrameFilter, HeartbeatId, Payload, Peer, WebSocket, hold,
+    zaleski,
 };
 use crate::compile::{Context, scope};
 use crate::http::{self, Header};
@@ -41,7 +42,11 @@ pub(crate) fn compile(
     let (act, creates) = match class.strip_prefix(PACKAGE) {
         Some("OpenWebSocketSampler") => (Act::Open, true),
         Some("RequestResponseWebSocketSampler") => {
-            let want = if of.form(ctx) == Form::Binary { Want::Binary } else { Want::Text };
+            let want = if of.form(ctx) == Form::Binary {
+                ExpectedFrame::Binary
+            } else {
+                ExpectedFrame::Text
+            };
             (Act::RequestResponse(want), true)
         }
         Some("SingleReadWebSocketSampler") => (Act::Read(of.want(ctx)), false),
@@ -222,11 +227,11 @@ impl Reader {
         }
     }
 
-    fn want(&self, ctx: &mut Context<'_>) -> Want {
+    fn want(&self, ctx: &mut Context<'_>) -> ExpectedFrame {
         match self.word(ctx, "dataType", "").as_str() {
-            "Template" => Want::Text,
-            "Binary" => Want::Binary,
-            "Any" => Want::Any,
+            "Template" => ExpectedFrame::Text,
+            "Binary" => ExpectedFrame::Binary,
+            "Any" => ExpectedFrame::Any,
             other => {
                 if !other.is_empty() && !other.contains("${") {
                     let message =
@@ -235,7 +240,7 @@ impl Reader {
                     ctx.warn(self.chain[0], "unknown-word", message, help);
                 }
                 let binary = matches!(self.flag(ctx, "binaryPayload", false), Flag::Fixed(true));
-                if binary { Want::Binary } else { Want::Text }
+                if binary { ExpectedFrame::Binary } else { ExpectedFrame::Text }
             }
         }
     }

@@ -108,7 +108,7 @@ fn write(entries: &[Entry], text: &str, added: bool, call: &mut Call) -> Result<
     if refused { Err(()) } else { Ok(()) }
 }
 
-/// Returns Java's hash code of a text, spread like in `HashMap`.
+/// Returns Java's hash code of a string, spread like in `HashMap`.
 fn spread(text: &str) -> u32 {
     let hash = text
         .encode_utf16()

@@ -44,7 +44,7 @@ pub struct HoldSettings {
 
 /// Findings of a hold about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct HoldMatch {
     /// True if the hold counts the message.
     pub counts: bool,
     /// Send time according to the message, in nanoseconds since 1970; set only for messages that count.
@@ -117,9 +117,9 @@ impl Hold {
 
     /// Checks a data message. Patterns are applied to its payload as text; a payload that is not UTF-8 matches no
     /// pattern.
-    pub fn hear(&self, payload: &[u8], settings: &HoldSettings, env: &mut Env<'_>) -> Heard {
+    pub fn check(&self, payload: &[u8], settings: &HoldSettings, env: &mut Env<'_>) -> HoldMatch {
         if self.pattern.is_none() && self.time.is_none() {
-            return Heard { counts: true, sent_ns: None };
+            return HoldMatch { counts: true, sent_ns: None };
         }
         let text = std::str::from_utf8(payload).ok();
         let counts = self.pattern.as_ref().is_none_or(|pattern| {
@@ -134,7 +134,7 @@ impl Hold {
             }
             _ => None,
         };
-        Heard { counts, sent_ns }
+        HoldMatch { counts, sent_ns }
     }
 }
 

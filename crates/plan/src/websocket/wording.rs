@@ -1,4 +1,4 @@
-//! Texts of a sample's result, word for word as in the plug-in. The engine sets the times.
+//! Strings of a sample's result, word for word as in the plug-in. The engine sets the times.
 //!
 //! The functions in the order of a sample: [`refused_to_start`] if rendering failed; otherwise [`begin`] writes the
 //! sampler data, and one of the other functions the outcome. The caller clears the result and sets its label first.

@@ -3,7 +3,7 @@
 //! The plug-in uses Jetty's client: its upgrade request has different header lines in a different order, and pings
 //! are answered. The connection is closed at the end of the sample unless it is a *streaming* connection. Later
 //! samplers with the same connection id reuse a streaming connection, and its last messages become part of their
-//! response. [`Talk`] is the state of such a connection.
+//! response. [`ConnectionState`] is the state of such a connection.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -70,7 +70,7 @@ pub const GOODBYE: &[u8] = b"\x03\xe8JMeter closed session.";
 
 /// State of a connection of Zaleski's sampler.
 #[derive(Debug, Default)]
-pub struct Talk {
+pub struct ConnectionState {
     log: String,
     backlog: VecDeque<String>,
     messages: u32,
@@ -235,8 +235,8 @@ impl Zaleski {
     }
 
     /// Creates the state of a new connection; its patterns are those of the sampler that opens it.
-    pub fn open(&self, call: &Call, env: &mut Env<'_>) -> Talk {
-        let mut talk = Talk::default();
+    pub fn open(&self, call: &Call, env: &mut Env<'_>) -> ConnectionState {
+        let mut talk = ConnectionState::default();
         talk.log.push_str("\n\n[Execution Flow]\n - Opening new connection\n");
         let mut pattern = |text: &Template, what: &str, invalid: &str| {
             let mut source = String::new();
@@ -262,7 +262,7 @@ impl Zaleski {
     }
 
     /// Starts a sample on a kept connection: clears the log of the previous sample.
-    pub fn go_on(&self, talk: &mut Talk, call: &Call) {
+    pub fn start_reused(&self, talk: &mut ConnectionState, call: &Call) {
         talk.log.clear();
         talk.log.push_str("\n\n[Execution Flow]\n - Reusing exising connection\n");
         talk.error = 0;
@@ -271,7 +271,7 @@ impl Zaleski {
     }
 }
 
-impl Talk {
+impl ConnectionState {
     /// Logs the outcome of opening the connection.
     pub fn opened(&mut self, stands: bool) {
         self.log.push_str(if stands {
@@ -294,7 +294,7 @@ impl Talk {
 
     /// Processes a text message. Messages received while no sample waits are processed as well, but their verdict
     /// is ignored.
-    pub fn hear(&mut self, message: &str) -> Verdict {
+    pub fn process_text(&mut self, message: &str) -> Verdict {
         self.messages += 1;
         let (number, length) = (self.messages, message.encode_utf16().count());
         let _ = write!(self.log, " - Received message #{number} ({length} bytes)");

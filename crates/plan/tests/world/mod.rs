@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use lang::xml::escaped;
 use subject::compile::{Compiled, Settings, compile};
-use subject::env::{Env, Scratch, Who};
+use subject::env::{Env, Scratch, UserIdentity};
 use subject::function::Shared;
 use subject::http::{Http, Request, Unsendable};
 use subject::plan::{Plan, SamplerKind};
@@ -60,8 +60,8 @@ impl World {
         world
     }
 
-    /// Returns the world in which JMeter recorded the tables of expressions: the seventh user of a group in its
-    /// first iteration. `names` are those of texts that were compiled without a plan.
+    /// Returns the world in which JMeter recorded the tables of expressions: the seventh user of a group in its first
+    /// iteration. `names` are those of strings that were compiled without a plan.
     pub(crate) fn named(names: Names, shared: Shared) -> Self {
         let mut world = Self::new(plan_of("", ""));
         world.plan.names = names;
@@ -74,13 +74,13 @@ impl World {
         world
     }
 
-    /// Returns a world with one sampler, whose texts contain no expressions.
+    /// Returns a world with one sampler, whose strings contain no expressions.
     pub(crate) fn literal(sampler: &str) -> Self {
         Self::new(plan_of(&sampler.replace('$', "&#36;"), ""))
     }
 
     pub(crate) fn with<T>(&mut self, work: impl FnOnce(&Plan, &mut Env<'_>) -> T) -> T {
-        let who = Who {
+        let who = UserIdentity {
             plan_file: &self.plan.file,
             prefix: "",
             group: self.group,
@@ -171,7 +171,7 @@ pub(crate) fn source_of(body: &str, beside: &str) -> String {
     )
 }
 
-/// Escapes a text as in the tables that JMeter recorded.
+/// Escapes a string as in the tables that JMeter recorded.
 pub(crate) fn column(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
 }

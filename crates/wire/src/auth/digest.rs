@@ -16,14 +16,14 @@ pub struct Digest {
 
 /// The part of the request that a Digest answer protects (`qop`).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Covers {
+enum Protection {
     /// No `qop`, as before RFC 2617: the answer has no request count and no client nonce.
     Old,
     Auth,
     AuthInt,
 }
 
-impl Covers {
+impl Protection {
     fn word(self) -> &'static str {
         if self == Self::AuthInt { "auth-int" } else { "auth" }
     }
@@ -70,11 +70,11 @@ impl Digest {
         }
         let secret = hash(&bytes(&secret));
         let mut request = format!("{}:{}", message.method, message.uri);
-        if covers == Covers::AuthInt {
+        if covers == Protection::AuthInt {
             let _ = write!(request, ":{}", hash(message.body.unwrap_or_default()));
         }
         let request = hash(&bytes(&request));
-        let response = if covers == Covers::Old {
+        let response = if covers == Protection::Old {
             hash(format!("{secret}:{nonce}:{request}").as_bytes())
         } else {
             let word = covers.word();
@@ -88,7 +88,7 @@ impl Digest {
         {
             put(name, value, true, out);
         }
-        if covers != Covers::Old {
+        if covers != Protection::Old {
             put("qop", covers.word(), false, out);
             put("nc", &count, false, out);
             put("cnonce", cnonce, true, out);
@@ -102,13 +102,13 @@ impl Digest {
 }
 
 /// Chooses the strongest supported `qop` that the server offers; `None` if none is supported.
-fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Covers> {
-    let Some(offered) = offered else { return Some(Covers::Old) };
+fn covers(offered: Option<&str>, message: &Message<'_>) -> Option<Protection> {
+    let Some(offered) = offered else { return Some(Protection::Old) };
     let offers = |word: &str| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(word));
     if message.body.is_some() && offers("auth-int") {
-        Some(Covers::AuthInt)
+        Some(Protection::AuthInt)
     } else {
-        offers("auth").then_some(Covers::Auth)
+        offers("auth").then_some(Protection::Auth)
     }
 }
 

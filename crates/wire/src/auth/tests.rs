@@ -12,7 +12,7 @@ fn message(method: &'static str, body: Option<&'static [u8]>) -> Message<'static
 
 fn line(dialogue: &mut Dialogue, message: &Message<'_>) -> String {
     let mut out = Vec::new();
-    dialogue.answer(Asker::Server, message, &mut out);
+    dialogue.answer(Challenger::Server, message, &mut out);
     String::from_utf8(out).expect("ASCII")
 }
 
@@ -21,7 +21,7 @@ fn challenged(dialogue: &mut Dialogue, lines: &[&str]) -> bool {
     for line in lines {
         head += &format!("WWW-Authenticate: {line}\r\n");
     }
-    dialogue.challenged(Asker::Server, head.as_bytes(), &|realm| {
+    dialogue.challenged(Challenger::Server, head.as_bytes(), &|realm| {
         (realm != Some("strange")).then(mufasa)
     })
 }

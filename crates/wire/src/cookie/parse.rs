@@ -2,7 +2,7 @@
 //! counts.
 //!
 //! A run of white space within a token becomes one blank, and quotes around a value are removed, as in HttpClient's
-//! token parser. Texts borrow the input where possible.
+//! token parser. Strings borrow the input where possible.
 
 use super::{Origin, Policy, Rejected, date};
 use std::borrow::Cow;

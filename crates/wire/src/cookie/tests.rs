@@ -490,7 +490,7 @@ fn very_many_are_kept_as_few_are() {
                 model.push((name, value, path));
             }
         }
-        assert!(model.len() > 2 * many::FEW);
+        assert!(model.len() > 2 * index::FEW);
         let kept = jar.iter().map(|cookie| (&*cookie.name, &*cookie.value, &*cookie.path));
         assert!(kept.eq(model.iter().map(|(name, value, path)| (&**name, &**value, *path))));
         let mut line: Vec<_> = model.iter().collect();

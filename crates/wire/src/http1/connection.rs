@@ -5,7 +5,7 @@
 //! ([`Connection::decoder`]).
 
 use super::{Decoder, Error, Event, Head, Limits, Memo};
-use crate::session::{Begun, Room, Session, Ticket, Told};
+use crate::session::{BeginResult, Capacity, Session, SessionEvent, Ticket};
 
 /// The kind of a request, as far as it decides how the response is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +86,14 @@ impl Session for Connection {
     type Shared = Memo;
     type Broken = Broken;
 
-    fn room(&self) -> Room {
-        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
+    fn room(&self) -> Capacity {
+        if self.in_flight.is_some() { Capacity::Full } else { Capacity::Free(1) }
     }
 
-    fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> Begun {
+    fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> BeginResult {
         out.extend_from_slice(call.bytes);
         self.begin_rendered(to, call.kind);
-        Begun::Sent
+        BeginResult::Sent
     }
 
     #[inline]
@@ -102,7 +102,7 @@ impl Session for Connection {
         input: &[u8],
         memo: &mut Memo,
         _out: &mut Vec<u8>,
-        tell: &mut impl for<'b> FnMut(Told<'b, Head<'b>>),
+        emit: &mut impl for<'b> FnMut(SessionEvent<'b, Head<'b>>),
     ) -> Result<usize, Broken> {
         let Some(to) = self.in_flight else { return Ok(0) };
         let mut at = 0;
@@ -116,18 +116,18 @@ impl Session for Connection {
                 Event::NeedMore | Event::End => 0,
             };
             if used > own {
-                tell(Told::Framing { to, bytes: (used - own) as u64 });
+                emit(SessionEvent::Framing { to, bytes: (used - own) as u64 });
             }
             match event {
                 Event::NeedMore => return Ok(at),
                 Event::Head(head) => {
                     self.note_head(head.status, head.keep_alive);
-                    tell(Told::Head { to, head });
+                    emit(SessionEvent::Head { to, head });
                 }
-                Event::Body(bytes) => tell(Told::Data { to, bytes }),
+                Event::Body(bytes) => emit(SessionEvent::Data { to, bytes }),
                 Event::End => {
                     self.note_end();
-                    tell(Told::Done { to, kept: self.keeps });
+                    emit(SessionEvent::Done { to, kept: self.keeps });
                     return Ok(at);
                 }
             }
@@ -150,12 +150,12 @@ impl Session for Connection {
     fn end(
         &mut self,
         rest: &[u8],
-        tell: &mut impl for<'b> FnMut(Told<'b, Head<'b>>),
+        emit: &mut impl for<'b> FnMut(SessionEvent<'b, Head<'b>>),
     ) -> Result<(), Broken> {
         let Some(to) = self.in_flight else { return Ok(()) };
         self.decoder.eof(rest).map_err(|error| Broken { at: 0, error })?;
         self.in_flight = None;
-        tell(Told::Done { to, kept: false });
+        emit(SessionEvent::Done { to, kept: false });
         Ok(())
     }
 }
@@ -171,18 +171,18 @@ mod tests {
         let (mut connection, mut memo) = (Connection::default(), Memo::default());
         let mut out = Vec::new();
         connection.begin(TICKET, Call { bytes: b"GET / HTTP/1.1\r\n\r\n", kind }, &mut out);
-        assert_eq!(connection.room(), Room::Full);
+        assert_eq!(connection.room(), Capacity::Full);
         let (mut all, mut rest) = (Vec::new(), Vec::new());
         let (mut framing, mut content) = (0, Vec::new());
         for piece in answer.chunks(size) {
             rest.extend_from_slice(piece);
             let used = connection.feed(&rest, &mut memo, &mut out, &mut |told| match told {
-                Told::Head { to: TICKET, head } => {
+                SessionEvent::Head { to: TICKET, head } => {
                     all.push(format!("{} {}", head.status, head.raw.len()));
                 }
-                Told::Data { to: TICKET, bytes } => content.extend_from_slice(bytes),
-                Told::Framing { to: TICKET, bytes } => framing += bytes,
-                Told::Done { to: TICKET, kept } => all.push(format!("done {kept}")),
+                SessionEvent::Data { to: TICKET, bytes } => content.extend_from_slice(bytes),
+                SessionEvent::Framing { to: TICKET, bytes } => framing += bytes,
+                SessionEvent::Done { to: TICKET, kept } => all.push(format!("done {kept}")),
                 other => panic!("{other:?}"),
             });
             rest.drain(..used.expect("an answer"));
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(connection.droppable(), 3);
         assert!(!connection.drop_content(2));
         assert!(connection.drop_content(1));
-        assert_eq!(connection.room(), Room::Free(1));
+        assert_eq!(connection.room(), Capacity::Free(1));
     }
 
     #[test]
@@ -240,7 +240,9 @@ mod tests {
             .expect("head");
         let mut done = false;
         connection
-            .end(b"", &mut |told| done |= matches!(told, Told::Done { to: TICKET, kept: false }))
+            .end(b"", &mut |told| {
+                done |= matches!(told, SessionEvent::Done { to: TICKET, kept: false })
+            })
             .expect("whole");
         assert!(done);
     }

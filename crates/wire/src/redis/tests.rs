@@ -38,34 +38,36 @@ fn feed<'a>(
     let mut out = Vec::new();
     redis.greet(&mut out);
     for index in 0..asked {
-        assert_eq!(redis.begin(ticket(index), &[b"PING"], &mut out), Begun::Sent);
+        assert_eq!(redis.begin(ticket(index), &[b"PING"], &mut out), BeginResult::Sent);
     }
     let mut seen = Seen::default();
     let mut unread = Vec::new();
     for piece in pieces {
         unread.extend_from_slice(piece);
-        let mut tell = |told: Told<'_>| match told {
-            Told::Ready => seen.ready = true,
-            Told::Head { to, head: Status { status, bytes } } => seen.answers.push(Answer {
-                to: to.index,
-                kind: char::from(status as u8),
-                line: String::from_utf8_lossy(bytes).into_owned(),
-                content: Vec::new(),
-                done: false,
-            }),
-            Told::Data { to, bytes } => {
+        let mut emit = |told: SessionEvent<'_>| match told {
+            SessionEvent::Ready => seen.ready = true,
+            SessionEvent::Head { to, head: Status { status, bytes } } => {
+                seen.answers.push(Answer {
+                    to: to.index,
+                    kind: char::from(status as u8),
+                    line: String::from_utf8_lossy(bytes).into_owned(),
+                    content: Vec::new(),
+                    done: false,
+                })
+            }
+            SessionEvent::Data { to, bytes } => {
                 let answer = seen.answers.last_mut().expect("a head");
                 assert!(answer.to == to.index && !answer.done && !bytes.is_empty());
                 answer.content.extend_from_slice(bytes);
             }
-            Told::Done { to, kept } => {
+            SessionEvent::Done { to, kept } => {
                 let answer = seen.answers.last_mut().expect("a head");
                 assert!(answer.to == to.index && !answer.done && kept);
                 answer.done = true;
             }
             other => panic!("{other:?}"),
         };
-        match redis.feed(&unread, &mut (), &mut out, &mut tell) {
+        match redis.feed(&unread, &mut (), &mut out, &mut emit) {
             Ok(used) => drop(unread.drain(..used)),
             Err(Broken(why)) => return Seen { broken: Some(why), ..seen },
         }
@@ -126,8 +128,8 @@ fn commands_are_arrays_of_bulk_strings() {
     push_command(&[b"LPOP", b"a key", b""], &mut out);
     assert_eq!(out, b"*3\r\n$4\r\nLPOP\r\n$5\r\na key\r\n$0\r\n\r\n");
     let mut redis = Redis::new(Login::default(), 1, LIMITS);
-    assert!(matches!(redis.begin(ticket(0), &[], &mut out), Begun::Refused(_)));
-    assert_eq!(redis.room(), Room::Free(1));
+    assert!(matches!(redis.begin(ticket(0), &[], &mut out), BeginResult::Refused(_)));
+    assert_eq!(redis.room(), Capacity::Free(1));
 }
 
 #[test]
@@ -171,13 +173,13 @@ fn answers_come_in_the_order_of_their_commands() {
 fn room_is_counted() {
     let mut redis = Redis::new(Login::default(), 2, LIMITS);
     let mut out = Vec::new();
-    assert_eq!(redis.room(), Room::Free(2));
+    assert_eq!(redis.room(), Capacity::Free(2));
     redis.begin(ticket(0), &[b"PING"], &mut out);
-    assert_eq!(redis.room(), Room::Free(1));
+    assert_eq!(redis.room(), Capacity::Free(1));
     redis.begin(ticket(1), &[b"PING"], &mut out);
-    assert_eq!(redis.room(), Room::Full);
+    assert_eq!(redis.room(), Capacity::Full);
     redis.feed(b"+PONG\r\n", &mut (), &mut out, &mut |_| {}).expect("an answer");
-    assert_eq!(redis.room(), Room::Free(1));
+    assert_eq!(redis.room(), Capacity::Free(1));
     assert_eq!(redis.cancel(ticket(1), &mut out), crate::session::Cancelled::MustClose);
 }
 
@@ -206,17 +208,17 @@ fn nothing_begins_before_the_greeting_is_answered() {
     let login = Login { password: "p", database: 3, ..Login::default() };
     let mut redis = Redis::new(login, 5, LIMITS);
     let mut out = Vec::new();
-    assert_eq!(redis.room(), Room::Greeting);
+    assert_eq!(redis.room(), Capacity::Greeting);
     redis.greet(&mut out);
     let mut ready = 0;
-    let mut tell = |told: Told<'_>| {
-        assert_eq!(told, Told::Ready);
+    let mut emit = |told: SessionEvent<'_>| {
+        assert_eq!(told, SessionEvent::Ready);
         ready += 1;
     };
-    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut tell).expect("AUTH answered");
-    assert_eq!(redis.room(), Room::Greeting);
-    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut tell).expect("SELECT answered");
-    assert_eq!((redis.room(), ready), (Room::Free(5), 1));
+    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut emit).expect("AUTH answered");
+    assert_eq!(redis.room(), Capacity::Greeting);
+    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut emit).expect("SELECT answered");
+    assert_eq!((redis.room(), ready), (Capacity::Free(5), 1));
 
     let seen = read_all(b"+OK\r\n+OK\r\n$1\r\na\r\n", login, 1, false);
     assert!(seen.ready && seen.broken.is_none() && seen.answers[0].done);

@@ -77,7 +77,7 @@ impl Events {
     pub fn feed(
         &mut self,
         mut input: &[u8],
-        tell: &mut impl FnMut(&[u8], &[u8], &[u8]),
+        emit: &mut impl FnMut(&[u8], &[u8], &[u8]),
     ) -> Result<(), Broken> {
         while let Some(first) = input.first() {
             if std::mem::take(&mut self.after_cr) && *first == b'\n' {
@@ -99,11 +99,11 @@ impl Events {
             self.after_cr = input[end] == b'\r';
             input = &input[end + 1..];
             if self.line.is_empty() {
-                self.end_of_line(part, tell)?;
+                self.end_of_line(part, emit)?;
             } else {
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(part);
-                let ended = self.end_of_line(&line, tell);
+                let ended = self.end_of_line(&line, emit);
                 line.clear();
                 self.line = line;
                 ended?;
@@ -115,12 +115,12 @@ impl Events {
     fn end_of_line(
         &mut self,
         line: &[u8],
-        tell: &mut impl FnMut(&[u8], &[u8], &[u8]),
+        emit: &mut impl FnMut(&[u8], &[u8], &[u8]),
     ) -> Result<(), Broken> {
         let begun = std::mem::replace(&mut self.begun, true);
         let line = if begun { line } else { line.strip_prefix(BOM).unwrap_or(line) };
         if line.is_empty() {
-            self.end_of_event(tell);
+            self.end_of_event(emit);
             return Ok(());
         }
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
@@ -153,10 +153,10 @@ impl Events {
         Ok(())
     }
 
-    fn end_of_event(&mut self, tell: &mut impl FnMut(&[u8], &[u8], &[u8])) {
+    fn end_of_event(&mut self, emit: &mut impl FnMut(&[u8], &[u8], &[u8])) {
         self.id.clone_into(&mut self.last_id);
         if self.data.pop().is_some() {
-            tell(&self.name, &self.last_id, &self.data);
+            emit(&self.name, &self.last_id, &self.data);
         }
         self.data.clear();
         self.name.clear();

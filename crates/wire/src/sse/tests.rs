@@ -147,11 +147,11 @@ fn bounds() {
 fn another_stream_forgets_what_is_unfinished() {
     let mut events = Events::new(LIMITS);
     let mut told = Vec::new();
-    let mut tell = |name: &[u8], _: &[u8], data: &[u8]| told.push((text(name), text(data)));
-    events.feed(b"id: 7\nretry: 5\n\nevent: a\nid: 8\ndata: b\nda\r", &mut tell).expect("bounds");
+    let mut emit = |name: &[u8], _: &[u8], data: &[u8]| told.push((text(name), text(data)));
+    events.feed(b"id: 7\nretry: 5\n\nevent: a\nid: 8\ndata: b\nda\r", &mut emit).expect("bounds");
     events.restart();
     assert_eq!((events.last_id(), events.retry_ms()), (b"7".as_slice(), Some(5)));
-    events.feed(b"\ndata: c\n\n", &mut tell).expect("within bounds");
+    events.feed(b"\ndata: c\n\n", &mut emit).expect("within bounds");
     assert_eq!(events.last_id(), b"7");
     assert_eq!(told, of([("", "c")]));
 }
@@ -172,23 +172,26 @@ struct Seen {
 fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen {
     let mut sse = Sse::new(LIMITS);
     let mut out = Vec::new();
-    assert_eq!(sse.room(), Room::Free(1));
-    assert_eq!(sse.begin(TO, b"GET / HTTP/1.1\r\n\r\n", &mut out), Begun::Sent);
-    assert_eq!((sse.room(), out.as_slice()), (Room::Full, b"GET / HTTP/1.1\r\n\r\n".as_slice()));
+    assert_eq!(sse.room(), Capacity::Free(1));
+    assert_eq!(sse.begin(TO, b"GET / HTTP/1.1\r\n\r\n", &mut out), BeginResult::Sent);
+    assert_eq!(
+        (sse.room(), out.as_slice()),
+        (Capacity::Full, b"GET / HTTP/1.1\r\n\r\n".as_slice())
+    );
     let mut seen = Seen::default();
     let mut unread = Vec::new();
     let mut broken = None;
-    let mut tell = |told: Told<'_>| match told {
-        Told::Head { to, head: Status { status, bytes } } => {
+    let mut emit = |told: SessionEvent<'_>| match told {
+        SessionEvent::Head { to, head: Status { status, bytes } } => {
             assert!(to == TO && seen.status.is_none());
             (seen.status, seen.head) = (Some(status), bytes.to_vec());
         }
-        Told::Data { to, bytes } => {
+        SessionEvent::Data { to, bytes } => {
             assert!(to == TO && !bytes.is_empty());
             seen.data.extend_from_slice(bytes);
         }
-        Told::Push { kind, bytes, .. } => seen.events.push((text(kind), text(bytes))),
-        Told::Done { to, kept } => {
+        SessionEvent::Push { kind, bytes, .. } => seen.events.push((text(kind), text(bytes))),
+        SessionEvent::Done { to, kept } => {
             assert!(to == TO && seen.done.is_none());
             seen.done = Some(kept);
         }
@@ -196,7 +199,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
     };
     for piece in pieces {
         unread.extend_from_slice(piece);
-        match sse.feed(&unread, &mut (), &mut out, &mut tell) {
+        match sse.feed(&unread, &mut (), &mut out, &mut emit) {
             Ok(used) => drop(unread.drain(..used)),
             Err(Broken(why)) => {
                 broken = Some(why);
@@ -205,7 +208,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
         }
     }
     if close && broken.is_none() {
-        broken = sse.end(&unread, &mut tell).err().map(|Broken(why)| why);
+        broken = sse.end(&unread, &mut emit).err().map(|Broken(why)| why);
     }
     Seen { broken, ..seen }
 }
@@ -295,8 +298,10 @@ fn a_connection_carries_one_answer_after_another() {
     let mut pushes = 0;
     for _ in 0..2 {
         sse.begin(TO, b"", &mut out);
-        let mut tell = |told: Told<'_>| pushes += usize::from(matches!(told, Told::Push { .. }));
-        assert_eq!(sse.feed(&input, &mut (), &mut out, &mut tell), Ok(input.len()));
+        let mut emit = |told: SessionEvent<'_>| {
+            pushes += usize::from(matches!(told, SessionEvent::Push { .. }))
+        };
+        assert_eq!(sse.feed(&input, &mut (), &mut out, &mut emit), Ok(input.len()));
     }
     assert_eq!((pushes, sse.last_event_id(), sse.retry_ms()), (0, b"".as_slice(), Some(2)));
     assert_eq!(sse.end(b"", &mut |_| panic!("nothing is in flight")), Ok(()));

@@ -81,7 +81,7 @@ impl ResolvesClientCert for InTurn {
     }
 }
 
-/// A private key that fails with a text instead of signing.
+/// A private key that fails with a message instead of signing.
 #[derive(Clone, Debug)]
 struct NoKey(Arc<str>);
 

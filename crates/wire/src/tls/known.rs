@@ -19,7 +19,7 @@ const MOST: usize = 64;
 pub(super) struct Rules(u64);
 
 #[derive(Debug)]
-struct Good {
+struct VerifiedChain {
     rules: Rules,
     name: String,
     chain: Vec<CertificateDer<'static>>,
@@ -27,7 +27,7 @@ struct Good {
 }
 
 thread_local! {
-    static GOOD: RefCell<Vec<Good>> = const { RefCell::new(Vec::new()) };
+    static GOOD: RefCell<Vec<VerifiedChain>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Rules {
@@ -61,7 +61,8 @@ impl Rules {
         }
         check()?;
         let chain = chain.iter().map(|one| (*one).clone().into_owned()).collect();
-        let good = Good { rules: self, name: name.to_owned(), chain, until: now + GOOD_FOR };
+        let good =
+            VerifiedChain { rules: self, name: name.to_owned(), chain, until: now + GOOD_FOR };
         GOOD.with_borrow_mut(|all| {
             all.retain(|old| now < old.until && !(old.rules == self && old.name == name));
             if all.len() >= MOST {

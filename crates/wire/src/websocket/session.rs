@@ -22,7 +22,7 @@ use order::Order;
 
 use super::handshake::{self, Refusal};
 use super::{Head, Opcode, frame, push_frame};
-use crate::session::{Begun, Broken, Nanos, Room, Session, Status, Ticket, Told};
+use crate::session::{BeginResult, Broken, Capacity, Nanos, Session, SessionEvent, Status, Ticket};
 
 /// A WebSocket on one connection.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ enum Closing {
     #[default]
     No,
     /// This side of the WebSocket sent a close frame first.
-    Begun,
+    BeginResult,
     /// The peer's close frame was answered. All later input is ignored.
     Over,
 }
@@ -167,7 +167,7 @@ impl WebSocket {
     /// True if this side of the WebSocket sent a close frame first.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.open().is_some_and(|open| open.closing == Closing::Begun)
+        self.open().is_some_and(|open| open.closing == Closing::BeginResult)
     }
 
     /// True if the peer's close frame was answered.
@@ -203,7 +203,7 @@ impl WebSocket {
             && let Some(open) = self.open_mut()
             && open.closing == Closing::No
         {
-            open.closing = Closing::Begun;
+            open.closing = Closing::BeginResult;
         }
         let before = out.len();
         push_frame(out, opcode, payload, Some(mask));
@@ -253,7 +253,7 @@ impl WebSocket {
 
     /// Notes that data arrived from the peer, which resets the count of unanswered heartbeats.
     #[inline]
-    pub fn heard(&mut self) {
+    pub fn note_activity(&mut self) {
         if let Some(open) = self.open_mut() {
             open.unanswered = 0;
         }
@@ -314,39 +314,41 @@ impl Session for WebSocket {
     type Shared = ();
     type Broken = Problem;
 
-    fn room(&self) -> Room {
+    fn room(&self) -> Capacity {
         match &self.state {
-            State::Opening { asked: false, .. } => Room::Free(1),
-            State::Opening { .. } => Room::Greeting,
-            State::Open(open) if open.closing == Closing::No => Room::Free(u32::MAX),
-            State::Open(_) => Room::Draining,
+            State::Opening { asked: false, .. } => Capacity::Free(1),
+            State::Opening { .. } => Capacity::Greeting,
+            State::Open(open) if open.closing == Closing::No => Capacity::Free(u32::MAX),
+            State::Open(_) => Capacity::Draining,
         }
     }
 
-    fn begin(&mut self, _to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> Begun {
+    fn begin(&mut self, _to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> BeginResult {
         match (call, self.is_open()) {
             (Call::Upgrade(request), false) => self.ask(request, out),
             (Call::Frame { opcode, payload, mask }, true) => {
                 self.send(opcode, payload, mask, out);
             }
-            (Call::Upgrade(_), true) => return Begun::Refused("the connection is open".to_owned()),
+            (Call::Upgrade(_), true) => {
+                return BeginResult::Refused("the connection is open".to_owned());
+            }
             (Call::Frame { .. }, false) => {
-                return Begun::Refused("the connection is not open".to_owned());
+                return BeginResult::Refused("the connection is not open".to_owned());
             }
         }
-        Begun::Sent
+        BeginResult::Sent
     }
 
-    /// Reports the upgrade as [`Told::Ready`], and each frame as a push with its head as `kind`.
+    /// Reports the upgrade as [`SessionEvent::Ready`], and each frame as a push with its head as `kind`.
     fn feed(
         &mut self,
         input: &[u8],
         (): &mut (),
         out: &mut Vec<u8>,
-        tell: &mut impl FnMut(Told<'_>),
+        emit: &mut impl FnMut(SessionEvent<'_>),
     ) -> Result<usize, Problem> {
         if !input.is_empty() {
-            self.heard();
+            self.note_activity();
         }
         let mut used = 0;
         loop {
@@ -355,16 +357,20 @@ impl Session for WebSocket {
             used += taken;
             match event {
                 Event::NeedMore { .. } => return Ok(used),
-                Event::Opened(_) => tell(Told::Ready),
+                Event::Opened(_) => emit(SessionEvent::Ready),
                 Event::Frame { head, payload, kept: false, .. } => {
-                    tell(Told::Push { kind: &rest[..head.size], id: b"", bytes: payload });
+                    emit(SessionEvent::Push { kind: &rest[..head.size], id: b"", bytes: payload });
                 }
                 Event::Frame { .. } => {}
             }
         }
     }
 
-    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(Told<'_>)) -> Result<(), Problem> {
+    fn end(
+        &mut self,
+        rest: &[u8],
+        _tell: &mut impl FnMut(SessionEvent<'_>),
+    ) -> Result<(), Problem> {
         match self.refused_at_end(rest) {
             Some(refusal) => Err(Problem::Refused(refusal)),
             None if rest.is_empty() => Ok(()),
@@ -379,7 +385,9 @@ impl Session for WebSocket {
     fn tick(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Broken> {
         match self.beat(now, out) {
             Ok(_) => Ok(()),
-            Err(heartbeat::Missed) => Err(Broken("heartbeats were not answered".to_owned())),
+            Err(heartbeat::HeartbeatsMissed) => {
+                Err(Broken("heartbeats were not answered".to_owned()))
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::flow::visit::Visit;
 use crate::users::LoopControl;
 
 /// Ends the branch after its child has run.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
+pub(crate) fn after_children(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     visit.end_for_good();
     Some(Pull::Nothing)
 }

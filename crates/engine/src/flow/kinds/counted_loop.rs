@@ -31,7 +31,11 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -
 }
 
 /// Ends an iteration, and the loop if that was its last iteration.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -> Option<Pull> {
+pub(crate) fn after_children(
+    visit: &mut Visit<'_, '_>,
+    count: &LoopCount,
+    once: bool,
+) -> Option<Pull> {
     visit.end_iteration();
     if !is_over(visit, count) {
         return None;
@@ -89,7 +93,7 @@ fn most(visit: &mut Visit<'_, '_>, count: &LoopCount, text: &Template) -> i32 {
             }
             _ => text.int(&mut visit.env()),
         };
-        visit.cx.forgive_number();
+        visit.cx.clear_number_error();
         visit.state().more()[0] = most as u32;
     }
     most

@@ -7,7 +7,7 @@ use plan::template::Template;
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
-use crate::inbox::Ask;
+use crate::inbox::OwnerRequest;
 use crate::users::{Held, Wait};
 
 /// Enters the section before its first child.
@@ -38,7 +38,7 @@ fn enter(visit: &mut Visit<'_, '_>, lock: &Template) -> bool {
     if around {
         return true;
     }
-    visit.flow.ask(visit.cx, Ask::Lock { name: own, waiter });
+    visit.flow.ask(visit.cx, OwnerRequest::Lock { name: own, waiter });
     let locks = &visit.cx.users[index].extra().locks;
     if locks.iter().any(|held| held.waiter == waiter && held.granted) {
         return true;
@@ -54,6 +54,6 @@ pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     let Some(at) = extra.locks.iter().position(|held| held.controller == visit.id) else { return };
     let held = extra.locks.remove(at);
     if !held.inner {
-        visit.flow.ask(visit.cx, Ask::Unlock { name: held.name, waiter: held.waiter });
+        visit.flow.ask(visit.cx, OwnerRequest::Unlock { name: held.name, waiter: held.waiter });
     }
 }

@@ -11,7 +11,7 @@ use crate::users::controllers::BROKEN;
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: false };
 
-/// Returns true: the controller evaluates its texts each time.
+/// Returns true: the controller evaluates its expressions each time.
 pub(crate) fn reads_texts() -> bool {
     true
 }
@@ -28,7 +28,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> 
 }
 
 /// Ends an iteration, and the loop if there is no further value.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> {
+pub(crate) fn after_children(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> {
     visit.end_iteration();
     let over = visit.is_broken()
         || !has_value(visit, each)

@@ -23,7 +23,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
 }
 
 /// Ends the iteration when the controller returns to the child with which it began.
-pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
+pub(crate) fn before_child(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     let mut state = visit.state();
     let begun_with = &mut state.more()[0];
     if *begun_with == 0 {
@@ -54,19 +54,19 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
 }
 
 /// Called when the child of this iteration is a controller that has nothing more.
-pub(crate) fn child_is_through(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+pub(crate) fn child_ended(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);
     }
 }
 
 /// Restarts with the first child, or with a random one.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
+pub(crate) fn after_children(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
     choose_first(visit, settings);
     None
 }
 
-pub(crate) fn despairs(turn: u32) -> bool {
+pub(crate) fn is_stuck(turn: u32) -> bool {
     turn > IN_VAIN
 }
 

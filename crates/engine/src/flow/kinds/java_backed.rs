@@ -6,9 +6,9 @@ use plan::plan::{ControllerId, SamplerId};
 
 use crate::flow::search::{Pull, Walk};
 use crate::flow::visit::Visit;
-use crate::java::controller::{self, Standing};
+use crate::java::controller::{self, CallState};
+use crate::java::controller_reply::{ControllerReply, ControllerRequest};
 use crate::java::message::Answer;
-use crate::java::said::{Ask, Said};
 use crate::java::{Tell, Then};
 use crate::users::controllers::DONE;
 
@@ -24,24 +24,24 @@ impl Walk<'_, '_> {
         }
         let at = controller::pending_calls(self.cx, index).saturating_sub(self.replays);
         let asked = (id, element);
-        let said = match controller::standing(self.cx, index, id, at) {
-            Standing::Said(said) => said,
-            Standing::Asked => {
+        let said = match controller::call_state(self.cx, index, id, at) {
+            CallState::Replied(said) => said,
+            CallState::Asked => {
                 self.replays = self.replays.saturating_sub(1);
                 return Pull::Later;
             }
-            Standing::Free => {
+            CallState::Free => {
                 self.replays = 0;
                 self.jobs.ask_controller(self.cx, index, asked, at);
                 return Pull::Later;
             }
         };
         self.replays = self.replays.saturating_sub(1);
-        let Said::Asks(ask) = said else {
+        let ControllerReply::Asks(ask) = said else {
             controller::close_calls(self.cx, index, at);
             return match said {
-                Said::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
-                Said::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
+                ControllerReply::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
+                ControllerReply::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
                 _ => Pull::Nothing,
             };
         };
@@ -56,9 +56,13 @@ impl Walk<'_, '_> {
 
     /// Carries out a request of a controller's class. Returns the answer and its number. `Err`: the user must wait, or
     /// end.
-    fn do_for_controller(&mut self, id: ControllerId, ask: Ask) -> Result<(Answer, u32), Pull> {
+    fn do_for_controller(
+        &mut self,
+        id: ControllerId,
+        ask: ControllerRequest,
+    ) -> Result<(Answer, u32), Pull> {
         let number = match ask {
-            Ask::Next(child) => {
+            ControllerRequest::Next(child) => {
                 return match self.pull(ControllerId(child)) {
                     Pull::Nothing => {
                         let is_done = self.visit(ControllerId(child)).is_done();
@@ -69,20 +73,22 @@ impl Walk<'_, '_> {
                     given @ (Pull::Later | Pull::Ends) => Err(given),
                 };
             }
-            Ask::Initialize(child) => {
+            ControllerRequest::Initialize(child) => {
                 if !self.visit(ControllerId(child)).begin() {
                     return Err(Pull::Ends);
                 }
                 0
             }
-            Ask::EndOfLoop(child) => {
+            ControllerRequest::EndOfLoop(child) => {
                 self.visit(ControllerId(child)).is_left();
                 0
             }
-            Ask::IsDone(child) => u32::from(self.visit(ControllerId(child)).is_done()),
-            Ask::Begins(number, from_one) => {
+            ControllerRequest::IsDone(child) => {
+                u32::from(self.visit(ControllerId(child)).is_done())
+            }
+            ControllerRequest::Begins(number, from_one) => {
                 let controller = self.cx.controller(id);
-                if let Some(given) = self.tell_of_iteration(controller, number, from_one) {
+                if let Some(given) = self.notify_iteration(controller, number, from_one) {
                     return Err(given);
                 }
                 0
@@ -95,12 +101,12 @@ impl Walk<'_, '_> {
 /// Lets the class initialise the children. Returns true: it always does.
 pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: JavaBackedId) -> bool {
     visit.state().clear(DONE);
-    controller::tell_controller(visit.cx, visit.index, element, Tell::Initialize, 0);
+    controller::queue_controller_notice(visit.cx, visit.index, element, Tell::Initialize, 0);
     true
 }
 
 /// Notifies the class of an iteration of its parent controller, if the class listens to iterations.
-pub(crate) fn around_begins(
+pub(crate) fn parent_begins(
     visit: &mut Visit<'_, '_>,
     element: JavaBackedId,
     iteration: i32,
@@ -108,13 +114,19 @@ pub(crate) fn around_begins(
 ) {
     if visit.flow.classes.counting.contains(&element) {
         let number = (iteration as u32) << 1 | u32::from(is_loop);
-        controller::tell_controller(visit.cx, visit.index, element, Tell::Iteration, number);
+        controller::queue_controller_notice(
+            visit.cx,
+            visit.index,
+            element,
+            Tell::Iteration,
+            number,
+        );
     }
 }
 
 /// Notifies the class that a sampler inside has left the controller.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: JavaBackedId) {
-    controller::tell_controller(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
+    controller::queue_controller_notice(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
 }
 
 /// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. Then only this controller is
@@ -123,7 +135,7 @@ pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: JavaBackedId, brea
     let is_loop = visit.flow.classes.breaking.contains(&element);
     if is_loop {
         let what = if breaks { Tell::BreakLoop } else { Tell::NextLoop };
-        controller::tell_controller(visit.cx, visit.index, element, what, 0);
+        controller::queue_controller_notice(visit.cx, visit.index, element, what, 0);
     }
     is_loop
 }

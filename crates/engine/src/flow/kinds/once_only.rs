@@ -4,12 +4,12 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 
 /// Stays after its last child until its parent begins a first iteration.
-pub(crate) fn behind() -> Option<Pull> {
+pub(crate) fn after_children() -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
 /// Restarts if the parent controller begins its first iteration.
-pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, iteration: i32, is_loop: bool) {
+pub(crate) fn parent_begins(visit: &mut Visit<'_, '_>, iteration: i32, is_loop: bool) {
     if iteration == i32::from(is_loop) {
         visit.end_iteration();
     }

@@ -29,7 +29,7 @@ pub(crate) enum Next {
 
 /// The result of a user's check of its branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct BranchCheck {
     pub(crate) next: Next,
     /// A branch that could not begin and must be ended.
     pub(crate) ended: Option<UserId>,
@@ -45,7 +45,7 @@ impl Flow {
         index: UserId,
         id: SamplerId,
         parallel: &'p Parallel,
-    ) -> Turn {
+    ) -> BranchCheck {
         let timing = cx.begin_plain(index, id);
         let at_a_time = match &parallel.most {
             None => usize::MAX,
@@ -54,7 +54,7 @@ impl Flow {
         let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
         // The plug-in has no threads left, or cannot create so few: no branch runs, and nothing is reported.
         if at_a_time == 0 || closed {
-            return Turn {
+            return BranchCheck {
                 next: Next::Behind { id, ends_iteration: false },
                 ended: None,
                 all: true,
@@ -86,7 +86,7 @@ impl Flow {
     }
 
     /// Checks a user's branches and starts the next one.
-    pub(crate) fn go_on_with_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
+    pub(crate) fn check_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
         if let Some(branches) = cx.branches_mut(index) {
             branches.called = false;
         }
@@ -95,8 +95,8 @@ impl Flow {
 
     /// Starts the next branch if one more may run; the one after it starts after the first turn of this one. If all
     /// branches have ended, the user continues.
-    fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
-        let waits = Turn { next: Next::Waits, ended: None, all: false };
+    fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> BranchCheck {
+        let waits = BranchCheck { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;
         let stopping = cx.stop.asked;
         let Some(branches) = cx.branches_mut(index) else { return waits };
@@ -107,7 +107,7 @@ impl Flow {
             if branches.in_flight > 0 {
                 return waits;
             }
-            return Turn { next: join(cx, index), ended: None, all: true };
+            return BranchCheck { next: join(cx, index), ended: None, all: true };
         };
         if branches.in_flight >= branches.at_a_time {
             return waits;
@@ -119,7 +119,7 @@ impl Flow {
         if !called {
             cx.queue.now.push_user(index);
         }
-        Turn { ended, ..waits }
+        BranchCheck { ended, ..waits }
     }
 
     /// Starts a branch. `Err`: the branch could not begin.
@@ -147,7 +147,7 @@ impl Flow {
         if !Visit::new(cx, self, (branch, root), main).begin() {
             return Err(branch);
         }
-        cx.go_on(branch);
+        cx.make_ready(branch);
         Ok(())
     }
 }
@@ -176,7 +176,7 @@ pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId>
     (user.stopping, user.last_sampler, user.extra) = (false, None, None);
     (user.setbacks, user.paced) = (0, false);
     user.socket = NO_SOCKET;
-    cx.users.put_away(branch);
+    cx.users.free_branch(branch);
     let branches = cx.branches_mut(parent)?;
     branches.in_flight -= 1;
     (!std::mem::replace(&mut branches.called, true)).then_some(parent)

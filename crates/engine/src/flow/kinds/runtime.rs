@@ -26,7 +26,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pu
 }
 
 /// Ends an iteration, and the controller if its time is over.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
+pub(crate) fn after_children(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
     visit.end_iteration();
     if !is_over(visit, seconds) {
         return None;
@@ -55,7 +55,7 @@ fn is_over(visit: &mut Visit<'_, '_>, seconds: &Template) -> bool {
 /// Returns the duration of the controller in seconds.
 fn most(visit: &mut Visit<'_, '_>, text: &Template) -> i64 {
     let seconds = text.parsed(&mut visit.env(), |text| text.parse().unwrap_or(0));
-    visit.cx.forgive_number();
+    visit.cx.clear_number_error();
     seconds
 }
 

@@ -6,7 +6,7 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
-/// Returns true if texts are read now: before the first child.
+/// Returns true if expressions are read now: before the first child.
 pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
     !at_end && visit.is_first()
 }
@@ -20,7 +20,7 @@ pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
 }
 
 /// Ends the iteration after all children have been asked.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
+pub(crate) fn after_children(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     visit.end_iteration();
     Some(Pull::Nothing)
 }
@@ -31,7 +31,7 @@ pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
 }
 
 /// Restarts the controller, because its parent begins an iteration.
-pub(crate) fn around_begins(visit: &mut Visit<'_, '_>) {
+pub(crate) fn parent_begins(visit: &mut Visit<'_, '_>) {
     visit.end_iteration();
     visit.forget_count();
 }

@@ -1,7 +1,7 @@
 //! Throughput Controller: runs in a percentage of its parent's iterations, or in a fixed number of them. The plan's
 //! element decides; the controller state keeps the counts.
 
-use plan::element::Ran;
+use plan::element::ExecutionCounts;
 use plan::plan::ThroughputController;
 
 use crate::flow::search::Pull;
@@ -27,20 +27,20 @@ pub(crate) fn is_done(visit: &mut Visit<'_, '_>, throughput: &ThroughputControll
 }
 
 /// Decides whether the controller runs in the iteration that its parent begins.
-pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputController) {
+pub(crate) fn parent_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputController) {
     let mut ran = ran(&mut visit.state());
     let runs = throughput.decide(&mut ran, &mut visit.env());
     decided(&mut visit.state(), ran, runs);
 }
 
 /// Returns the counts of this user.
-fn ran(state: &mut ControllerState<'_>) -> Ran {
+fn ran(state: &mut ControllerState<'_>) -> ExecutionCounts {
     let slots = state.more();
-    Ran { executions: slots[0], iterations: slots[1] }
+    ExecutionCounts { executions: slots[0], iterations: slots[1] }
 }
 
 /// Stores the decision for the current iteration of the parent controller.
-fn decided(state: &mut ControllerState<'_>, ran: Ran, runs: bool) {
+fn decided(state: &mut ControllerState<'_>, ran: ExecutionCounts, runs: bool) {
     state.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
     state.clear(RUNS);
     if runs {

@@ -29,7 +29,7 @@ impl Walk<'_, '_> {
                 Some(given @ (Pull::Later | Pull::Ends)) => return given,
                 Some(mut given) => {
                     for _ in 0..asked {
-                        if given == Pull::Nothing || !is_at_chosen(&mut self.visit(id)) {
+                        if given == Pull::Nothing || !is_chosen_child(&mut self.visit(id)) {
                             self.reset_weighted(id);
                             given = Pull::Nothing;
                         }
@@ -42,7 +42,7 @@ impl Walk<'_, '_> {
 
     fn reset_weighted(&mut self, id: ControllerId) {
         let mut visit = self.visit(id);
-        choose_anew(&mut visit);
+        restart_choice(&mut visit);
         for inner in inner(&visit) {
             self.forget_iteration(inner);
         }
@@ -80,7 +80,7 @@ fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
 
 /// Returns true if the current child is the chosen one. Both are compared by their numbers among the remaining
 /// children.
-fn is_at_chosen(visit: &mut Visit<'_, '_>) -> bool {
+fn is_chosen_child(visit: &mut Visit<'_, '_>) -> bool {
     let current = visit.state().current() as usize;
     let before = visit.controller.children.iter().take(current);
     let before = before.filter(|child| !visit.is_dropped(**child)).count();
@@ -88,12 +88,12 @@ fn is_at_chosen(visit: &mut Visit<'_, '_>) -> bool {
 }
 
 /// Makes the next iteration of this controller, and of those directly inside, begin with a choice.
-fn choose_anew(visit: &mut Visit<'_, '_>) {
+fn restart_choice(visit: &mut Visit<'_, '_>) {
     visit.state().clear(CHOSEN);
     for inner in inner(visit) {
         let mut inside = visit.at(inner);
         if matches!(inside.controller.kind, ControllerKind::WeightedSwitch(_)) {
-            choose_anew(&mut inside);
+            restart_choice(&mut inside);
         }
     }
 }

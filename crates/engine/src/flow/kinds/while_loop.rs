@@ -22,7 +22,10 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> O
 }
 
 /// Evaluates the condition after the last child.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
+pub(crate) fn after_children(
+    visit: &mut Visit<'_, '_>,
+    condition: &WhileCondition,
+) -> Option<Pull> {
     visit.end_iteration();
     // The condition sees the number of the iteration that it decides about.
     if !asks(visit, condition, true) {

@@ -71,12 +71,12 @@ fn look_up(
     aliases: Option<&[&str]>,
     servers: &[&str],
 ) -> Found {
-    let manners = Manners { port, patience, allowed: Targets::default() };
+    let manners = QuerySettings { port, patience, allowed: Targets::default() };
     look_up_by(manners, path, host, aliases, servers)
 }
 
 fn look_up_by(
-    manners: Manners,
+    manners: QuerySettings,
     path: &SearchPath,
     host: &str,
     aliases: Option<&[&str]>,
@@ -266,7 +266,7 @@ fn a_server_that_is_not_permitted_is_not_asked() {
     let patience = Duration::from_millis(200);
     let try_with = |allowed: &str| {
         let allowed = Targets::read(allowed).expect("targets");
-        let manners = Manners { port: 1, patience, allowed };
+        let manners = QuerySettings { port: 1, patience, allowed };
         let found = look_up_by(manners, &SearchPath::default(), "a.example", None, &["127.0.0.1"]);
         found.expect_err("nobody answers there")
     };

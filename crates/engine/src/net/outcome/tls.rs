@@ -1,7 +1,7 @@
 //! Failures of TLS in the words of Java 17, which JMeter writes into its results.
 //!
-//! Exceptions and texts of Java's own failures were recorded from Java. Java has a text for every way in which a server
-//! can violate the protocol; for these, the text is that of our TLS library.
+//! Exceptions and messages of Java's own failures were recorded from Java. Java has a message for every way in which a
+//! server can violate the protocol; for these, the text is that of our TLS library.
 
 use wire::tls::Error;
 use wire::tls::rustls::{AlertDescription, CertificateError, Error as Tls, InvalidMessage};

@@ -307,7 +307,7 @@ impl Reporting<'_, '_> {
             ..Sample::new(label, self.cx.clock.run_ms(timing.start))
         };
         self.cx.recorder.record(&sample);
-        self.tell_of_transaction(index, listeners, named);
+        self.deliver_transaction(index, listeners, named);
     }
 }
 

@@ -84,7 +84,7 @@ impl Held {
         line.state = State::Ended(ending);
         if !unopened {
             // If very many users lose their connections at once, they must not all reconnect at once.
-            set_back(around, line.user, LOST);
+            count_failure(around, line.user, LOST);
             self.count_close(around, at, (ending.cause(), 0), now);
         }
         // If the peer has only closed its side, the user can still send, as in the plug-in.
@@ -130,7 +130,7 @@ impl Held {
     pub(crate) fn drop_unopened(&mut self, around: &mut Around<'_>, at: u32) {
         around.recorder.add(Counter::ConnFailed, 1);
         around.recorder.add(Counter::WsFailed, 1);
-        set_back(around, self[at].user, 1);
+        count_failure(around, self[at].user, 1);
         if !std::mem::replace(&mut self[at].counted, true) {
             around.recorder.closed(CloseCause::ConnectFailed, 0, 0);
         }
@@ -141,7 +141,7 @@ impl Held {
     fn release(&mut self, around: &mut Around<'_>, at: u32) {
         self.beats.remove(at, &mut Timed(&mut self.all));
         let line = &mut self.all[at as usize];
-        line.transport.say_goodbye(&mut around.net.out);
+        line.transport.send_close_notify(&mut around.net.out);
         line.transport.close();
         line.state = State::Free;
         let mut rest = line.rest.take();
@@ -166,7 +166,7 @@ impl Held {
         match self[at].listener {
             super::Listener::None => {}
             super::Listener::Opening => self.opening_ended(around, at, ending),
-            _ => self.tell_over(around, at),
+            _ => self.notify_over(around, at),
         }
     }
 
@@ -181,7 +181,7 @@ impl Held {
 }
 
 /// Counts a failure of a user's connection, so that its next connection is delayed.
-fn set_back(around: &mut Around<'_>, index: UserId, by: u8) {
+fn count_failure(around: &mut Around<'_>, index: UserId, by: u8) {
     let user = &mut around.users[index];
     user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
 }

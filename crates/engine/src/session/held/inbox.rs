@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::websocket::session::order::Said;
+use wire::websocket::session::order::FrameFields;
 use wire::websocket::{Head, Opcode};
 
 use crate::time::clock::Nanos;
@@ -24,8 +24,8 @@ impl FrameHead {
     }
 
     /// Returns the properties that the frame's header states.
-    pub(crate) fn said(self) -> Said {
-        Said { opcode: self.opcode, fin: self.fin, rsv: self.rsv }
+    pub(crate) fn frame_fields(self) -> FrameFields {
+        FrameFields { opcode: self.opcode, fin: self.fin, rsv: self.rsv }
     }
 }
 

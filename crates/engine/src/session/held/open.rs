@@ -10,7 +10,7 @@ use wire::websocket::session::{Event, Heartbeat, Problem};
 
 use super::close::Ending;
 use super::{Deflate, Held, Listener, POOLED, State};
-use crate::completions::Heard;
+use crate::completions::HeldEvent;
 use crate::ids::{RouteId, UserId};
 use crate::net::opening::{self, Opened};
 use crate::net::outcome::Failure;
@@ -229,7 +229,7 @@ impl Held {
         if let Some(opening) = self.opening(at) {
             opening.failed = Some(failed);
         }
-        self.tell_over(around, at);
+        self.notify_over(around, at);
     }
 
     fn ask_for_tunnel(&mut self, around: &mut Around<'_>, at: u32) {
@@ -398,7 +398,7 @@ impl Held {
             });
             self.arm_heartbeat(at);
             self[at].listener = Listener::None;
-            self.tell(around, at, Heard::Opened);
+            self.notify(around, at, HeldEvent::Opened);
         }
         if let Some(refusal) = refused {
             around.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
@@ -431,7 +431,7 @@ impl Held {
     }
 
     /// Restarts the time limit for reading: handshake bytes had arrived in time, and this process answered them late.
-    pub(super) fn begin_limit_anew(&mut self, around: &mut Around<'_>, at: u32) {
+    pub(super) fn restart_read_limit(&mut self, around: &mut Around<'_>, at: u32) {
         self.read_limit(around, at);
     }
 }

@@ -6,7 +6,7 @@ use wire::websocket::{Head, Opcode};
 use super::close::Ending;
 use super::inbox::{FrameHead, Queued};
 use super::{Held, Listener, POOLED};
-use crate::completions::Heard;
+use crate::completions::HeldEvent;
 use crate::session::Around;
 use crate::settings::websocket::WhenFull;
 use crate::time::clock::Nanos;
@@ -83,7 +83,7 @@ impl Held {
         self.payloads.extend_from_slice(payload);
         let end = self.payloads.len();
         self.pushes.push_back(Push { head, arrival, now, only, start, end });
-        self.tell(around, at, Heard::Push);
+        self.notify(around, at, HeldEvent::Push);
     }
 
     /// Puts a push into the inbox that its listener no longer waits for.
@@ -122,7 +122,7 @@ impl Held {
                 if !std::mem::replace(&mut self[at].stopped, true) {
                     around.recorder.add(Counter::ReadingStopped, 1);
                     if !std::mem::replace(&mut self.told_stopped, true) {
-                        self.tell(around, at, Heard::Stopped);
+                        self.notify(around, at, HeldEvent::Stopped);
                     }
                 }
             }

@@ -9,7 +9,7 @@ use wire::websocket::session::Event;
 use super::close::Ending;
 use super::push::Arrived;
 use super::{Held, Listener, State};
-use crate::completions::Heard;
+use crate::completions::HeldEvent;
 use crate::ids::{NO_SOCKET, UserId};
 use crate::net::driver::{self, Ready};
 use crate::session::Around;
@@ -37,7 +37,7 @@ impl Held {
                 let generation = self[at].transport.generation;
                 if ready.writable && !self.all_sent(at) {
                     let _ = self.flush(around, at);
-                    self.sent_or_not(around, at);
+                    self.notify_sent(around, at);
                 }
                 let same = self[at].transport.generation == generation;
                 if ready.readable && same && !self[at].stopped {
@@ -49,18 +49,18 @@ impl Held {
     }
 
     /// Notifies a listener that waits for the end of sending, when all output was passed to the kernel.
-    fn sent_or_not(&mut self, around: &mut Around<'_>, at: u32) {
+    fn notify_sent(&mut self, around: &mut Around<'_>, at: u32) {
         let line = &self[at];
         if line.listener == Listener::Sending && line.state == State::Open && self.all_sent(at) {
             self[at].listener = Listener::None;
-            self.tell(around, at, Heard::Sent);
+            self.notify(around, at, HeldEvent::Sent);
         }
     }
 
     /// Notifies the listener that nothing it waits for will arrive.
-    pub(super) fn tell_over(&mut self, around: &mut Around<'_>, at: u32) {
+    pub(super) fn notify_over(&mut self, around: &mut Around<'_>, at: u32) {
         self[at].listener = Listener::None;
-        self.tell(around, at, Heard::Over);
+        self.notify(around, at, HeldEvent::Over);
     }
 
     /// Handles the timer of a user that waits on its connection. Returns true if the time limit is over and everything
@@ -107,7 +107,7 @@ impl Held {
         let same = self[at].transport.generation == generation;
         if any && shakes_hands && same && self[at].state == State::Handshaking {
             // The bytes arrived in time, and this process answered them late.
-            self.begin_limit_anew(around, at);
+            self.restart_read_limit(around, at);
             return false;
         }
         true
@@ -173,7 +173,7 @@ impl Held {
                 break;
             }
             around.recorder.add(Counter::BytesIn, received.bytes as u64);
-            self[at].session.heard();
+            self[at].session.note_activity();
             let arrival = received.arrival.map_or(now, |wall| around.clock.of_wall(wall)).min(now);
             let full = received.bytes == scratch.len();
             self.take_input(around, at, &mut scratch[..received.bytes], arrival, now);

@@ -33,7 +33,7 @@ pub struct DealtFile {
 
 /// Reason why a file cannot be cut.
 #[derive(Debug)]
-pub enum Odd {
+pub enum UnsplittableFile {
     /// The file cannot be read.
     Unreadable(io::Error),
     /// The line boundaries cannot be found byte by byte; the string is the reason.
@@ -85,8 +85,8 @@ impl DealtFile {
     ///
     /// # Errors
     ///
-    /// [`Odd`] if the file cannot be cut.
-    pub fn lines(&self, path: &Path) -> Result<u64, Odd> {
+    /// [`UnsplittableFile`] if the file cannot be cut.
+    pub fn lines(&self, path: &Path) -> Result<u64, UnsplittableFile> {
         self.pass(path, &mut |_, _| Ok(()))
     }
 
@@ -95,13 +95,13 @@ impl DealtFile {
     ///
     /// # Errors
     ///
-    /// [`Odd`] if the file cannot be cut or a target file cannot be written.
+    /// [`UnsplittableFile`] if the file cannot be cut or a target file cannot be written.
     pub fn deal(
         &self,
         path: &Path,
         into: &mut [impl Write],
         owner: impl Fn(u64) -> usize,
-    ) -> Result<u64, Odd> {
+    ) -> Result<u64, UnsplittableFile> {
         // Missing blank lines are written before the file's next own line.
         let mut written = vec![0; into.len()];
         let lines = self.pass(path, &mut |number, line| {
@@ -117,13 +117,13 @@ impl DealtFile {
             file.write_all(line)
         })?;
         for (file, written) in into.iter_mut().zip(written) {
-            blanks(file, lines - written).map_err(Odd::Unreadable)?;
+            blanks(file, lines - written).map_err(UnsplittableFile::Unreadable)?;
         }
         Ok(lines)
     }
 
     /// Calls `each` for every line with its number. Returns the number of lines.
-    fn pass(&self, path: &Path, each: &mut Each<'_>) -> Result<u64, Odd> {
+    fn pass(&self, path: &Path, each: &mut Each<'_>) -> Result<u64, UnsplittableFile> {
         let charset = if self.encoding.is_empty() {
             Some(Charset::Utf8)
         } else {
@@ -131,16 +131,16 @@ impl DealtFile {
         };
         let charset = charset
             .filter(|charset| charset.is_ascii_like())
-            .ok_or(Odd::Form("its encoding has no single-byte line breaks"))?;
-        let file = input::open(path).map_err(Odd::Unreadable)?;
+            .ok_or(UnsplittableFile::Form("its encoding has no single-byte line breaks"))?;
+        let file = input::open(path).map_err(UnsplittableFile::Unreadable)?;
         let mut lines =
             RawLines { reader: BufReader::with_capacity(1 << 20, file), charset, line: Vec::new() };
         if self.skip_first && lines.next(None)? {
-            each(None, &lines.line).map_err(Odd::Unreadable)?;
+            each(None, &lines.line).map_err(UnsplittableFile::Unreadable)?;
         }
         let mut number = 0;
         while lines.next(self.quoted)? {
-            each(Some(number), &lines.line).map_err(Odd::Unreadable)?;
+            each(Some(number), &lines.line).map_err(UnsplittableFile::Unreadable)?;
             number += 1;
         }
         Ok(number)
@@ -168,21 +168,24 @@ struct RawLines {
 impl RawLines {
     /// Reads the next line with its line break; `quoted` is the delimiter of values that may be quoted. False at
     /// the end.
-    fn next(&mut self, quoted: Option<char>) -> Result<bool, Odd> {
+    fn next(&mut self, quoted: Option<char>) -> Result<bool, UnsplittableFile> {
         self.line.clear();
         loop {
             let before = self.line.len();
-            let read = self.reader.read_until(b'\n', &mut self.line).map_err(Odd::Unreadable)?;
+            let read = self
+                .reader
+                .read_until(b'\n', &mut self.line)
+                .map_err(UnsplittableFile::Unreadable)?;
             if read == 0 {
                 break;
             }
             if self.line.len() > LONGEST {
-                return Err(Odd::Form("its lines are too long"));
+                return Err(UnsplittableFile::Form("its lines are too long"));
             }
             let piece = self.line[before..].strip_suffix(b"\n").unwrap_or(&self.line[before..]);
             let piece = piece.strip_suffix(b"\r").unwrap_or(piece);
             if piece.contains(&b'\r') {
-                return Err(Odd::Form("it has line breaks without a line feed"));
+                return Err(UnsplittableFile::Form("it has line breaks without a line feed"));
             }
             let open = self.line.iter().fold(false, |open, byte| open ^ (*byte == b'"'));
             if quoted.is_none() || !open {
@@ -194,7 +197,9 @@ impl RawLines {
         {
             let text = self.charset.decode(&self.line);
             if parse::quoted_line(&text, delimiter) != text.len() {
-                return Err(Odd::Form("it has quotes that are not at the edges of values"));
+                return Err(UnsplittableFile::Form(
+                    "it has quotes that are not at the edges of values",
+                ));
             }
         }
         Ok(!self.line.is_empty())
@@ -211,7 +216,7 @@ mod tests {
     }
 
     /// Returns the file cut for user 1 of three.
-    fn cut(of: &DealtFile, name: &str, content: &str) -> Result<(u64, String), Odd> {
+    fn cut(of: &DealtFile, name: &str, content: &str) -> Result<(u64, String), UnsplittableFile> {
         let path = std::env::temp_dir().join(format!("throng-cut-{name}-{}", std::process::id()));
         std::fs::write(&path, content).expect("writable");
         let mut out = vec![Vec::new(); 3];
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn files_whose_lines_are_not_plain_are_left_whole() {
         let form = |of: &DealtFile, name: &str, content: &str| {
-            matches!(cut(of, name, content), Err(Odd::Form(_)))
+            matches!(cut(of, name, content), Err(UnsplittableFile::Form(_)))
         };
         assert!(form(&file(None, false), "cr", "a\rb\n"));
         assert!(form(&file(Some(','), false), "inner", "a\"b\"\nc\n"));
@@ -246,6 +251,9 @@ mod tests {
         assert_eq!(open, (1, "\n".to_owned()));
         let utf16 = DealtFile { encoding: "UTF-16".into(), ..file(None, false) };
         assert!(form(&utf16, "utf16", "a\n"));
-        assert!(matches!(file(None, false).lines(Path::new("/nowhere")), Err(Odd::Unreadable(_))));
+        assert!(matches!(
+            file(None, false).lines(Path::new("/nowhere")),
+            Err(UnsplittableFile::Unreadable(_))
+        ));
     }
 }

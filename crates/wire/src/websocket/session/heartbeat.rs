@@ -31,7 +31,7 @@ pub struct Heartbeat {
 
 /// Error: the maximum number of heartbeats is unanswered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missed;
+pub struct HeartbeatsMissed;
 
 impl Heartbeat {
     /// Returns a random masking key for an automatic frame.
@@ -82,14 +82,18 @@ impl WebSocket {
     /// # Errors
     ///
     /// The maximum number of heartbeats is unanswered, so the peer counts as gone.
-    pub fn beat(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<Option<usize>, Missed> {
+    pub fn beat(
+        &mut self,
+        now: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<usize>, HeartbeatsMissed> {
         let Some(open) = self.open_mut() else { return Ok(None) };
         let Some(heartbeat) = &open.heartbeat else { return Ok(None) };
         if open.closing != Closing::No {
             return Ok(None);
         }
         if heartbeat.missed > 0 && u32::from(open.unanswered) >= heartbeat.missed {
-            return Err(Missed);
+            return Err(HeartbeatsMissed);
         }
         let (opcode, payload) = match &heartbeat.payload {
             Some(text) => (Opcode::TEXT, &text[..]),

@@ -28,7 +28,7 @@ pub enum Misplaced {
 
 /// The fields of a frame's head that define its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct FrameFields {
     pub opcode: Opcode,
     pub fin: bool,
     /// Reserved bits of a frame; 4 is RSV1.
@@ -76,7 +76,7 @@ impl Order {
 
     /// True if the payload of a frame is compressed.
     #[must_use]
-    pub fn compressed(self, frame: Said) -> bool {
+    pub fn compressed(self, frame: FrameFields) -> bool {
         match frame.opcode {
             Opcode::CONTINUATION => self.compressed,
             opcode => !opcode.is_control() && frame.rsv & 4 != 0,
@@ -85,7 +85,7 @@ impl Order {
 
     /// True if a fragment is compressed, for messages that are not read frame by frame.
     #[must_use]
-    pub fn within_compressed(self, frame: Said) -> bool {
+    pub fn within_compressed(self, frame: FrameFields) -> bool {
         frame.rsv & 4 != 0 || self.compressed
     }
 
@@ -99,7 +99,7 @@ impl Order {
     /// # Errors
     ///
     /// The frame begins a message within another one.
-    pub fn take(&mut self, frame: Said, kind: Kind) -> Result<(), Misplaced> {
+    pub fn take(&mut self, frame: FrameFields, kind: Kind) -> Result<(), Misplaced> {
         self.compressed = self.compressed(frame);
         if frame.opcode.is_control() {
             return Ok(());

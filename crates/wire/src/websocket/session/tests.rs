@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::order::{Kind, Misplaced, Said};
+use super::order::{FrameFields, Kind, Misplaced};
 use super::*;
 
 const RANDOM: [u8; 16] = [7; 16];
@@ -18,7 +18,7 @@ struct Seen {
     broken: Option<Problem>,
     end: Option<Problem>,
     awaits: bool,
-    room: Option<Room>,
+    room: Option<Capacity>,
 }
 
 fn heartbeat(payload: Option<&[u8]>) -> Heartbeat {
@@ -57,8 +57,8 @@ fn feed<'a>(
     for piece in pieces {
         unread.extend_from_slice(piece);
         let fed = session.feed(&unread, &mut (), &mut out, &mut |told| match told {
-            Told::Ready => seen.ready = true,
-            Told::Push { kind, bytes, .. } => seen.frames.push((kind[0], bytes.to_vec())),
+            SessionEvent::Ready => seen.ready = true,
+            SessionEvent::Push { kind, bytes, .. } => seen.frames.push((kind[0], bytes.to_vec())),
             other => panic!("{other:?}"),
         });
         match fed {
@@ -90,9 +90,9 @@ fn converse(bytes: &[u8], make: impl Fn() -> WebSocket, wanted: Wanted) -> Seen 
 fn asked() -> WebSocket {
     let mut session = WebSocket::new(RANDOM);
     let mut out = Vec::new();
-    assert_eq!(session.room(), Room::Free(1));
-    assert_eq!(session.begin(TO, Call::Upgrade(b"GET"), &mut out), Begun::Sent);
-    assert_eq!((&out[..], session.room()), (&b"GET"[..], Room::Greeting));
+    assert_eq!(session.room(), Capacity::Free(1));
+    assert_eq!(session.begin(TO, Call::Upgrade(b"GET"), &mut out), BeginResult::Sent);
+    assert_eq!((&out[..], session.room()), (&b"GET"[..], Capacity::Greeting));
     session
 }
 
@@ -134,7 +134,7 @@ fn an_upgrade_and_frames_behind_it() {
     let frames: Vec<_> = seen.frames.iter().map(|(first, bytes)| (*first, bytes.len())).collect();
     assert_eq!(frames, [(0x81, 3), (2, 1), (0x89, 1), (0x80, 300)]);
     // Without a heartbeat, the session sends no automatic replies.
-    assert_eq!((seen.sent, seen.room), (Vec::new(), Some(Room::Free(u32::MAX))));
+    assert_eq!((seen.sent, seen.room), (Vec::new(), Some(Capacity::Free(u32::MAX))));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_close_frame_is_answered_unless_a_reader_asks_for_it() {
     let seen = converse(&bytes, kept_alive(None), Wanted::Nothing);
     assert_eq!(seen.frames, []);
     assert_eq!(seen.sent, [(Opcode::CLOSE, b"\x03\xe9".to_vec())]);
-    assert_eq!(seen.room, Some(Room::Draining));
+    assert_eq!(seen.room, Some(Capacity::Draining));
     let seen = converse(&bytes, kept_alive(None), Wanted::Frames);
     assert_eq!((seen.frames.len(), seen.sent.len()), (2, 0));
     let closing = || {
@@ -228,7 +228,7 @@ fn heartbeats_are_due_and_missed() {
     assert_eq!(unmasked(&out), [(Opcode::PING, Vec::new()), (Opcode::PING, Vec::new())]);
     let missed = Broken("heartbeats were not answered".to_owned());
     assert_eq!(session.tick(1350, &mut out), Err(missed));
-    session.heard();
+    session.note_activity();
     assert_eq!(session.tick(1350, &mut out), Ok(()));
     session.leave(&mut out);
     assert_eq!(session.due(), None, "it is being closed");
@@ -254,18 +254,18 @@ fn calls_that_cannot_be_said() {
     let mut out = Vec::new();
     let frame = Call::Frame { opcode: Opcode::TEXT, payload: b"a", mask: [1, 2, 3, 4] };
     let early = asked().begin(TO, frame, &mut out);
-    assert!(matches!(early, Begun::Refused(_)) && out.is_empty());
+    assert!(matches!(early, BeginResult::Refused(_)) && out.is_empty());
     let late = WebSocket::opened().begin(TO, Call::Upgrade(b"GET"), &mut out);
-    assert!(matches!(late, Begun::Refused(_)) && out.is_empty());
-    assert_eq!(WebSocket::opened().begin(TO, frame, &mut out), Begun::Sent);
+    assert!(matches!(late, BeginResult::Refused(_)) && out.is_empty());
+    assert_eq!(WebSocket::opened().begin(TO, frame, &mut out), BeginResult::Sent);
     assert_eq!(unmasked(&out), [(Opcode::TEXT, b"a".to_vec())]);
 }
 
 #[test]
 fn frames_have_meaning_in_their_order() {
-    let said = |opcode, fin, rsv| Said { opcode, fin, rsv };
+    let said = |opcode, fin, rsv| FrameFields { opcode, fin, rsv };
     let mut order = Order::default();
-    let mut take = |frame: Said| {
+    let mut take = |frame: FrameFields| {
         let kind = order.kind(frame.opcode)?;
         let compressed = order.compressed(frame);
         order.take(frame, kind).map(|()| (kind, compressed))

@@ -14,7 +14,7 @@ use crate::time::clock::MS;
 
 /// The load of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct TotalLoad {
     /// Number of concurrent users of all main groups.
     pub users: u64,
     /// Starts per second at the highest point: of iterations if the load is open, otherwise of samples.
@@ -37,7 +37,7 @@ pub struct Asked {
 
 impl Evaluated {
     /// Returns the load that the run asks for.
-    pub fn asked(&self, plan: &Plan) -> Asked {
+    pub fn asked(&self, plan: &Plan) -> TotalLoad {
         let groups = plan.groups.iter().zip(&self.groups).zip(&self.paces);
         let groups: Vec<Loaded<'_>> = groups
             .filter(|((group, numbers), _)| group.phase == Phase::Main && numbers.at_once > 0)
@@ -76,7 +76,7 @@ impl Evaluated {
         let (paced, others): (Vec<&Loaded<'_>>, Vec<_>) = groups.iter().partition(is_paced);
         let of_rate = || paced.iter().map(|group| group.users()).sum::<f64>() as u64;
         let rate_users = (!paced.is_empty() && !others.is_empty()).then(of_rate);
-        Asked {
+        TotalLoad {
             rate_users,
             users: groups.iter().map(Loaded::users).sum::<f64>() as u64,
             rate: (!rates.is_empty())

@@ -14,7 +14,7 @@ pub(super) const FEW: usize = 64;
 
 /// Index of a jar with many cookies: positions, and times of the last change.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Many {
+pub(super) struct CookieIndex {
     hasher: RandomState,
     /// Positions of cookies by the hash of name, domain and path.
     places: HashMap<u64, u32>,
@@ -25,7 +25,7 @@ pub(super) struct Many {
     next: u64,
 }
 
-impl Many {
+impl CookieIndex {
     /// Builds the index of cookies that are in the order in which they were last set.
     pub(super) fn of(cookies: &[Cookie]) -> Self {
         let mut many = Self::default();

@@ -8,19 +8,19 @@ use super::reader::{Malformed, Reader};
 
 /// The reply of a Java-backed controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ControllerReply {
     /// The controller has no more samplers in this iteration. True if the controller is done for good.
     Nothing(bool),
     Sampler(u32),
     /// The controller has chosen the complete sample of a transaction below it.
     Transaction(u32),
     /// The controller requests something before it can choose.
-    Asks(Ask),
+    Asks(ControllerRequest),
 }
 
 /// A request of a controller that must be answered before it can choose its next sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum ControllerRequest {
     /// A request for the next sampler of a child.
     Next(u32),
     Initialize(u32),
@@ -30,7 +30,7 @@ pub(crate) enum Ask {
     Begins(i32, bool),
 }
 
-impl Said {
+impl ControllerReply {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(match SaidKind::read(reader)? {
             SaidKind::Nothing => Self::Nothing(reader.byte()? != 0),
@@ -40,12 +40,12 @@ impl Said {
                 let need = Need::read(reader)?;
                 let number = reader.int()?;
                 Self::Asks(match need {
-                    Need::Next => Ask::Next(number),
-                    Need::Initialize => Ask::Initialize(number),
-                    Need::EndOfLoop => Ask::EndOfLoop(number),
-                    Need::IsDone => Ask::IsDone(number),
-                    Need::Begins => Ask::Begins(number as i32, false),
-                    Need::BeginsFromOne => Ask::Begins(number as i32, true),
+                    Need::Next => ControllerRequest::Next(number),
+                    Need::Initialize => ControllerRequest::Initialize(number),
+                    Need::EndOfLoop => ControllerRequest::EndOfLoop(number),
+                    Need::IsDone => ControllerRequest::IsDone(number),
+                    Need::Begins => ControllerRequest::Begins(number as i32, false),
+                    Need::BeginsFromOne => ControllerRequest::Begins(number as i32, true),
                 })
             }
         })
@@ -56,13 +56,16 @@ impl Said {
     pub(super) fn fits(self, plan: &plan::plan::Plan) -> bool {
         let controller = |at: u32| plan.controllers.get(at as usize);
         match self {
-            Self::Nothing(_) | Self::Asks(Ask::Begins(..)) => true,
+            Self::Nothing(_) | Self::Asks(ControllerRequest::Begins(..)) => true,
             Self::Sampler(at) => (at as usize) < plan.samplers.len(),
             Self::Transaction(at) => {
                 controller(at).is_some_and(|one| matches!(one.kind, ControllerKind::Transaction(_)))
             }
             Self::Asks(
-                Ask::Next(at) | Ask::Initialize(at) | Ask::EndOfLoop(at) | Ask::IsDone(at),
+                ControllerRequest::Next(at)
+                | ControllerRequest::Initialize(at)
+                | ControllerRequest::EndOfLoop(at)
+                | ControllerRequest::IsDone(at),
             ) => {
                 let around = controller(at).and_then(|one| one.parent);
                 around
