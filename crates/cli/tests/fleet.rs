@@ -231,10 +231,7 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
     kill_process(workers(&child)[0], Signal::KILL).expect("it lives");
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 7, "{ended:?}");
-    assert!(
-        ended.err.contains("is lost: it was killed by signal 9; lost with it: 10 users"),
-        "{ended:?}"
-    );
+    assert!(ended.err.contains("is lost: killed by signal 9; lost with it: 10 users"), "{ended:?}");
     assert!(ended.out.contains("Workers lost    1 of 3: 10 users"), "{ended:?}");
     let summary = summary(&program);
     let lost = summary["workers_lost"].as_array().expect("a list");

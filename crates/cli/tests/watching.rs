@@ -119,7 +119,7 @@ fn alerts_that_fire_during_a_run_are_marks_of_it() {
     let marks = seconds.iter().filter_map(|second| second["marks"].as_array()).flatten();
     let said: Vec<&str> = marks.filter_map(|mark| mark["what"].as_str()).collect();
     let alerts: Vec<&str> = said.into_iter().filter(|words| words.starts_with("alert")).collect();
-    let begin = "alert DiskFull (fires since before the run)";
+    let begin = "alert DiskFull (firing since before the run)";
     assert_eq!(alerts, [begin, "alert ended: DiskFull"], "{seconds:?}");
     let ended = program.run(&["run", "plan.jmx", "--alerts", "ftp://x"]);
     assert_eq!(ended.code, 2, "{ended:?}");

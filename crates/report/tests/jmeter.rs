@@ -276,7 +276,7 @@ fn figures_that_cannot_be_are_refused() {
         refused(&odd, "", "")
     );
     let short = format!("{heading}1700000000000,1,a\n");
-    assert!(refused(&short, "", "").contains("line 2: it has 3 fields and not 4"));
+    assert!(refused(&short, "", "").contains("line 2: it has 3 fields instead of 4"));
     assert!(refused("timeStamp,label,success\n1,a,true\n", "", "").contains("No column <elapsed>"));
     for (key, value, words) in [
         ("jmeter.save.saveservice.output_format", "xml", "requires csv output format"),

@@ -194,7 +194,7 @@ mod tests {
             alerts.into_iter().map(|alert| (alert.at_ms - at(0), alert.words)).collect()
         };
         let old = ("a", "2025-12-31T23:00:00Z", "Old");
-        let expected = "alert Old (db:9100): It is full. (fires since before the run)";
+        let expected = "alert Old (db:9100): It is full. (firing since before the run)";
         assert_eq!(told(firing.add(given(&[old]), at(1))), [(1000, expected.to_owned())]);
         assert_eq!(told(firing.add(given(&[old]), at(3))), []);
         let new = ("b", "2026-01-01T00:00:04.250+00:00", "New");

@@ -119,7 +119,10 @@ fn a_store_that_never_answers_is_given_up_and_rows_are_fetched() {
         machines.run(&[&line[..], &["-Jusers=2", "-Jloops=3", "--rows-to", &place]].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     let all = format!("{}{}", ended.out, ended.err);
-    assert!(all.contains("rows of a for out.jtl were not sent: no progress for 10 s"), "{ended:?}");
+    assert!(
+        all.contains("agent a could not upload its rows for out.jtl: no progress for 10 s"),
+        "{ended:?}"
+    );
     assert_eq!(machines.program.read("out.jtl").lines().count(), 7, "a header and all rows");
 }
 
@@ -147,7 +150,10 @@ fn a_place_that_is_none_is_refused_before_anything_starts() {
     let machines = Machines::new(true);
     for (more, words) in [
         (vec!["--fleet", "ssh:a", "--rows-to", "results"], "invalid destination for rows"),
-        (vec!["--fleet", "ssh:a", "--rows-to", "http://127.0.0.1:1/all.gz"], "put {agent} into it"),
+        (
+            vec!["--fleet", "ssh:a", "--rows-to", "http://127.0.0.1:1/all.gz"],
+            "add {agent} to the URL",
+        ),
         (vec!["--rows-to", "/mnt"], "--rows-to needs agents"),
     ] {
         let ended = machines.run(&[&["run", "plan.jmx"][..], &more].concat());

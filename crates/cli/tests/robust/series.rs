@@ -60,7 +60,7 @@ fn numbers_in_answers_are_counted_whatever_process_gets_them() {
         let ended = trial.run(&[&line[..], &SERIES].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
         for words in [
-            "\nSeries          load: mean 6, min 1, max 11 (4 of 12 values were no numbers)\n",
+            "\nSeries          load: mean 6, min 1, max 11 (4 of 12 values were not numbers)\n",
             "\nSeries          threads: mean 13, min 2, max 24 (12 values)\n",
             "\nSeries          db: mean 7, min 1.50, max 12.5 (12 values)\n",
         ] {

@@ -91,7 +91,7 @@ fn a_host_that_answers_badly_is_named_once_and_disturbs_nothing() {
             "http",
             "HTTP/1.1 301 Moved\r\nLocation: https://10.0.0.1/metrics\r\nContent-Length: 0\r\n\r\n",
             drop,
-            "the answer is a redirect to https://10.0.0.1/metrics",
+            "redirected to https://10.0.0.1/metrics",
         ),
         ("http", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", drop, "status: 401"),
         ("https", FINE, drop, "TLS"),

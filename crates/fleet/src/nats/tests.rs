@@ -419,7 +419,7 @@ fn orders_are_obeyed_under_the_operators_seal_and_once() {
     assert_eq!((agent.hired(), offer.busy, offer.nonce), (0, false, first.nonce));
     let order = thief.order(Some(&operator), ("a1", 5), first.nonce);
     let words = thief.end(&first.key, 5);
-    assert!(words.contains("ended"), "the process of a test knows no agent: {words}");
+    assert!(words.contains("exited with code"), "the process of a test knows no agent: {words}");
     let next = thief.offer();
     assert!(next.nonce != first.nonce && next.refusal.is_none(), "{next:?}");
     // A replay of a recorded order.
