@@ -548,7 +548,7 @@ mod tests {
             ("[thresholds]\nfail = 'p99 < 1'", "has no unit"),
             ("[load]\nramp = 30", "has no unit"),
             ("load = 1", "load must be a table"),
-            ("[load]\nusers = 1\nrps = 2", "give one of them"),
+            ("[load]\nusers = 1\nrps = 2", "set either users or rps"),
             ("[properties]\na = []", "must be a text or a number"),
             ("[properties]\nthrong.stop.unconnected = 'x'", "it must be a whole number"),
             (

@@ -424,7 +424,7 @@ fn a_property_that_cannot_be_understood_has_one_exit_code() {
         ("-Jthrong.stop.unconnected=many", "it must be a whole number, 0 or more (-J)"),
         ("-Jthrong.workers=-1", "it must be a whole number, 0 to 1000"),
         ("-Jhttps.default.protocol=SSLv3", "neither TLS 1.2 nor TLS 1.3"),
-        ("-Jthrong.jvm.heap=much", "write it like 512m or 2g"),
+        ("-Jthrong.jvm.heap=much", "write for example 512m or 2g"),
     ] {
         for verb in ["run", "check", "preflight"] {
             let ended = program.run(&[verb, "plan.jmx", property]);

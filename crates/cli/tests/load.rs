@@ -193,11 +193,11 @@ fn check_shows_the_load_and_mistakes_are_sentences() {
         (&["--scenario", "Buyer=users:1"][..], "the plan has no thread group \"Buyer\""),
         (&["--rps", "5"], "a rate needs an end"),
         (&["--ramp", "10"], "has no unit"),
-        (&["--steps", "3"], "give its length"),
+        (&["--steps", "3"], "set its length"),
         (&["--users", "1", "--rps", "1"], "cannot be used with"),
         (
             &["--scenario", "Buyers=off", "--scenario", "Guests=off", "--users", "1"],
-            "no thread group left",
+            "all thread groups have loads of their own",
         ),
     ] {
         let ended = program.run(&[&["run", "groups.jmx"], options].concat());
@@ -377,7 +377,7 @@ fn wrong_values_of_the_file_name_their_line() {
         ("[thresholds]\n\nfail = ['p99 < 1s', 'p99 < 1']\n", 3, "has no unit"),
         ("[properties]\na = 1\nb = []\n", 3, "must be a text or a number"),
         ("[watch]\na = 'http://h'\nb = 'ftp://h'\n", 3, ""),
-        ("\n[load]\nusers = 1\nrps = 2\n", 2, "give one of them"),
+        ("\n[load]\nusers = 1\nrps = 2\n", 2, "set either users or rps"),
         ("[load.scenario]\nUsers = { users = 1 }\nGuest = 'off'\n", 3, "no thread group \"Guest\""),
         ("[load.scenario]\n\nUsers = { rps = 1 }\n", 3, "a rate needs an end"),
         ("\n[load]\nrps = 1\n", 2, "a rate needs an end"),

@@ -248,7 +248,7 @@ mod tests {
         };
         let words = find(None, &around).unwrap_err().to_string();
         assert!(words.contains("it is Java 1.8.0_432; 17 or later is needed"), "{words}");
-        assert!(words.contains("no Java machine as a library"), "{words}");
+        assert!(words.contains("no JVM library"), "{words}");
         let words = find(Some(&old), &around).unwrap_err().to_string();
         assert!(words.contains("--java-home"), "{words}");
     }

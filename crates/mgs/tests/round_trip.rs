@@ -108,7 +108,7 @@ fn a_search_says_what_it_lacks() {
         found.encryption.is_empty() && found.notes.iter().any(|note| note.contains("private_key"))
     );
     let of_rsa = captured(sealed.clone(), b"[{}]", &file("rsa2048.pem"));
-    let fits = |note: &String| note.contains("no key that is given fits");
+    let fits = |note: &String| note.contains("no given key fits");
     assert!(search(&of_rsa).notes.iter().any(fits), "a key of another kind");
     let other = Captured { body: b"[{ }]".to_vec(), ..captured(sealed, b"[{}]", &file("ecc.pem")) };
     let found = search(&other);
@@ -177,21 +177,21 @@ fn bad_keys_and_settings_get_words() {
         (vec![("encrypt", "ecc"), ("public_key", &*rsa)], "not a point of secp256k1"),
         (vec![("encrypt", "ecc"), ("public_key", &*p256)], "not a point of secp256k1"),
         (vec![("encrypt", "sm2"), ("public_key", &*ecc)], "not a point of SM2"),
-        (vec![("encrypt", "rsa"), ("public_key", &*ecc)], "not one for RSA"),
+        (vec![("encrypt", "rsa"), ("public_key", &*ecc)], "not an RSA key"),
         (vec![("encrypt", "ecc"), ("public_key", &*private)], "private"),
         (vec![("encrypt", "ecc"), ("public_key", "abc")], "not a point"),
         (vec![("encrypt", "ecc"), ("public_key", &*ecc), ("ephemeral", "00")], "ephemeral"),
         (vec![("sign", "md4")], "one of none, md5"),
         (vec![("encrypt", "ecc"), ("iv", "12")], "32 hexadecimal digits"),
         (vec![("cache.mb", "-1")], "a whole number"),
-        (vec![("header.sign", "a b")], "name of a header"),
+        (vec![("header.sign", "a b")], "a header name"),
     ] {
         let problem = sealer(&pairs).err().unwrap_or_default();
         assert!(problem.contains(words), "{pairs:?}: {problem}");
     }
     let zero = "00".repeat(32);
     let pairs = [("encrypt", "ecc"), ("public_key", &*ecc), ("ephemeral", &*zero)];
-    assert!(sealer(&pairs).is_err_and(|words| words.contains("no private key of the curve")));
+    assert!(sealer(&pairs).is_err_and(|words| words.contains("not a private key of the curve")));
 }
 
 #[test]

@@ -237,9 +237,9 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let ask = LoadSettings { users: Some(1), rate: Some(1.0), ..LoadSettings::default() };
-        assert!(ask.check().unwrap_err().contains("give one of them"));
+        assert!(ask.check().unwrap_err().contains("set either users or rps"));
         let ask = LoadSettings { steps: Some(2), ..LoadSettings::default() };
-        assert!(ask.check().unwrap_err().contains("give its length"));
+        assert!(ask.check().unwrap_err().contains("set its length"));
         let second = Some(Duration::from_secs(1));
         let ask = LoadSettings { hold: second, duration: second, ..LoadSettings::default() };
         assert!(ask.check().is_err());

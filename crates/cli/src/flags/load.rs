@@ -139,7 +139,7 @@ mod tests {
             ("Guests=usres:3", "did you mean users?"),
             ("Guests=users:x", "is no whole number"),
             ("Guests=ramp:10", "has no unit"),
-            ("Guests=users:1,rps:2", "give one of them"),
+            ("Guests=users:1,rps:2", "set either users or rps"),
         ] {
             let error = scenario(text).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");

@@ -226,7 +226,7 @@ fn verify_finds_the_settings_of_captured_requests() {
     program.write("vectors.toml", &format!("{known}{}", request("[{}]", "00")));
     let ended = program.run(&["mgs", "verify", "vectors.toml"]);
     assert_eq!(ended.code, 4, "{ended:?}");
-    assert!(ended.out.contains("no combination gives this signature"), "{ended:?}");
+    assert!(ended.out.contains("no combination of settings produces this signature"), "{ended:?}");
     for (text, words) in [
         ("", "no table [[request]]"),
         ("[[request]]\nsing = ''", "sign?"),
@@ -253,7 +253,7 @@ fn check_names_scripts_that_sign() {
     let said = format!("{}{}", ended.out, ended.err);
     assert!(said.contains("seems to sign or encrypt requests for a mobile gateway"), "{said}");
     assert!(said.contains("RPC Gateway Security"), "{said}");
-    assert!(said.contains("140 microseconds"), "what it would save: {said}");
+    assert!(said.contains("instead of 140 µs"), "what it would save: {said}");
     // `check` also recognizes the script by the name `SignUtil`, together with the plan's header Operation-Type.
     let other = script.replace("com.acme.MgsJMeterExt.sign(vars)", "SignUtil.of(sampler)");
     program.write("plan.jmx", &PLAN.replace("<!--checks-->", &other));
@@ -323,7 +323,7 @@ fn check_names_wrong_settings_and_keys() {
     };
     let said = check(&[("sign", "md4"), ("sing", "md5")], &[]);
     assert!(said.contains("one of none, md5, sha256"), "{said}");
-    assert!(said.contains("throng.mgs.sing is no property"), "{said}");
+    assert!(said.contains("throng.mgs.sing is not a property"), "{said}");
     let ecc = [("secret", "x"), ("encrypt", "ecc"), ("public_key_file", "rsa.pem")];
     let said = check(&ecc, &[]);
     assert!(said.contains("not a point of secp256k1: its type is RSA"), "{said}");

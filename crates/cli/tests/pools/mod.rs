@@ -366,7 +366,7 @@ fn an_agent_loads_the_targets_that_it_permits_and_no_others() {
         let all = ["--zone", &zone, "--runs", &zone, &port, "-Jthrong.targets.allowed=0.0.0.0/0"];
         let ended = pool.ran(&[&line[..], &all].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
-        pool.program.read("out.jtl").matches("this machine does not permit that target").count()
+        pool.program.read("out.jtl").matches("this machine does not allow the target").count()
     };
     assert_eq!((ask("far"), target.log().len()), (12, 0));
     // The agent permits the target's port and refuses port 1 of the sampler "Nobody".

@@ -107,7 +107,7 @@ fn what_cannot_be_used_is_refused_before_the_first_user() {
     let trial = secure();
     trial.program.write("keys.p12", "no key store at all");
     for (property, words) in [
-        ("-Djavax.net.ssl.keyStore=keys.p12", "neither PKCS#12, JKS nor PEM"),
+        ("-Djavax.net.ssl.keyStore=keys.p12", "expected PKCS#12, JKS or PEM"),
         ("-Djavax.net.ssl.keyStore=missing.jks", "missing.jks"),
         ("-Jhttps.socket.protocols=TLSv1 TLSv1.1", "neither TLS 1.2 nor TLS 1.3"),
         ("-Jhttps.default.protocol=SSLv3", "neither TLS 1.2 nor TLS 1.3"),

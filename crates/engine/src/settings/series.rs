@@ -153,9 +153,9 @@ mod tests {
         for (text, words) in [
             ("load", "NAME=VARIABLE"),
             ("=x", "1 to 60 characters"),
-            ("a=", "no variable"),
-            ("a=header:", "no header"),
-            ("a=timing: ", "no metric"),
+            ("a=", "the variable after"),
+            ("a=header:", "the header after"),
+            ("a=timing: ", "the metric after"),
             ("a=${x}", "without ${}"),
             ("a=x\na=y", "two series"),
         ] {

@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn marks_that_would_break_requests_are_refused() {
         for (property, value, words) in [
-            (HEADERS, "X-Load-Test", "not of the form NAME=VALUE"),
+            (HEADERS, "X-Load-Test", "expected NAME=VALUE"),
             (HEADERS, "X Load=1", "not a valid header name"),
             (HEADERS, "Host=a", "cannot be changed: requests need it"),
             (HEADERS, "content-LENGTH=1", "cannot be changed: requests need it"),
@@ -165,9 +165,9 @@ mod tests {
             (HEADERS, "X-Load-Test=a\rB: c", "visible ASCII"),
             (HEADERS, "Baggage=a=b", "--baggage"),
             (HEADERS, "traceparent=00", "--traceparent"),
-            (BAGGAGE, "a", "not of the form KEY=VALUE"),
-            (BAGGAGE, "a b=1", "no key of W3C's baggage"),
-            (TRACE, "yes", "one of true, sampled and false"),
+            (BAGGAGE, "a", "expected KEY=VALUE"),
+            (BAGGAGE, "a b=1", "not a valid key of W3C baggage"),
+            (TRACE, "yes", "must be true, sampled or false"),
         ] {
             let error = tags(&[(property, value)]).expect_err(value);
             assert!(error.starts_with(property) && error.contains(words), "{value}: {error}");

@@ -243,7 +243,7 @@ fn answers_that_nobody_asked_for() {
         breaks("-ERR max number of clients reached\r\n", 0),
         "ERR max number of clients reached"
     );
-    assert!(breaks("+OK\r\n+OK\r\n", 1).contains("nothing was asked"));
+    assert!(breaks("+OK\r\n+OK\r\n", 1).contains("without a request"));
 }
 
 #[test]
@@ -257,8 +257,8 @@ fn peers_that_speak_something_else() {
         (":99999999999999999999\r\n", "not an integer"),
         ("$-2\r\n", "'-2' is not a length"),
         ("$\r\n", "not a length"),
-        ("$1\r\nab\r\n", "longer than its length"),
-        ("$1\r\na\r\r\n", "longer than its length"),
+        ("$1\r\nab\r\n", "longer than its announced length"),
+        ("$1\r\na\r\r\n", "longer than its announced length"),
         ("*x\r\n", "not a length"),
         ("*1\r\n%1\r\n", "'%'"),
         ("_\r\n", "'_'"),
