@@ -6,7 +6,7 @@ use super::check::MOST_LOCALS;
 use super::code::{Conversion, Expr, Step};
 use super::method::Method;
 use super::tree::Binary;
-use super::value::{Value, compare, equal, reckon};
+use super::value::{Value, calculate, compare, equal};
 use super::{Execution, Language, Outcome, Script, ScriptKind, act, string};
 use crate::{Thrown, World};
 
