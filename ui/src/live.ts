@@ -8,12 +8,14 @@ import { chrome } from './chrome';
 import { el, replace } from './dom';
 import { onLanguage, word } from './language';
 import { controls, type Controls } from './live/controls';
+import { labels, type Labels } from './live/labels';
 import { lamps, numbers, remaining } from './live/now';
 import type { Event, Start } from './live/protocol';
 import { begin, follow, Refused } from './live/stream';
 import { findings } from './pages/findings';
 import { Sheet } from './pages/page';
 import { charts } from './pages/time';
+import { message } from './parts/message';
 import { count } from './format';
 
 const MOST = 600;
@@ -27,6 +29,7 @@ class Live {
   private errors = el('section', { class: 'errors' });
   private pictures = el('section', { class: 'pictures' });
   private state = el('p', { class: 'note', attr: { role: 'status' } });
+  private labels: Labels = labels();
   private controls: Controls | null = null;
   private due = false;
   private over = false;
@@ -40,10 +43,10 @@ class Live {
   build(): void {
     const { page, now, read_only } = this.start;
     this.controls = read_only ? null : controls(this.start);
+    this.labels = labels();
     replace(this.root, el('h1', { class: 'hostile' }, page.about.title, ' ', el('small', { class: 'tag' }, word('live'))), this.state, this.left, this.row, this.criteria,
-      this.controls?.element, this.verdict, this.pictures, this.errors);
-    numbers(this.row, now);
-    remaining(this.left, now);
+      this.controls?.element, this.verdict, this.pictures, this.errors, this.labels.element);
+    this.figure(now);
     this.light();
     this.sayVerdict();
     this.sayErrors();
@@ -71,8 +74,7 @@ class Live {
         if (timeline.heat && event.data.heat) timeline.heat.counts.push(event.data.heat);
         if (timeline.at_ms.length > 2 * MOST) this.shorten();
         this.start.now = event.data.now;
-        numbers(this.row, event.data.now);
-        remaining(this.left, event.data.now);
+        this.figure(event.data.now);
         this.light();
         this.controls?.now(event.data.now);
         this.drawSoon();
@@ -85,6 +87,13 @@ class Live {
       case 'again': void begin().then((start) => this.restart(start)); break;
       case 'end': this.end(event.data.report); break;
     }
+  }
+
+  /** Shows the current figures. */
+  private figure(now: Start['now']): void {
+    numbers(this.row, now);
+    remaining(this.left, now);
+    this.labels.now(now);
   }
 
   private end(report: string | null): void {
@@ -125,7 +134,7 @@ class Live {
   private sayErrors(): void {
     const { causes } = this.start.page;
     replace(this.errors, causes.length > 0 ? el('h2', null, word('errors')) : null, el('ul', { class: 'plain' }, ...causes.slice(0, 10).map((cause) =>
-      el('li', null, el('strong', { class: 'bad' }, count(cause.count)), ' ', el('span', { class: 'hostile' }, `${cause.code} ${cause.message || cause.outcome} (${cause.first_label})`)))));
+      el('li', null, el('strong', { class: 'bad' }, count(cause.count)), ' ', message(`${cause.code} ${cause.message || cause.outcome} (${cause.first_label})`)))));
   }
 
   /** Schedules a redraw: at most one per second, and none while the page is hidden. */

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { browser, open } from './browser.mjs';
+import { shot } from './served.mjs';
 
 const TOKEN = 'abc-123_DEF';
 const dist = (name) => readFileSync(join(import.meta.dirname, '../dist', name), 'utf8');
@@ -20,7 +21,7 @@ function shell() {
 const now = (n, more = {}) => ({
   at_ms: 1e12 + n * 1000, elapsed_ms: n * 1000, remaining_ms: 60_000 - n * 1000, users: 10, users_wanted: 10, offered_per_s: null, rate_per_s: 100 + n,
   times: 'response', p50_us: 1000, p95_us: 43_500, p99_us: 50_000, service_p95_us: 43_500, error_share: 0, transactions: false, succeeded_share: null, as_expected_share: null, in_flight: 3, own_share: 0.01, own_us: [1000, 100_000], cpu: 0.2, quota: null,
-  cost: [], paused: false, ...more,
+  labels: { rows: [], more: 0, seconds: 2 }, cost: [], paused: false, ...more,
 });
 
 function page() {
@@ -90,6 +91,7 @@ test('the page follows the run, changes it, and becomes its report', async () =>
   server.send(4, 'errors', [{ outcome: 'failed', code: '503', message: '<i>no</i>', first_label: 'Pay', count: 7, first_ms: 0, last_ms: 0 }]);
   server.send(5, 'criteria', [{ text: 'p99 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
   await until(async () => /123\/s/.test(await tab.locator('dl.now').innerText()));
+  assert.equal(await tab.locator('.labels').isVisible(), false, 'no table without labels');
   await until(async () => /7 503 <i>no<\/i> \(Pay\)/.test(await tab.locator('.errors').innerText()));
   assert.match(await tab.locator('.lamps').innerText(), /✗\s+p99 < 1s/);
   await tab.getByRole('spinbutton').fill('20');
@@ -122,7 +124,7 @@ test('a read-only link has no controls, and a wrong token is told', async () => 
   assert.equal(await good.page.locator('.controls').count(), 0);
   await good.close();
   const bad = await open(chromium, `${server.url}#t=wrong`);
-  await until(async () => /not valid/.test(await bad.page.locator('main').innerText()));
+  await until(async () => /Invalid or expired/.test(await bad.page.locator('main').innerText()));
   await bad.close();
   server.end();
 });
@@ -143,7 +145,7 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   server.send(3, 'verdict', quiet);
   await until(async () => /Nothing stands out so far: 2 causes looked for, 1 not checked yet/.test(await text('.verdict')));
   server.send(4, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { service_p95_us: 25_300, transactions: true, succeeded_share: 1, as_expected_share: 0.99999, cost: [{ name: words('Cost', '费用'), value: '0.07 EUR', note: words('traffic', '流量') }], quota: { processors: 1.5, stopped_share: 0.01, is_limit: false } }) });
-  await until(async () => /✓ CPU quota: 1\.5 processors stopped the generator in 1 % of its periods/.test(await text('.lamps')));
+  await until(async () => /✓ CPU quota: 1\.5 processors throttled the generator in 1 % of its periods/.test(await text('.lamps')));
   assert.match(await text('dl.now'), /Service p95 25\.3 ms JMeter's elapsed/i);
   assert.match(await text('dl.now'), /Failed requests 0 %/i);
   assert.match(await text('dl.now'), /Requests that succeeded 100 % As expected 99\.999 %/i);
@@ -151,17 +153,42 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   assert.match(await text('.verdict'), /Nothing stands out so far/);
   server.send(5, 'second', { at_ms: 1e12 + 3000, values: [1, 2], heat: null, now: now(4, { quota: { processors: 1.5, stopped_share: 0.3, is_limit: true } }) });
   await until(async () => /✗ CPU quota: 1\.5 processors .* 30 % .* doubtful/.test(await text('.lamps')));
-  assert.match(await text('.verdict'), /A lamp is red, and no cause has been found so far/);
+  assert.match(await text('.verdict'), /Not all checks are green; no cause found so far/);
   server.send(6, 'second', { at_ms: 1e12 + 4000, values: [1, 2], heat: null, now: now(5) });
   await until(async () => /Nothing stands out so far/.test(await text('.verdict')));
   server.send(7, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: { en: '2s', zh: '2s' }, of: null }]);
-  await until(async () => /A lamp is red/.test(await text('.verdict')));
+  await until(async () => /Not all checks are green/.test(await text('.verdict')));
   await tab.locator('#zh').check();
-  await until(async () => /有红灯亮起/.test(await text('.verdict')));
+  await until(async () => /并非所有检查都为绿色/.test(await text('.verdict')));
   assert.match(await text('dl.now'), /响应时间 p95/);
   server.send(8, 'verdict', { ...quiet, early: true });
   await until(async () => /为时过早/.test(await text('.verdict')));
   assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
   await close();
+  server.end();
+});
+
+test('labels of the last seconds have a table, in both languages', async () => {
+  const server = await serve(true);
+  const row = (name, more = {}) => ({ name, transaction: false, folded: 0, rate_per_s: 40, p95_us: 43_500, error_share: 0, share_of_time: 0.75, ...more });
+  for (const width of [1280, 390]) {
+    const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`, { viewport: { width, height: 800 } });
+    const streams = server.streams.length;
+    await until(() => server.streams.length > streams || server.streams.length > 0);
+    const rows = [row('<b>Pay</b>', { error_share: 0.25 }), row('Checkout', { transaction: true, share_of_time: null }), row('Item 1', { folded: 7, share_of_time: 0.25 })];
+    await until(() => { server.send(3, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { labels: { rows, more: 30, seconds: 10 } }) }); return tab.locator('.labels').isVisible(); });
+    const text = async (at) => (await tab.locator('.labels tbody tr').nth(at).innerText()).replace(/\s+/g, ' ');
+    assert.equal(await text(0), '<b>Pay</b> 40/s 43.5 ms 25 % 75 %');
+    assert.equal(await text(1), 'Checkout transaction 40/s 43.5 ms 0 % –');
+    assert.match(await text(2), /^Item 1 7 labels .* 25 %$/);
+    assert.match(await tab.locator('.labels thead').innerText(), /Label\s+Rate\s+Response p95\s+Errors\s+Share of service time/);
+    assert.match(await tab.locator('.labels .note').innerText(), /last 10 s\. .*with their requests\. 30 more labels/);
+    assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, `${width}`);
+    await shot(tab, `live-labels-${width}`);
+    await tab.locator('#zh').check();
+    assert.match(await tab.locator('.labels').innerText(), /标签[^]*响应时间 p95[^]*最近 10 秒/);
+    assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
+    await close();
+  }
   server.end();
 });

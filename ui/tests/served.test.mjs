@@ -41,6 +41,7 @@ test('the live page of a run shows it, changes it, and becomes its report', { ti
   await page.getByRole('textbox').fill('cache cleared');
   await page.getByRole('button', { name: 'Mark', exact: true }).click();
   await until(async () => /marked: cache cleared/.test(await page.locator('.controls').innerText()));
+  await until(async () => /GET\s.*\/s.*100 %/s.test(await page.locator('.labels tbody').innerText()));
   await shot(page, 'live-1280');
   await shot(narrow.page, 'live-390');
   await shot(dark.page, 'live-dark');

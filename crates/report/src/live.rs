@@ -4,6 +4,7 @@
 //! `ui/src/live/protocol.ts` and `ui/src/runs/protocol.ts` define the protocols between these pages and the server.
 mod course;
 mod figures;
+mod labels;
 mod speaking;
 
 use answers::verdict::Language;

@@ -49,11 +49,22 @@ export interface Now {
   cpu: Num;
   /** CPU quota of the generator's control group: processors allowed, and share of periods in which it throttled the generator. */
   quota: { processors: number; stopped_share: number; is_limit: boolean } | null;
+  labels: LabelTable;
   /** Resources that the run has used so far. */
   cost: { name: Words; value: string; note: Words }[];
   paused: boolean;
   /** The stop was requested; samples in flight finish. */
   stopping: boolean;
+}
+
+/** Labels with recent samples, those with the most samples so far first. `more` is the number of labels without a row. */
+export interface LabelTable {
+  rows: { name: string; transaction: boolean; folded: number; rate_per_s: number; p95_us: number; error_share: number;
+          /** Share of the service time of all requests; null for a transaction, whose time is that of its requests. */
+          share_of_time: Num }[];
+  more: number;
+  /** Length of the time that the figures cover. */
+  seconds: number;
 }
 
 /** Each event has `id: N`, `event: NAME`, and one line of `data:` with JSON. */

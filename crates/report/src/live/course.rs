@@ -7,7 +7,8 @@ use record::{CauseName, ClassName, Frame, Has, Label, Mark, Now, Record, Second,
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::figures::Figures;
+use super::figures::{Figures, window};
+use super::labels::Table;
 use super::speaking::{Speaking, TO_COME};
 use crate::model::{
     About, Agents, Cost, Criterion, Given, Known, MOST_CAUSES, Taken, Timeline, Verdict, is_series,
@@ -89,6 +90,8 @@ pub struct Course {
     record: Record,
     /// Causes with their numbers of errors, by number of the cause.
     sums: Vec<Sum>,
+    /// Number of samples in the run so far, by number of the label.
+    counts: Vec<u64>,
     criteria: Vec<Criterion>,
     state: State,
     users: Option<u64>,
@@ -136,6 +139,12 @@ impl Course {
         let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
         self.sum(&second, &causes);
         self.take(&second);
+        self.counts.resize(labels.len(), 0);
+        for (label, samples, _) in second.labels.counts() {
+            if let Some(sum) = self.counts.get_mut(label as usize) {
+                *sum += samples;
+            }
+        }
         let record = &mut self.record;
         record.seconds.push(second);
         if record.seconds.len() > most {
@@ -269,9 +278,11 @@ impl Course {
         })
     }
 
-    /// Returns the current figures, which the live page shows in its first row.
+    /// Returns the current figures: those of the first row of the live page, and those of its table of labels.
     pub fn now(&self) -> Value {
-        let mut now = json!(Figures::new(&self.record, self.users, self.state));
+        let record = &self.record;
+        let mut now = json!(Figures::new(record, self.users, self.state));
+        now["labels"] = json!(Table::new(record, window(&record.seconds), &self.counts));
         let cost = Cost::new(&self.taken, &self.facts.cost).figures().into_iter();
         let cost =
             cost.map(|(name, value, note)| json!({ "name": name, "value": value, "note": note }));

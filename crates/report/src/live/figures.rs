@@ -1,7 +1,7 @@
 //! The figures of the last ten seconds, which the live page shows in its first row.
 
 use answers::criterion::Times;
-use record::{Part, Record};
+use record::{Part, Record, Second};
 use serde::Serialize;
 use stats::Checks;
 use stats::hist::Hist;
@@ -66,6 +66,17 @@ impl Quota {
     }
 }
 
+/// Returns the last seconds, as many as the window covers: at least one, if there is one.
+pub(super) fn window(seconds: &[Second]) -> &[Second] {
+    let mut ms = 0;
+    let fits = |second: &&Second| {
+        ms += i64::from(second.ms);
+        ms <= WINDOW_MS + 500
+    };
+    let n = seconds.iter().rev().take_while(fits).count().max(1);
+    &seconds[seconds.len().saturating_sub(n)..]
+}
+
 impl Figures {
     /// Computes the figures from the last seconds. `users` is the currently requested number of users.
     pub(super) fn new(record: &Record, users: Option<u64>, state: record::State) -> Self {
@@ -78,10 +89,7 @@ impl Figures {
         let (mut all, mut checks) = (Part::default(), Checks::default());
         let (mut ms, mut due, mut cpu_s) = (0, 0, 0.0);
         let (mut processors, mut periods, mut stopped) = (0.0, 0, 0);
-        for second in record.seconds.iter().rev() {
-            if ms > 0 && ms + i64::from(second.ms) > WINDOW_MS + 500 {
-                break;
-            }
+        for second in window(&record.seconds) {
             ms += i64::from(second.ms);
             all.merge(&second.all);
             checks.merge(&second.checks_of(None, &record.labels));
@@ -133,7 +141,7 @@ impl Figures {
 
 #[cfg(test)]
 mod tests {
-    use record::{Has, Second};
+    use record::Has;
     use stats::hist::{Bins, layout};
 
     use super::*;
