@@ -8,7 +8,7 @@ import { HOSTILE, ofAnswers, ofComparison } from './pages.mjs';
 
 const KINDS = {
   sweep: { routes: ['overview', 'points', 'plan', 'findings'], en: /Rate by load/, zh: /各负载下的速率/, pictures: 2 },
-  capacity: { routes: ['overview', 'probes', 'plan', 'findings'], en: /Probes in their order/, zh: /按顺序的试探/, pictures: 2 },
+  capacity: { routes: ['overview', 'probes', 'plan', 'findings'], en: /Probes in order/, zh: /按顺序的试探/, pictures: 2 },
   comparison: { routes: ['overview', 'change', 'a', 'b'], en: /Changes from A to B/, zh: /从 A 到 B 的变化/, pictures: 2 },
 };
 
@@ -75,5 +75,18 @@ test('labels of a comparison are text', async () => {
   await page.locator('input[type=search]').fill('alert(1)');
   assert.equal(await page.locator('#pages tbody th').first().innerText(), HOSTILE);
   assert.deepEqual(noted.dialogs, []);
+  await close();
+});
+
+test('a search for capacity draws the judged time over the load, with its limit as a line', async () => {
+  const { page, close } = await open(chromium, addresses.capacity);
+  await page.waitForSelector('#nav a');
+  const figure = page.locator('#first figure.chart', { hasText: 'Response p95 by load' });
+  assert.equal(await figure.locator('svg line.limit').count(), 1);
+  assert.match(await figure.innerText(), /limit 60 ms/);
+  const inside = await figure.locator('svg').evaluate((of) => Number(of.querySelector('line.limit').getAttribute('y1')) > 0 && Number(of.querySelector('line.limit').getAttribute('y1')) < 190);
+  assert.ok(inside, 'the line of the limit is in the picture');
+  await go(page, 'probes');
+  assert.equal(await page.locator('#pages figure.chart', { hasText: 'Response p95 by load' }).locator('line.limit').count(), 1);
   await close();
 });

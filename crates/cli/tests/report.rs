@@ -540,7 +540,7 @@ fn a_search_leaves_a_page_that_can_be_made_again() {
     // On a busy machine the search ends without an answer (exit code 8).
     assert!([0, 8].contains(&ended.code), "{ended:?}");
     let folder = answer(&program, "capacity-");
-    let made = page_with(&folder, &["p95 &lt; 30s", "Probes in their order", "容量"]);
+    let made = page_with(&folder, &["p95 &lt; 30s", "Probes in order", "容量"]);
     assert!(ended.out.starts_with(made["sentences"][0]["en"].as_str().unwrap()), "{ended:?}");
     let json = std::fs::read(folder.join("capacity.json")).unwrap();
     let of: Value = serde_json::from_slice(&json).unwrap();

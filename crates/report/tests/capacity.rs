@@ -21,6 +21,7 @@ fn probe(purpose: Purpose, load: f64, holds: bool) -> Probe {
         in_flight: load,
         p50_us,
         p99_us: p50_us,
+        judged_us: None,
         samples: 1000,
         length_s: 20.0,
         stopped_by: StoppedBy::Time,
@@ -29,6 +30,7 @@ fn probe(purpose: Purpose, load: f64, holds: bool) -> Probe {
         failed: 0.0,
         purpose,
         holds,
+        judged: Vec::new(),
         generator: None,
         shared: None,
     }

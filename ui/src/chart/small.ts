@@ -41,9 +41,9 @@ export interface Points {
 }
 
 /** Draws series over a common axis, with error bars. */
-export function curves(title: string, series: Points[], showX: (x: number) => string, showY: (y: number) => string, options: { logX?: boolean; logY?: boolean } = {}): SVGElement {
+export function curves(title: string, series: Points[], showX: (x: number) => string, showY: (y: number) => string, options: { logX?: boolean; logY?: boolean; limit?: number | undefined } = {}): SVGElement {
   const xs = series.flatMap((s) => s.x);
-  const ys = series.flatMap((s) => [...s.y, ...(s.low ?? []), ...(s.high ?? [])]).filter((y): y is number => y !== null && Number.isFinite(y) && (!options.logY || y > 0));
+  const ys = [...series.flatMap((s) => [...s.y, ...(s.low ?? []), ...(s.high ?? [])]), options.limit ?? null].filter((y): y is number => y !== null && Number.isFinite(y) && (!options.logY || y > 0));
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   const [y0, y1] = [options.logY ? Math.min(...ys) : 0, (Math.max(...ys, 0) || 1) * (options.logY ? 1 : 1.06)];
   const px = scale(options.logX ? Math.max(x0, 1e-9) : x0, x1, LEFT + 8, WIDTH - 12, options.logX ?? false);
@@ -58,6 +58,7 @@ export function curves(title: string, series: Points[], showX: (x: number) => st
     free = px(x) + 48;
     picture.append(svg('line', { x1: px(x), x2: px(x), y1: 10, y2: HEIGHT - BOTTOM, class: 'grid' }), svg('text', { x: px(x), y: HEIGHT - 8, class: 'tick middle' }, showX(x)));
   }
+  if (options.limit !== undefined) picture.append(svg('line', { x1: LEFT, x2: WIDTH - 8, y1: py(options.limit), y2: py(options.limit), class: 'limit' }));
   series.forEach((s, n) => {
     const group = svg('g', { class: `series s${n % 8}` }, svg('title', {}, s.label));
     const places = s.x.map((x, i) => [px(x), s.y[i]] as const).filter((p): p is readonly [number, number] => p[1] !== null && p[1] !== undefined && (!options.logY || p[1] > 0));
@@ -76,9 +77,10 @@ export function curves(title: string, series: Points[], showX: (x: number) => st
   return picture;
 }
 
-/** Creates the legend of the curves. */
-export function key(names: string[]): HTMLElement {
-  return el('ul', { class: 'legend' }, ...names.map((name, n) => el('li', null, el('span', { class: `swatch s${n % 8}` }), name)));
+/** Creates the legend of the curves, and of the line of a limit. */
+export function key(names: string[], limit?: string): HTMLElement {
+  return el('ul', { class: 'legend' }, ...names.map((name, n) => el('li', null, el('span', { class: `swatch s${n % 8}` }), name)),
+    limit ? el('li', null, el('span', { class: 'swatch limit' }), limit) : null);
 }
 
 /** Draws a histogram whose classes are on a logarithmic scale. */

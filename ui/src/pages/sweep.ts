@@ -56,7 +56,16 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
   const series = (['good', 'bad', 'doubtful'] as const).map((verdict): Points => ({
     label: word(verdict), x: page.probes.map((_, n) => n + 1), y: page.probes.map((probe) => (probe.verdict === verdict ? probe.load : null)),
   }));
+  const judged = page.judged;
+  const name = judged ? say(judged.name) : timed('response', 'p99');
+  const order = [...page.probes].sort((a, b) => a.load - b.load);
+  const byLoad = (['good', 'bad', 'doubtful'] as const).map((verdict): Points => ({
+    label: word(verdict), x: order.map((probe) => probe.load), y: order.map((probe) => (probe.verdict === verdict ? (judged ? probe.judged_us : probe.p99_us) : null)), hollow: order.map(() => verdict !== 'good'),
+  }));
+  const limit = judged ? word('limit', time(judged.limit_us)) : undefined;
+  const title = word('by_load', name);
   sheet.add(
+    el('figure', { class: 'chart' }, el('h2', null, title), curves(title, byLoad, (x) => digits(x), time, { logX: true, logY: true, limit: judged?.limit_us }), key(byLoad.map((one) => one.label), limit), el('figcaption', null, word('by_load_caption', axis))),
     el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, say(page.caption))),
     el('p', null, say(page.limited_by)),
     el('h2', null, word('probes')),
@@ -108,6 +117,13 @@ export function comparison(sheet: Sheet, page: ComparisonPage): void {
     ],
   }));
   if (page.notes.length > 0) sheet.add(...page.notes.map((note) => el('p', { class: 'note hostile' }, say(note))));
+  if (page.loads) {
+    const { name, at, limit } = page.loads;
+    const series: Points[] = [{ label: word('run_a'), x: at.map((one) => one.load), y: at.map((one) => one.a_us), join: 'line' }, { label: word('run_b'), x: at.map((one) => one.load), y: at.map((one) => one.b_us), join: 'line' }];
+    if (limit !== null) series.push({ label: word('limit', `A ${sign(limit * 100, 1)} %`), x: at.map((one) => one.load), y: at.map((one) => one.a_us * (1 + limit)), join: 'dashed', dots: false });
+    const title = word('by_load', say(name));
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, title), curves(title, series, (x) => digits(x), time), key(series.map((one) => one.label))));
+  }
   for (const tail of page.tails) {
     const axis = tail.p.map((p) => 1 / Math.max(1e-9, 1 - p));
     const series: Points[] = [{ label: word('run_a'), x: axis, y: tail.a_us, join: 'line', dots: false }, { label: word('run_b'), x: axis, y: tail.b_us, join: 'dashed', dots: false }];

@@ -52,7 +52,7 @@ fn name(of: Held) -> Words {
     match of {
         Held::Good => words("held", "达标"),
         Held::Bad => words("did not hold", "未达标"),
-        Held::Doubtful => words("doubtful", "存疑"),
+        Held::Doubtful => words("inconclusive", "无法判定"),
     }
 }
 
@@ -79,7 +79,7 @@ fn ladder(page: &CapacityPage) -> Curves {
     let unit = page.axis.unit();
     Curves {
         title: words(
-            format!("Probes in their order, {}", unit.en),
+            format!("Probes in order, {}", unit.en),
             format!("按顺序的试探（{}）", unit.zh),
         ),
         caption: page.caption.clone(),
@@ -91,26 +91,43 @@ fn ladder(page: &CapacityPage) -> Curves {
         curves: curves(page, |n, probe| {
             Some(Spot { x: n as f64 + 1.0, y: probe.load, ..Spot::default() })
         }),
+        limit: None,
     }
 }
 
+/// Builds the chart of the judged time over the load, with the limit as a line. Without a criterion on times, the chart
+/// shows p99.
 fn by_load(page: &CapacityPage) -> Curves {
     let mut ticks: Vec<(f64, String)> =
         page.probes.iter().map(|probe| (probe.load, load(probe.load))).collect();
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let value = |probe: &Probe| match &page.judged {
+        Some(_) => probe.judged_us,
+        None => Some(probe.p99_us).filter(|us| *us > 0.0),
+    };
     let by_load = |a: &&Probe, b: &&Probe| a.load.total_cmp(&b.load);
-    let least = page.probes.iter().min_by(by_load);
-    let most = page.probes.iter().max_by(by_load);
+    let known = || page.probes.iter().filter(|probe| value(probe).is_some());
     let shown = |probe: Option<&Probe>| {
         let nothing = || (words("", ""), String::new());
-        probe.map_or_else(nothing, |probe| (page.axis.at(probe.load), time(probe.p99_us)))
+        let us = probe.and_then(value).unwrap_or_default();
+        probe.map_or_else(nothing, |probe| (page.axis.at(probe.load), time(us)))
     };
-    let ((from, first), (to, last)) = (shown(least), shown(most));
+    let ((from, first), (to, last)) =
+        (shown(known().min_by(by_load)), shown(known().max_by(by_load)));
+    let name =
+        page.judged.as_ref().map_or_else(|| timed(Times::Response, "p99"), |of| of.name.clone());
+    let limit = page.judged.as_ref().map(|of| {
+        let limit = time(of.limit_us);
+        (of.limit_us, words(format!("limit {limit}"), format!("上限 {limit}")))
+    });
+    let (end, end_zh) = limit
+        .as_ref()
+        .map_or_else(Default::default, |(_, of)| (format!("; {}", of.en), format!("；{}", of.zh)));
     Curves {
-        title: words("Response p99 by load", "各负载下的响应时间 p99"),
+        title: words(format!("{} by load", name.en), format!("各负载下的{}", name.zh)),
         caption: words(
-            format!("Response p99: {first} at {}, {last} at {}.", from.en, to.en),
-            format!("响应时间 p99：{}时 {first}，{}时 {last}。", from.zh, to.zh),
+            format!("{}: {first} at {}, {last} at {}{end}.", name.en, from.en, to.en),
+            format!("{}：{}时 {first}，{}时 {last}{end_zh}。", name.zh, from.zh, to.zh),
         ),
         across: page.axis.name(),
         log_x: true,
@@ -118,8 +135,9 @@ fn by_load(page: &CapacityPage) -> Curves {
         ticks,
         show: time,
         curves: curves(page, |_, probe| {
-            (probe.p99_us > 0.0).then(|| Spot { x: probe.load, y: probe.p99_us, ..Spot::default() })
+            value(probe).map(|us| Spot { x: probe.load, y: us, ..Spot::default() })
         }),
+        limit,
     }
 }
 

@@ -10,7 +10,7 @@ use stats::grouped::things;
 use super::utc;
 use crate::captions::{clock, digits, figure, points, signed, time};
 use crate::html::Html;
-use crate::model::{About, ComparedRow as Row, ComparisonPage, Tails, words};
+use crate::model::{About, AtLoad, ComparedRow as Row, ComparisonPage, Loads, Tails, words};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
 use crate::svg::forest::{Axis, Change, Tone};
 
@@ -67,6 +67,9 @@ pub(crate) fn screen(page: &ComparisonPage) -> Html {
     super::lamps(&mut out, &page.criteria, LAMPS);
     differences(&mut out, page);
     out.raw("<section class=\"pictures\">");
+    if let Some(loads) = &page.loads {
+        draw(&mut out, &by_load(loads));
+    }
     for tails in page.tails.iter().take(PICTURES) {
         draw(&mut out, &percentiles(tails));
     }
@@ -90,7 +93,7 @@ fn verdict(out: &mut Html, page: &ComparisonPage) {
         out.words(sentence).raw("</p>");
     }
     for doubt in page.validity.iter().filter(|doubt| !doubt.refuses) {
-        out.raw("<p class=\"why hostile\">").both("Take care: ", "注意：");
+        out.raw("<p class=\"why hostile\">").both("Warning: ", "注意：");
         out.words(&doubt.words).raw("</p>");
     }
     out.raw("</section>");
@@ -237,6 +240,43 @@ fn nines(share: f64) -> String {
     format!("{:.decimals$} %", share * 100.0)
 }
 
+/// Builds the chart of a time of both sides over the load. The limit of a criterion is a line above side A.
+fn by_load(of: &Loads) -> Curves {
+    let curve = |name: Words, join, us: &dyn Fn(&AtLoad) -> f64| Curve {
+        name,
+        spots: of.at.iter().map(|at| Spot { x: at.load, y: us(at), ..Spot::default() }).collect(),
+        join,
+        dots: join != Join::Dashed,
+    };
+    let mut curves = vec![
+        curve(words("A", "A"), Join::Line, &|at| at.a_us),
+        curve(words("B", "B"), Join::Line, &|at| at.b_us),
+    ];
+    if let Some(limit) = of.limit {
+        let text = signed(limit);
+        let name = words(format!("limit: A {text}"), format!("上限：A {text}"));
+        curves.push(curve(name, Join::Dashed, &|at| at.a_us * (1.0 + limit)));
+    }
+    let shown = |at: Option<&AtLoad>| {
+        at.map_or_else(Default::default, |at| (digits(at.load), time(at.a_us), time(at.b_us)))
+    };
+    let ((from, a_from, b_from), (to, a_to, b_to)) = (shown(of.at.first()), shown(of.at.last()));
+    Curves {
+        title: words(format!("{} by load", of.name.en), format!("各负载下的{}", of.name.zh)),
+        caption: words(
+            format!("At load {from}: A {a_from}, B {b_from}. At load {to}: A {a_to}, B {b_to}."),
+            format!("负载 {from}：A {a_from}，B {b_from}。负载 {to}：A {a_to}，B {b_to}。"),
+        ),
+        across: words("Load", "负载"),
+        log_x: false,
+        log_y: false,
+        ticks: of.at.iter().map(|at| (at.load, digits(at.load))).collect(),
+        show: time,
+        curves,
+        limit: None,
+    }
+}
+
 fn percentiles(of: &Tails) -> Curves {
     let curve = |name: &str, values: &[u64], join| Curve {
         name: words(name, name),
@@ -278,10 +318,7 @@ fn percentiles(of: &Tails) -> Curves {
             format!("{}{all} of A's at most {}, of B's {}.", first.en, at(&of.a_us), at(&of.b_us)),
             format!("{}A 的 {all} 不超过 {}，B 为 {}。", first.zh, at(&of.a_us), at(&of.b_us)),
         ),
-        across: words(
-            "Percentile; each step leaves a tenth as many samples",
-            "百分位；每一格剩余样本为前一格的十分之一",
-        ),
+        across: words("Percentile (log scale)", "百分位（对数刻度）"),
         log_x: true,
         log_y: true,
         ticks: shown
@@ -291,6 +328,7 @@ fn percentiles(of: &Tails) -> Curves {
             .collect(),
         show: time,
         curves: vec![curve("A", &of.a_us, Join::Line), curve("B", &of.b_us, Join::Dashed)],
+        limit: None,
     }
 }
 

@@ -86,6 +86,7 @@ fn rate(page: &SweepPage) -> Curves {
         ticks: ticks(page),
         show: |value| format!("{}/s", number(value)),
         curves,
+        limit: None,
     }
 }
 
@@ -115,7 +116,7 @@ fn response(page: &SweepPage) -> Curves {
         title: words("Response time by load", "各负载下的响应时间"),
         caption: words(
             format!(
-                "Response p95: {} at {}, {} at {}. Rings: too few samples, or none of the model's points.",
+                "Response p95: {} at {}, {} at {}. Hollow points: too few samples, or not used for the model.",
                 first.0, first.1.en, last.0, last.1.en
             ),
             format!(
@@ -129,6 +130,7 @@ fn response(page: &SweepPage) -> Curves {
         ticks: ticks(page),
         show: time,
         curves: SHOWN.into_iter().map(of).collect(),
+        limit: None,
     }
 }
 
@@ -156,7 +158,7 @@ fn points(out: &mut Html, page: &SweepPage) {
         row(out, point, longest);
     }
     out.raw("</tbody></table></div><p class=\"note\">").both(
-        "Small: 95 % intervals. In italics: too few independent samples for that percentile. Bars: grey while users are started, ochre for the warm-up, which is left out of all figures, blue for what counts.",
+        "Small print: 95 % intervals. Italics: too few independent samples for the percentile. Bars: grey is the ramp, ochre the warm-up (not counted), blue the measured part.",
         "小字：95 % 区间。斜体：独立样本太少。条形：灰色为用户启动阶段，赭色为预热（不计入任何数据），蓝色为计入部分。",
     );
     out.raw("</p></section>");

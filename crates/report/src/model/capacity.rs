@@ -1,7 +1,8 @@
 //! A search for capacity: the largest load that meets the criteria, its probes, and what limited the load.
 
+use answers::criterion::{Criterion, Figure, Limit, Op, Stat};
 use answers::scaling::concurrency;
-use answers::search::{self, Limit, Purpose};
+use answers::search::{self, Limit as Bound, Purpose};
 use answers::shared::Shared;
 use answers::verdict::Words;
 use record::Record;
@@ -9,7 +10,8 @@ use serde::Serialize;
 
 use super::sweep::{Axis, StoppedBy};
 use super::timeline::Timeline;
-use super::{About, Criterion, Verdict, words};
+use super::{About, Criterion as Lamp, Verdict, words};
+use crate::captions;
 use crate::captions::numbers::{at_once_text, counted, load, number, percent, whole};
 
 /// Share of failed requests from which on the answer mentions failures, if no criterion covers errors.
@@ -29,6 +31,8 @@ pub struct Probe {
     pub in_flight: f64,
     pub p50_us: f64,
     pub p99_us: f64,
+    /// The time that the page's chart shows, as [`CapacityPage::judged`] names it, µs.
+    pub judged_us: Option<f64>,
     pub samples: u64,
     pub length_s: f64,
     pub stopped_by: StoppedBy,
@@ -43,12 +47,33 @@ pub struct Probe {
     pub purpose: Purpose,
     #[serde(skip)]
     pub holds: bool,
+    /// Results of the criteria on the probe.
+    #[serde(skip)]
+    pub judged: Vec<Margin>,
     /// The first finding about the generator during the probe, without its full stop.
     #[serde(skip)]
     pub generator: Option<Words>,
     /// The machine that target and generator share, if it was fully loaded during the probe.
     #[serde(skip)]
     pub shared: Option<Shared>,
+}
+
+/// Result of a criterion on a probe.
+#[derive(Clone, Debug)]
+pub struct Margin {
+    pub criterion: String,
+    pub holds: bool,
+    /// Value divided by limit, for a criterion with an upper limit.
+    pub margin: Option<f64>,
+}
+
+/// The time that the chart over the load shows: the figure of a criterion, with its limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JudgedTime {
+    pub name: Words,
+    /// The criterion in words, as the name of the line of its limit.
+    pub criterion: String,
+    pub limit_us: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -75,11 +100,13 @@ pub struct CapacityPage {
     pub verdict: Verdict,
     pub axis: Axis,
     /// The criteria of the search, judged at the lower bound.
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<Lamp>,
     pub answer: Bounds,
     pub sentences: Vec<Words>,
     pub notes: Vec<Words>,
     pub probes: Vec<Probe>,
+    /// The time that decides the search; `None` if no criterion limits a time.
+    pub judged: Option<JudgedTime>,
     /// Names the run whose verdict is shown.
     pub limited_by: Words,
     pub caption: Words,
@@ -151,7 +178,7 @@ impl CapacityPage {
         name: &str,
         speaking: &Speaking<'_>,
         span_ms: (i64, i64),
-        criteria: Vec<Criterion>,
+        criteria: Vec<Lamp>,
         of: &Searched<'_>,
     ) -> Self {
         let (unit, unit_zh) = (of.unit_of(speaking.load), of.axis.unit().zh);
@@ -171,6 +198,7 @@ impl CapacityPage {
         about.spanning(span_ms);
         let held = of.probes.iter().filter(|probe| probe.verdict == Held::Good).count();
         let failed = of.probes.iter().filter(|probe| probe.verdict == Held::Bad).count();
+        let (judged, probes) = judged(of.probes);
         Self {
             kind: "capacity",
             form: 1,
@@ -185,23 +213,67 @@ impl CapacityPage {
             },
             sentences: of.sentences(),
             notes: of.notes(),
-            probes: of.probes.to_vec(),
+            probes,
+            judged,
             limited_by,
             caption: words(
-                format!(
-                    "{} probes in their order: {held} held, {failed} did not.",
-                    of.probes.len()
-                ),
+                format!("{} probes in order: {held} held, {failed} did not.", of.probes.len()),
                 format!("按顺序 {} 次试探：{held} 次达标，{failed} 次未达标。", of.probes.len()),
             ),
         }
     }
 }
 
+/// Finds the time that decides a search, and adds its value to each probe: the time of the first criterion that a probe
+/// did not meet, otherwise that of the first criterion on times.
+fn judged(probes: &[Probe]) -> (Option<JudgedTime>, Vec<Probe>) {
+    let mut probes = probes.to_vec();
+    let times: Vec<(&str, JudgedTime)> = probes.first().map_or_else(Vec::new, |probe| {
+        probe
+            .judged
+            .iter()
+            .filter_map(|one| Some((&*one.criterion, JudgedTime::of(&one.criterion)?)))
+            .collect()
+    });
+    let is_broken = |criterion: &str| {
+        let broken = |one: &Margin| one.criterion == criterion && !one.holds;
+        probes.iter().any(|probe| probe.judged.iter().any(broken))
+    };
+    let found = times.iter().find(|(text, _)| is_broken(text)).or(times.first()).cloned();
+    let Some((criterion, judged)) = found.map(|(text, time)| (text.to_owned(), time)) else {
+        return (None, probes);
+    };
+    for probe in &mut probes {
+        let of = probe.judged.iter().find(|one| one.criterion == criterion);
+        probe.judged_us = of.and_then(|one| one.margin).map(|margin| margin * judged.limit_us);
+    }
+    (Some(judged), probes)
+}
+
+impl JudgedTime {
+    /// Returns the time that a criterion limits from above; `None` for other criteria.
+    pub fn of(text: &str) -> Option<Self> {
+        let criterion = Criterion::parse(text).ok()?;
+        let (Figure::Time(times, stat), Limit::Absolute(limit_ms)) =
+            (criterion.figure, criterion.limit)
+        else {
+            return None;
+        };
+        let name = match stat {
+            Stat::Mean => captions::mean(times),
+            Stat::Max => captions::longest(times),
+            Stat::Percentile(percent) => captions::timed(times, &format!("p{percent}")),
+        };
+        let is_upper = matches!(criterion.op, Op::Less | Op::AtMost);
+        let (criterion, limit_us) = (text.to_owned(), limit_ms * 1000.0);
+        is_upper.then_some(Self { name, criterion, limit_us })
+    }
+}
+
 impl Searched<'_> {
     /// Returns true if the answer is only a lower bound of the target's capacity.
     pub fn at_least(&self) -> bool {
-        let is_known = self.answer.limit == Limit::Criteria && self.shared().is_none();
+        let is_known = self.answer.limit == Bound::Criteria && self.shared().is_none();
         let is_known = is_known && self.not_recovered_from.is_none();
         self.answer.lower.is_some() && !is_known
     }
@@ -215,7 +287,7 @@ impl Searched<'_> {
         let mut out = vec![self.first(lower)];
         out.extend(self.no_more_than_a_bound());
         if let Some((upper, probe)) = answer.upper.and_then(|upper| Some((upper, self.at(upper)?)))
-            && answer.limit == Limit::Criteria
+            && answer.limit == Bound::Criteria
             && !self.held_on_the_whole(upper)
         {
             let (at, they) = (load(upper), &probe.words);
@@ -312,7 +384,7 @@ impl Searched<'_> {
 
     /// Returns the end of the first sentence: the load at which the criteria did not hold.
     fn over(&self) -> Words {
-        let known = self.answer.upper.filter(|_| self.answer.limit == Limit::Criteria);
+        let known = self.answer.upper.filter(|_| self.answer.limit == Bound::Criteria);
         let Some(upper) = known else { return words("", "") };
         let (over, it) = (load(upper), if self.criteria.len() == 1 { "it" } else { "they" });
         let unit_zh = self.axis.unit().zh;
@@ -329,7 +401,7 @@ impl Searched<'_> {
     fn no_more_than_a_bound(&self) -> Vec<Words> {
         let Words { en: unit, zh: unit_zh } = self.axis.unit();
         match self.answer.limit {
-            Limit::Criteria => self.not_recovered_from.map_or_else(Vec::new, |last| {
+            Bound::Criteria => self.not_recovered_from.map_or_else(Vec::new, |last| {
                 let last = load(last);
                 vec![words(
                     format!(
@@ -340,12 +412,12 @@ impl Searched<'_> {
                     ),
                 )]
             }),
-            Limit::Generator => self.by_generator(),
-            Limit::Most if self.unfinished => vec![words(
+            Bound::Generator => self.by_generator(),
+            Bound::Most if self.unfinished => vec![words(
                 "The search ended before anything larger was tried.",
                 "搜索在尝试更大负载之前结束。",
             )],
-            Limit::Most => vec![words(
+            Bound::Most => vec![words(
                 "Nothing larger was to be tried (--at-most).",
                 "未要求尝试更大负载（--at-most）。",
             )],
@@ -398,7 +470,7 @@ impl Searched<'_> {
                 "搜索提前结束：极限为目前所得。",
             ));
         }
-        if answer.limit == Limit::Criteria && answer.lower.is_some() && !answer.confirmed {
+        if answer.limit == Bound::Criteria && answer.lower.is_some() && !answer.confirmed {
             notes.push(words(
                 "The load that held was not confirmed by a second probe.",
                 "达标的负载未经第二次试探确认。",
@@ -429,7 +501,7 @@ impl Searched<'_> {
         let Some(first) = self.decided() else { return words("", "") };
         let (lightest, unit) = (load(first.load), self.unit_of(first.load));
         let zh = self.axis.unit().zh;
-        if self.answer.limit == Limit::Generator {
+        if self.answer.limit == Bound::Generator {
             let why = first.generator.clone().unwrap_or_else(|| words("", ""));
             return words(
                 format!(

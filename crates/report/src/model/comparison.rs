@@ -10,6 +10,7 @@ use serde::Serialize;
 use stats::grouped::things;
 use stats::hist::Hist;
 
+use super::loads::Loads;
 use super::{About, Criterion, distribution, losses, words};
 use crate::captions::comparison::{counted, differences, may_be_chance, metric, sentences};
 
@@ -49,6 +50,8 @@ pub struct ComparisonPage {
     pub times: Times,
     pub rows: Vec<Row>,
     pub tails: Vec<Tails>,
+    /// The judged time over the load, for two sweeps.
+    pub loads: Option<Loads>,
     pub changed: Vec<Changed>,
     pub notes: Vec<Words>,
 }
@@ -120,6 +123,7 @@ impl ComparisonPage {
             times: Times::default(),
             rows: Vec::new(),
             tails: Vec::new(),
+            loads: Loads::new(points),
             changed: Vec::new(),
             notes: Vec::new(),
         };

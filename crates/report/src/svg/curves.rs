@@ -52,6 +52,8 @@ pub struct Curves {
     pub ticks: Vec<(f64, String)>,
     pub show: fn(f64) -> String,
     pub curves: Vec<Curve>,
+    /// Value that is drawn as a horizontal line, with its name: the limit of a criterion.
+    pub limit: Option<(f64, Words)>,
 }
 
 const SERIES: [&str; 6] =
@@ -63,6 +65,7 @@ const SWATCH: [&str; 6] =
 pub fn draw(out: &mut Html, of: &Curves) {
     let spots = || of.curves.iter().flat_map(|curve| &curve.spots);
     let ys = spots().flat_map(|spot| [Some(spot.y), spot.low, spot.high]).flatten();
+    let ys = ys.chain(of.limit.iter().map(|(value, _)| *value));
     let scale = Scale::over(ys, of.log_y);
     let xs: Vec<f64> = spots().map(|spot| spot.x).filter(|x| !of.log_x || *x > 0.0).collect();
     let least = xs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -98,6 +101,10 @@ pub fn draw(out: &mut Html, of: &Curves) {
         out.raw("<text class=\"tick middle\" x=\"262\" y=\"184\" lang=\"");
         out.text(lang).raw("\">").text(text).raw("</text>");
     }
+    if let Some((value, _)) = &of.limit {
+        out.raw("<line class=\"limit\" x1=\"58\" x2=\"466\" y1=\"").number(y(*value));
+        out.raw("\" y2=\"").number(y(*value)).raw("\"/>");
+    }
     for (n, curve) in of.curves.iter().enumerate() {
         out.raw("<g class=\"").raw(SERIES[n % SERIES.len()]).raw("\"><title>");
         out.text(&curve.name.en).raw("</title>");
@@ -109,6 +116,10 @@ pub fn draw(out: &mut Html, of: &Curves) {
     for (n, curve) in there {
         out.raw("<li><span class=\"").raw(SWATCH[n % SWATCH.len()]);
         out.raw("\"></span><span class=\"hostile\">").words(&curve.name).raw("</span></li>");
+    }
+    if let Some((_, name)) = &of.limit {
+        out.raw("<li><span class=\"swatch limit\"></span><span class=\"hostile\">").words(name);
+        out.raw("</span></li>");
     }
     out.raw("</ul><figcaption>").words(&of.caption).raw("</figcaption></figure>");
 }

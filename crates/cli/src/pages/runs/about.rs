@@ -14,7 +14,7 @@ use answers::rules;
 use answers::verdict::{About as Part, Words};
 use record::Record;
 use report::captions::nothing;
-use report::model::words;
+use report::model::{self, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stats::grouped::things;
@@ -80,6 +80,14 @@ struct Figures {
     error_share: Option<f64>,
 }
 
+/// The time that the criteria of a run judge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct JudgedTime {
+    name: Words,
+    us: f64,
+    limit_us: f64,
+}
+
 /// Facts of an entry in the list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Facts {
@@ -102,6 +110,10 @@ pub(super) struct Facts {
     /// Figures of side A of a comparison.
     a: Option<Figures>,
     criteria: Option<Criteria>,
+    /// The time of the first criterion on a time of all requests.
+    judged: Option<JudgedTime>,
+    /// Version of the program that made the run.
+    program: Option<String>,
     /// Reason for the run's end, as the summary names it.
     end: Option<String>,
 }
@@ -238,6 +250,14 @@ fn said(words: &Value) -> Option<Words> {
     Some(Words { en: text("en")?, zh: text("zh")? })
 }
 
+/// Returns the time of a judged criterion; `None` for a criterion on something else, or on one label.
+fn judged_time(judged: &Value) -> Option<JudgedTime> {
+    let model::capacity::JudgedTime { name, limit_us, .. } =
+        model::capacity::JudgedTime::of(judged["criterion"].as_str()?)?;
+    let ms = judged["value"].as_f64().filter(|_| judged["label"].is_null())?;
+    Some(JudgedTime { name, us: ms * 1000.0, limit_us })
+}
+
 impl Criteria {
     fn new(met: impl Iterator<Item = bool>) -> Option<Self> {
         let all: Vec<bool> = met.collect();
@@ -275,6 +295,8 @@ impl Facts {
         let judged = summary["criteria"]["judged"].as_array();
         let holds = |judged: &Value| judged["holds"].as_bool().unwrap_or(false);
         self.criteria = judged.and_then(|all| Criteria::new(all.iter().map(holds)));
+        self.judged = judged.and_then(|all| all.iter().find_map(judged_time));
+        self.program = summary["throng"].as_str().map(clipped);
         let verdict = &summary["verdict"];
         if let Some(findings) = verdict["findings"].as_array() {
             let undecided = said(&verdict["undecided"]).map(|Words { en, zh }| Words {

@@ -96,6 +96,7 @@ impl Done {
             in_flight: self.in_flight,
             p50_us: self.p50 * 1000.0,
             p99_us: self.p99 * 1000.0,
+            judged_us: None,
             samples: self.samples,
             length_s: self.seconds,
             stopped_by: match self.ended_by {
@@ -107,10 +108,15 @@ impl Done {
             failed: self.errors,
             purpose: probe.purpose,
             holds: probe.holds,
+            judged: self.judged.iter().map(margin).collect(),
             generator: self.generator_finding.clone(),
             shared: self.shared,
         }
     }
+}
+
+fn margin(of: &Judged) -> page::Margin {
+    page::Margin { criterion: of.criterion.clone(), holds: of.holds, margin: of.margin }
 }
 
 /// Adds to the verdicts on failed probes what a comparison with the light probe shows about the limit.
