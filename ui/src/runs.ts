@@ -8,6 +8,7 @@ import { onLanguage, say, word } from './language';
 import { ask, events, Refused } from './live/stream';
 import { deleteDialog, nameDialog } from './runs/dialogs';
 import type { Compared, Entry, List, Said } from './runs/protocol';
+import { trends } from './runs/trends';
 import { COLUMNS, order, searched, title, type Column } from './runs/rows';
 
 /** Number of rows on a page of the table, which a browser can draw at once. */
@@ -29,6 +30,7 @@ class Runs {
   private state = el('p', { class: 'note', attr: { role: 'status' } });
   private search = el('input', { attr: { type: 'search' } });
   private actions = el('div', { class: 'actions' });
+  private trends = el('div', null);
   private readOnly = true;
   private folder = '';
 
@@ -44,7 +46,7 @@ class Runs {
     this.heads.clear();
     replace(this.head, el('td', { class: 'tick' }, el('span', { class: 'visually-hidden' }, word('chosen'))), ...COLUMNS.map((column) => this.headOf(column)));
     if (!this.readOnly) this.head.append(el('td', { class: 'tick' }, el('span', { class: 'visually-hidden' }, word('name_and_tags'))));
-    replace(this.root, el('h1', { class: 'hostile' }, word('runs_of', this.folder)), this.state,
+    replace(this.root, el('h1', { class: 'hostile' }, word('runs_of', this.folder)), this.state, this.trends,
       el('div', { class: 'table runs' }, el('div', { class: 'tools' }, this.search, this.actions),
         el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': word('runs_of', this.folder) } },
           el('table', null, el('caption', { class: 'visually-hidden' }, word('runs_of', this.folder)), el('thead', null, this.head), this.body)), this.pager));
@@ -99,6 +101,7 @@ class Runs {
     const all = [...this.entries.values()];
     this.rows = words.length === 0 ? all : all.filter((entry) => { const text = searched(entry); return words.every((one) => text.includes(one)); });
     this.rows.sort(order(this.by, this.descending));
+    replace(this.trends, trends(this.rows));
     this.heads.forEach((cell, id) => cell.setAttribute('aria-sort', id !== this.by.id ? 'none' : this.descending ? 'descending' : 'ascending'));
     this.from = Math.min(this.from, Math.max(0, Math.floor((this.rows.length - 1) / ROWS) * ROWS));
     this.fill();

@@ -29,8 +29,8 @@ function folder() {
   return runs;
 }
 
-const rows = (page) => page.locator('tbody tr');
-const row = (page, text) => page.locator('tbody tr', { hasText: new RegExp(`(?<!compare-)${text}`) });
+const rows = (page) => page.locator('.runs tbody tr');
+const row = (page, text) => page.locator('.runs tbody tr', { hasText: new RegExp(`(?<!compare-)${text}`) });
 
 test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }, async () => {
   const runs = folder();
@@ -85,13 +85,13 @@ test('runs are found, opened, compared, named and deleted', { timeout: 120_000 }
   assert.ok(existsSync(join(runs, '20260101-100000-checkout')));
   writeFileSync(join(runs, '20260101-100000-checkout', 'mine.txt'), '');
   await page.getByRole('button', { name: 'Delete …' }).click();
-  await page.getByRole('button', { name: 'Delete for good' }).click();
+  await page.getByRole('button', { name: 'Delete permanently' }).click();
   await until(async () => /mine\.txt is no file of a run/.test(await page.locator('dialog').innerText()));
   assert.deepEqual(await wrong(page), []);
   await page.keyboard.press('Escape');
   execFileSync('rm', [join(runs, '20260101-100000-checkout', 'mine.txt')]);
   await page.getByRole('button', { name: 'Delete …' }).click();
-  await page.getByRole('button', { name: 'Delete for good' }).click();
+  await page.getByRole('button', { name: 'Delete permanently' }).click();
   await until(async () => (await rows(page).count()) === 3);
   assert.ok(!existsSync(join(runs, '20260101-100000-checkout')));
   // A run that is created elsewhere appears without a reload.
@@ -123,14 +123,53 @@ test('the list is accessible and fits its window, and the other link only reads'
   assert.equal(await page.getByRole('button', { name: /Delete|Name and tags/ }).count(), 0);
   for (const text of ['20260101', '20260102']) await row(page, text).getByRole('checkbox').check();
   await page.locator('label:has(#zh)').click();
-  await until(async () => /结论/.test(await page.locator('thead').innerText()));
+  await until(async () => /结论/.test(await page.locator('.runs thead').innerText()));
   await shot(page, 'runs-zh');
   await page.getByRole('button', { name: '对比', exact: true }).click();
   await page.waitForURL('**/report/**');
   await close();
   const bad = await open(chromium, `${server.origin}/#t=wrong`);
-  await until(async () => /not valid/.test(await bad.page.locator('main').innerText()));
+  await until(async () => /Invalid or expired/.test(await bad.page.locator('main').innerText()));
   await bad.close();
+  server.end();
+});
+
+test('a plan with several runs has a trend of its judged time, with verdicts and versions', { timeout: 120_000 }, async () => {
+  const runs = folder();
+  const change = (name, p99, holds, version) => {
+    const file = join(runs, name, 'summary.json');
+    const summary = JSON.parse(readFileSync(file, 'utf8'));
+    const of = summary.criteria.judged.find(({ criterion }) => criterion.startsWith('response p99'));
+    [of.value, of.holds, summary.throng] = [p99, holds, version];
+    summary.criteria.judged = [of];
+    summary.start_ms = Date.UTC(2026, 0, Number(name.slice(6, 8)), 10);
+    writeFileSync(file, JSON.stringify(summary));
+  };
+  change('20260101-100000-checkout', 100, true, '0.1.0');
+  change('20260102-100000-checkout', 200, true, '0.1.0');
+  change('20260103-100000-search', 250, false, '0.2.0');
+  const server = await serves(runs);
+  for (const [name, options] of Object.entries({ wide: {}, middle: { viewport: { width: 800, height: 900 } }, narrow: { viewport: { width: 390, height: 844 } } })) {
+    const { page, noted, close } = await open(chromium, server.full, options);
+    await until(async () => (await page.locator('.trends tbody tr').count()) === 1);
+    const text = (await page.locator('.trends tbody tr').innerText()).replace(/\s+/g, ' ');
+    assert.match(text, /^users\.jmx 3 runs 250 ms Response p99 \+25\.0 % 2 met 1 not met 0\.1\.0 → 0\.2\.0$/);
+    const trend = page.locator('.trends svg.trend');
+    assert.match(await trend.getAttribute('aria-label'), /Response p99: 100 ms at first, 250 ms at last, 3 runs/);
+    assert.equal(await trend.locator('circle.met').count(), 2);
+    assert.equal(await trend.locator('circle.not_met').count(), 1);
+    assert.equal(await trend.locator('line.mark').count(), 1, 'the version changed once');
+    assert.match(await trend.locator('line.limit title').textContent(), /10 s/);
+    const heights = await trend.locator('circle').evaluateAll((all) => all.map((one) => Number(one.getAttribute('cy'))));
+    assert.ok(heights[0] > heights[1] && heights[1] > heights[2], `${heights}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, name);
+    assert.deepEqual(await wrong(page), [], name);
+    await shot(page, `trends-${name}`);
+    await page.getByRole('searchbox').fill('20260101');
+    assert.equal(await page.locator('.trends').count(), 0, 'a single run has no trend');
+    assert.deepEqual(noted.errors, []);
+    await close();
+  }
   server.end();
 });
 

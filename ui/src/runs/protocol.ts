@@ -45,6 +45,10 @@ export interface Entry extends Figures {
   /** Figures of side A, for a comparison. */
   a: Figures | null;
   criteria: { met: number; of: number } | null;
+  /** The time of the run's first criterion on a time of all requests. */
+  judged: { name: Words; us: number; limit_us: number } | null;
+  /** Version of the program that made the run. */
+  program: string | null;
   end: string | null;
 }
 
