@@ -47,7 +47,7 @@ export interface About {
          users: boolean; load: boolean; targets: boolean; kept: boolean };
 }
 
-export interface Evidence { metric: string; value: number; unit: string; interval: [number, number] | null; from_ms: number; to_ms: number }
+export interface Evidence { metric: Words; value: number; unit: string; interval: [number, number] | null; from_ms: number; to_ms: number }
 export interface Finding {
   id: string; about: 'generator' | 'test' | 'target' | 'run'; confidence: 'certain' | 'arithmetic' | 'statistical' | 'hint';
   words: Words; evidence: Evidence[]; exonerates: Words[]; advice: Words; doc: string;
@@ -115,7 +115,9 @@ export interface Heat { edges_us: number[]; counts: number[][]; caption: Words }
 
 export interface Label {
   name: string; transaction: boolean; folded: number;
-  samples: number; failed: Num; rate_per_s: number; share_of_time: number;
+  samples: number; failed: Num; rate_per_s: number;
+  /** Share of the service time of all requests; null for a transaction, whose time is that of its requests. */
+  share_of_time: Num;
   mean_us: number; min_us: number; max_us: number; quantiles: Quantile[]; service: Service | null;
   answers: Answers | null;
   received_bytes: number; sent_bytes: number;
@@ -187,7 +189,9 @@ export interface CapacityPage {
   answer: { lower: Num; upper: Num; at_least: boolean };
   sentences: Words[]; notes: Words[];
   probes: { load: number; kind: Words; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; rate_per_s: number; in_flight: number; p50_us: number;
-            p99_us: number; samples: number; length_s: number; stopped_by: 'precision' | 'time'; words: Words; run: string }[];
+            p99_us: number; judged_us: Num; samples: number; length_s: number; stopped_by: 'precision' | 'time'; words: Words; run: string }[];
+  /** The time that decides the search, with its limit; null if no criterion limits a time. */
+  judged: { name: Words; criterion: string; limit_us: number } | null;
   limited_by: Words;
   caption: Words;
 }
@@ -203,6 +207,8 @@ export interface ComparisonPage {
   rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number | null; low: Num; high: Num; different: boolean; small: boolean; open?: Words;
           more_is_worse: boolean | null; floor: number; detectable: Num }[];
   tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];
+  /** The judged time of both sides over the load, and the change that a criterion allows; null for two runs. */
+  loads: { name: Words; at: { load: number; a_us: number; b_us: number }[]; limit: Num } | null;
   changed: { what: Words; a: string; b: string }[];
   notes: Words[];
 }

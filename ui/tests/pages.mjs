@@ -56,6 +56,13 @@ function runs() {
   });
 }
 
+/** Returns the report of a run with transactions, steps of users, and a request whose assertion fails. */
+export const ofShop = () => once('shop', () => withTarget(['service', '--option', 'workers=3', '--option', 'ms=5'], (port) => {
+  const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
+  execFileSync(throng, ['run', join(import.meta.dirname, 'shop.jmx'), '--quiet', '--runs', folder, `-Jport=${port}`, '-Jusers=8', '-Jrampup=4', '-Jsteps=4', '-Jhold=12'], { cwd: folder, stdio: 'ignore' });
+  return join(folder, readdirSync(folder)[0], 'report.html');
+}));
+
 /** Returns the pages of a sweep and of a search for capacity. Their plan has a hostile name. */
 export const ofAnswers = () => once('answers', answers);
 
@@ -143,5 +150,5 @@ function letters(n) {
   return text;
 }
 
-// `node pages.mjs run`, `answers` and `labels` create the reports before the tests, in parallel.
-if (process.argv[1] === import.meta.filename) await { run: ofRun, answers: ofAnswers, labels: ofManyLabels }[process.argv[2]]();
+// `node pages.mjs run`, `shop`, `answers` and `labels` create the reports before the tests, in parallel.
+if (process.argv[1] === import.meta.filename) await { run: ofRun, shop: ofShop, answers: ofAnswers, labels: ofManyLabels }[process.argv[2]]();

@@ -26,3 +26,12 @@ test('what is built asks no other host', () => {
     assert.deepEqual(hosts.filter((host) => host !== 'http://www.w3.org/2000/svg'), [], name);
   }
 });
+
+test('every word of the page is used', () => {
+  const sources = files('src').filter((name) => name.endsWith('.ts') && !name.includes('/words/')).map((name) => readFileSync(name, 'utf8')).join('\n');
+  const words = [...readFileSync(join(here, 'src/words/en.ts'), 'utf8').matchAll(/^  (\w+):/gm)].map(([, word]) => word);
+  // Words such as `kind_run` are made of a prefix and a value of the data.
+  const prefixes = [...sources.matchAll(/`(\w+_)\$\{/g)].map(([, prefix]) => prefix);
+  assert.ok(words.length > 200 && prefixes.length > 0);
+  assert.deepEqual(words.filter((word) => !new RegExp(`['"]${word}['"]`).test(sources) && !prefixes.some((prefix) => word.startsWith(prefix))), []);
+});

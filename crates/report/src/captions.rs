@@ -1,6 +1,7 @@
 //! Texts made from figures in English and Chinese, such as a caption for each chart.
 
 pub mod comparison;
+pub mod evidence;
 pub mod numbers;
 
 use answers::criterion::Times;
@@ -170,33 +171,72 @@ pub fn clock(ms: i64) -> String {
     }
 }
 
-/// Describes a column over time in a sentence: whether it rose, fell or stayed constant, and its largest value.
-pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
-    let known: Vec<(usize, f64)> = column.figures().collect();
-    let (&(_, first), &(_, last)) = (known.first()?, known.last()?);
-    let unit = column.unit;
-    let show = |value: f64| figure(value, unit);
-    let start = at_ms.first().copied().unwrap_or_default();
-    let &(most_at, most) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let when = clock(at_ms.get(most_at).copied().unwrap_or(start) - start);
-    let Words { en: name, zh: name_zh } = &column.name;
-    if !column.says_something() {
-        return Some(words(format!("{name}: none."), format!("{name_zh}：无。")));
+/// The instants that the sentences under charts describe.
+#[derive(Clone, Copy, Debug)]
+pub struct Span<'a> {
+    /// Starts of all instants, epoch ms.
+    pub at_ms: &'a [i64],
+    /// Start and end of the steady part, epoch ms; `None` to describe the whole run.
+    pub steady_ms: Option<(i64, i64)>,
+}
+
+impl Span<'_> {
+    fn holds(&self, at: usize) -> bool {
+        let at_ms = self.at_ms.get(at).copied().unwrap_or_default();
+        self.steady_ms.is_none_or(|(from, to)| (from..to).contains(&at_ms))
     }
+
+    /// Formats the time of an instant since the start of the run.
+    fn clock(&self, at: usize) -> String {
+        let start = self.at_ms.first().copied().unwrap_or_default();
+        clock(self.at_ms.get(at).copied().unwrap_or(start) - start)
+    }
+
+    /// Formats the steady part; empty for the whole run.
+    fn part(&self) -> Words {
+        let start = self.at_ms.first().copied().unwrap_or_default();
+        match self.steady_ms {
+            Some((from, to)) => {
+                let (from, to) = (clock(from - start), clock(to - start));
+                words(format!(" from {from} to {to}"), format!("（{from} 至 {to}）"))
+            }
+            None => words("", ""),
+        }
+    }
+}
+
+/// Describes a column over time in a sentence: whether it rose, fell or stayed constant, and its largest value. The
+/// sentence is about the steady part of the run, without ramp and end.
+pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
+    let known: Vec<(usize, f64)> = column.figures().filter(|(at, _)| span.holds(*at)).collect();
+    if known.is_empty() {
+        return span.steady_ms.and_then(|_| course(column, Span { steady_ms: None, ..span }));
+    }
+    let show = |value: f64| figure(value, column.unit);
+    let most = |of: &[(usize, f64)]| {
+        let &(at, most) = of.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (at, most) = (span.clock(at), show(most));
+        Some(words(format!("at most {most} at {at}"), format!("{at} 时最高 {most}")))
+    };
+    let Words { en: name, zh: name_zh } = &column.name;
+    let Words { en: part, zh: part_zh } = span.part();
+    if known.iter().all(|(_, value)| *value == 0.0) {
+        let outside: Vec<(usize, f64)> = column.figures().collect();
+        return Some(match most(&outside).filter(|_| column.says_something()) {
+            // What happened outside of the steady part is not left out.
+            Some(most) => words(
+                format!("{name}: none{part}, outside of it {}.", most.en),
+                format!("{name_zh}{part_zh}：无，此外 {}。", most.zh),
+            ),
+            None => words(format!("{name}: none."), format!("{name_zh}：无。")),
+        });
+    }
+    let most = most(&known)?;
     if known.len() < 10 {
+        let (first, last) = (show(known[0].1), show(known[known.len() - 1].1));
         return Some(words(
-            format!(
-                "{name}: from {} to {}, at most {} at {when}.",
-                show(first),
-                show(last),
-                show(most)
-            ),
-            format!(
-                "{name_zh}：从 {} 到 {}，{when} 时最高 {}。",
-                show(first),
-                show(last),
-                show(most)
-            ),
+            format!("{name}{part}: {first} at first, {last} at last, {}.", most.en),
+            format!("{name_zh}{part_zh}：起初 {first}，最后 {last}，{}。", most.zh),
         ));
     }
     let fifth = known.len() / 5;
@@ -205,29 +245,34 @@ pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
     };
     let (begin, end) = (mean(&known[..fifth]), mean(&known[known.len() - fifth..]));
     let change = (end - begin) / begin.abs().max(end.abs()).max(f64::MIN_POSITIVE);
-    let (begin, end, most) = (show(begin), show(end), show(most));
+    let (begin, end) = (show(begin), show(end));
     Some(if change.abs() < CHANGE {
         let all = show(mean(&known));
+        let throughout = if part.is_empty() { " throughout" } else { "" };
         words(
-            format!("{name}: about {all} throughout, at most {most} at {when}."),
-            format!("{name_zh}：全程约 {all}，{when} 时最高 {most}。"),
+            format!("{name}{part}: about {all}{throughout}, {}.", most.en),
+            format!("{name_zh}{part_zh}：一直约 {all}，{}。", most.zh),
         )
     } else if change > 0.0 {
         words(
             format!(
-                "{name}: rose from {begin} in the first fifth to {end} in the last, at most {most} at {when}."
+                "{name}{part}: rose from {begin} in the first fifth to {end} in the last, {}.",
+                most.en
             ),
             format!(
-                "{name_zh}：从前五分之一的 {begin} 升至后五分之一的 {end}，{when} 时最高 {most}。"
+                "{name_zh}{part_zh}：从前五分之一的 {begin} 升至后五分之一的 {end}，{}。",
+                most.zh
             ),
         )
     } else {
         words(
             format!(
-                "{name}: fell from {begin} in the first fifth to {end} in the last, at most {most} at {when}."
+                "{name}{part}: fell from {begin} in the first fifth to {end} in the last, {}.",
+                most.en
             ),
             format!(
-                "{name_zh}：从前五分之一的 {begin} 降至后五分之一的 {end}，{when} 时最高 {most}。"
+                "{name_zh}{part_zh}：从前五分之一的 {begin} 降至后五分之一的 {end}，{}。",
+                most.zh
             ),
         )
     })
@@ -275,7 +320,7 @@ mod tests {
         let of = |values: &dyn Fn(usize) -> f64| {
             let values: Vec<Option<f64>> = (0..20).map(|i| Some(values(i))).collect();
             let column = Column::new("p95", words("p95", "p95"), "us", &values);
-            course(&column, &at).unwrap().en
+            course(&column, Span { at_ms: &at, steady_ms: None }).unwrap().en
         };
         assert_eq!(
             of(&|i| 80_000.0 + 20_000.0 * i as f64),
@@ -286,5 +331,25 @@ mod tests {
             "p95: about 100 ms throughout, at most 110 ms at 00:07."
         );
         assert!(of(&|i| 100.0 - 4.0 * i as f64).starts_with("p95: fell from"));
+    }
+
+    #[test]
+    fn a_caption_is_about_the_steady_part() {
+        let at: Vec<i64> = (0..40).map(|i| 5000 + i * 1000).collect();
+        let span = Span { at_ms: &at, steady_ms: Some((15_000, 40_000)) };
+        let of = |values: &dyn Fn(usize) -> f64| {
+            let values: Vec<Option<f64>> = (0..40).map(|i| Some(values(i))).collect();
+            course(&Column::new("rate", words("Rate", "速率"), "/s", &values), span).unwrap().en
+        };
+        // A ramp of 10 s and an end of 5 s.
+        let ramp =
+            |i: usize| if i < 10 { 10.0 * i as f64 } else { 100.0 - f64::from(i >= 35) * 90.0 };
+        assert_eq!(of(&ramp), "Rate from 00:10 to 00:35: about 100/s, at most 100/s at 00:34.");
+        let early = |i: usize| f64::from(u8::from(i == 3)) * 7.0;
+        assert_eq!(
+            of(&early),
+            "Rate: none from 00:10 to 00:35, outside of it at most 7/s at 00:03."
+        );
+        assert_eq!(of(&|_| 0.0), "Rate: none.");
     }
 }

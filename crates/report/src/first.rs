@@ -30,10 +30,7 @@ const MOST_SERIES: usize = 6;
 pub fn run(page: &RunPage) -> Html {
     let mut out = Html::new();
     for flaw in &page.about.flaws {
-        out.raw("<p class=\"doubt hostile\">")
-            .both("Take care: ", "注意：")
-            .words(flaw)
-            .raw("</p>");
+        out.raw("<p class=\"doubt hostile\">").both("Warning: ", "注意：").words(flaw).raw("</p>");
     }
     verdict(&mut out, &page.verdict, &page.criteria);
     criteria(&mut out, &page.criteria);

@@ -1,4 +1,4 @@
-// The background of a chart: the shaded warm-up, and a line for each mark.
+// The background of a chart: the shaded warm-up, and a line for each mark with its text in a row of its own.
 
 import type uPlot from 'uplot';
 import { say, word } from '../language';
@@ -23,24 +23,43 @@ export function background(plot: uPlot, timeline: Timeline, start_ms: number): v
     ctx.fillStyle = colors.text;
     if (end - left > 60 * ratio) ctx.fillText(word('warmup'), left + 4 * ratio, top + height - 6 * ratio);
   }
-  ctx.strokeStyle = colors.mark;
-  ctx.fillStyle = colors.mark;
+  ctx.restore();
+  marks(plot, timeline, at, ratio);
+}
+
+/** Height of the row above a chart with the texts of the marks, in px; 0 without marks. */
+export const marksRow = (timeline: Timeline): number => (timeline.marks.length > 0 ? 18 : 8);
+
+/** Draws a line for each mark, and its text in the row above the chart, so that no line of data crosses it. */
+function marks(plot: uPlot, timeline: Timeline, at: (ms: number) => number, ratio: number): void {
+  const { ctx } = plot;
+  const { left, top, width, height } = plot.bbox;
+  const shown = timeline.marks.map((mark) => ({ x: Math.round(at(mark.at_ms)) + 0.5, text: say(mark.words) })).filter(({ x }) => x >= left && x <= left + width);
+  ctx.save();
+  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.strokeStyle = ink().mark;
+  ctx.fillStyle = ink().mark;
   ctx.setLineDash([4 * ratio, 3 * ratio]);
-  let free = left - 1;
-  for (const mark of timeline.marks) {
-    const x = Math.round(at(mark.at_ms)) + 0.5;
-    if (x < left || x > left + width) continue;
+  let free = 0;
+  shown.forEach(({ x, text }, n) => {
     ctx.beginPath();
-    ctx.moveTo(x, top);
+    ctx.moveTo(x, top - 4 * ratio);
     ctx.lineTo(x, top + height);
     ctx.stroke();
-    // Text is drawn for a mark only if there is room for it.
-    const text = say(mark.words);
-    const room = ctx.measureText(text).width + 8 * ratio;
-    if (x > free && x + room < left + width) {
-      ctx.fillText(text, x + 4 * ratio, top + 12 * ratio);
-      free = x + room;
-    }
-  }
+    if (x < free) return;
+    // A text ends before the next mark; a mark too close to it has no text of its own.
+    const next = shown.slice(n + 1).find((other) => other.x - x > 30 * ratio);
+    const fitting = fit(text, (part) => ctx.measureText(part).width, (next?.x ?? left + width) - x - 6 * ratio);
+    if (fitting === '') return;
+    ctx.fillText(fitting, x, top - 7 * ratio);
+    free = x + ctx.measureText(fitting).width + 6 * ratio;
+  });
   ctx.restore();
+}
+
+/** Returns the text, cut with an ellipsis if it is wider than the room; empty if not even three letters fit. */
+export function fit(text: string, width: (text: string) => number, room: number): string {
+  if (width(text) <= room) return text;
+  for (let n = text.length - 1; n >= 3; n -= 1) if (width(`${text.slice(0, n)}…`) <= room) return `${text.slice(0, n)}…`;
+  return '';
 }

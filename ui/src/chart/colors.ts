@@ -6,6 +6,8 @@ const DARK = ['#6bb7f2', '#f0975a', '#43c9a4', '#dd9bc7', '#d8c45a', '#8fd3e8', 
 const DASHES: number[][] = [[], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 3], [10, 4], [3, 3]];
 
 export function isDark(): boolean {
+  // Paper is white.
+  if (document.documentElement.classList.contains('printing')) return false;
   const theme = document.documentElement.dataset.theme;
   return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }

@@ -6,11 +6,11 @@ import { el } from '../dom';
 import { count, elapsed, time } from '../format';
 import { say, word } from '../language';
 import type { Heat, Timeline } from '../model';
-import { background } from './background';
+import { background, marksRow } from './background';
 import { ink, isDark } from './colors';
 import { at, ms, number } from '../parts/saved';
 import { frame, type Figure } from './frame';
-import { seconds, SYNC } from './plot';
+import { axisSize, seconds, SYNC } from './plot';
 
 export function heat(timeline: Timeline, of: Heat): Figure {
   const x = seconds(timeline);
@@ -55,12 +55,13 @@ function draw(into: HTMLElement, timeline: Timeline, of: Heat, x: number[]): () 
   const plot: uPlot = new uPlot({
     width: Math.max(240, into.clientWidth),
     height: 260,
+    padding: [marksRow(timeline), null, null, null],
     legend: { show: false },
     cursor: { sync: { key: SYNC.key, setSeries: false }, y: false, points: { show: false }, drag: { x: true, y: false } },
     scales: { x: { time: false }, y: { distr: 3, range: [low, high] } },
     axes: [
       { ...axis, values: (_, splits) => splits.map((value) => elapsed(value * 1000)), space: 64 },
-      { ...axis, size: 68, values: (_, splits) => splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-6 ? time(value) : '')) },
+      { ...axis, size: axisSize, values: (_, splits) => splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-6 ? time(value) : '')) },
     ],
     series: [{}, { show: true, stroke: 'transparent', points: { show: false } }],
     hooks: { drawClear: [(u) => { cells(u, of, x, timeline.step_ms / 1000, low, most); background(u, timeline, timeline.at_ms[0] ?? 0); }] },

@@ -8,7 +8,7 @@ import type { Chart, Column, Num, Timeline, Unit } from '../model';
 import { fade, ink, line } from './colors';
 import { overTime } from '../parts/columns';
 import { frame, type Figure } from './frame';
-import { background } from './background';
+import { background, marksRow } from './background';
 
 export const SYNC = uPlot.sync('time');
 const HEIGHT = 220;
@@ -93,13 +93,14 @@ function draw(into: HTMLElement, of: Lines, hidden: Set<string>): () => void {
   const options: uPlot.Options = {
     width: Math.max(240, into.clientWidth),
     height: HEIGHT,
+    padding: [marksRow(of.timeline), null, null, null],
     legend: { show: false },
     cursor: { sync: { key: SYNC.key, setSeries: false }, y: false, points: { size: 6 }, drag: { x: true, y: false } },
     scales,
     axes: [
       { ...axis, values: (_, splits) => splits.map((value) => elapsed(value * 1000)), space: 64 },
       ...units.slice(0, 2).map((unit, n): uPlot.Axis => ({
-        ...axis, scale: unit, side: n === 0 ? 3 : 1, size: 68, ...(n > 0 ? { grid: { show: false } } : {}),
+        ...axis, scale: unit, side: n === 0 ? 3 : 1, size: axisSize, ...(n > 0 ? { grid: { show: false } } : {}),
         values: (_, splits) => splits.map((value) => (value === null || (of.log && !powerOfTen(value)) ? '' : figure(value, unit))),
       })),
     ],
@@ -131,6 +132,15 @@ function draw(into: HTMLElement, of: Lines, hidden: Set<string>): () => void {
     replace(values, `${word('at', elapsed(x[index]! * 1000))}: ${said}`);
   });
   return () => { SYNC.unsub(plot); plot.destroy(); };
+}
+
+/** Returns the width of a vertical axis, px: that of its longest text. */
+export function axisSize(plot: uPlot, values: string[] | null): number {
+  plot.ctx.save();
+  plot.ctx.font = '12px system-ui, sans-serif';
+  const widest = Math.max(0, ...(values ?? []).map((text) => plot.ctx.measureText(text).width));
+  plot.ctx.restore();
+  return Math.max(68, Math.ceil(widest) + 20);
 }
 
 function powerOfTen(value: number): boolean {

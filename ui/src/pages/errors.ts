@@ -5,6 +5,7 @@ import { clock, count, share } from '../format';
 import { word } from '../language';
 import type { Cause, RunPage } from '../model';
 import * as saved from '../parts/columns';
+import { message } from '../parts/message';
 import { table } from '../parts/table';
 import type { Sheet } from './page';
 
@@ -21,7 +22,7 @@ export function errors(sheet: Sheet, page: RunPage): void {
     sort: ['count', 'descending'],
     filter: (row) => `${row.code} ${row.message} ${row.first_label}`,
     columns: [
-      { id: 'message', title: word('message'), value: (row) => row.message, show: (row) => el('span', { class: 'hostile' }, row.message || row.outcome) },
+      { id: 'message', title: word('message'), value: (row) => row.message, show: (row) => message(row.message || row.outcome) },
       { id: 'code', title: word('code'), value: (row) => row.code },
       { id: 'kind', title: word('kind'), value: (row) => row.outcome },
       { id: 'count', title: word('count'), numeric: true, value: (row) => row.count, show: (row) => count(row.count) },

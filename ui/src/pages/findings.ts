@@ -27,17 +27,22 @@ export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => 
   }
 }
 
+/** Formats a figure of the evidence: a time of day as on a clock, counted things with a small unit. */
+function value(of: number, unit: string): string {
+  return unit === 'epoch ms' ? clock(of) : unit === '1/s' ? figure(of, '/s') : figure(of, unit);
+}
+
 function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
   const rows = of.evidence.map((evidence) => el('tr', null,
-    el('th', { attr: { scope: 'row' } }, evidence.metric),
-    el('td', { class: 'n' }, figure(evidence.value, evidence.unit)),
-    el('td', null, evidence.interval ? word('interval', figure(evidence.interval[0], evidence.unit), figure(evidence.interval[1], evidence.unit)) : ''),
-    el('td', null, `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`)));
+    el('th', { attr: { scope: 'row' } }, say(evidence.metric)),
+    el('td', { class: 'n' }, value(evidence.value, evidence.unit)),
+    el('td', null, evidence.interval ? el('span', { class: 'interval' }, word('interval', value(evidence.interval[0], evidence.unit), value(evidence.interval[1], evidence.unit))) : null,
+      evidence.unit === 'epoch ms' ? null : el('span', { class: 'when' }, evidence.from_ms === evidence.to_ms ? clock(evidence.from_ms) : `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`))));
   const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${id}` } }, word('see_chart', title)) : null; });
   return el('article', { class: `finding ${of.about}`, id: `finding-${of.id}` },
     el('h2', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
     say(of.advice) ? el('p', null, el('strong', null, `${word('advice')}: `), say(of.advice)) : null,
-    rows.length > 0 ? el('table', { class: 'plain' }, el('caption', null, word('evidence')), el('tbody', null, ...rows)) : null,
-    of.exonerates.length > 0 ? el('p', null, el('strong', null, `${word('exonerates')}: `), of.exonerates.map(say).join(' ')) : null,
+    rows.length > 0 ? el('table', { class: 'plain evidence' }, el('caption', null, word('evidence')), el('tbody', null, ...rows)) : null,
+    of.exonerates.length > 0 ? el('p', null, el('strong', null, `${word('exonerates')}: `), of.exonerates.map(say).join('; ')) : null,
     links.some((link) => link) ? el('p', null, ...links) : null);
 }

@@ -4,6 +4,7 @@ import { el, type Child } from '../dom';
 import { count } from '../format';
 import { say, word } from '../language';
 import type { JMeterFigures, StatisticsRow } from '../model';
+import { message } from '../parts/message';
 import { table, type Column } from '../parts/table';
 import type { Sheet } from './page';
 
@@ -40,7 +41,7 @@ export function jmeter(sheet: Sheet, of: JMeterFigures): void {
         { id: 'samples', title: word('count'), numeric: true, value: (row) => row.samples, show: (row) => count(row.samples) },
         { id: 'errors', title: word('failed'), numeric: true, value: (row) => row.errors, show: (row) => count(row.errors) },
         { id: 'top', title: word('message'), value: (row) => row.top.map(([message, n]) => `${n} × ${message}`).join('; '),
-          show: (row) => el('ol', { class: 'lines' }, ...row.top.map(([message, n]) => el('li', null, el('b', null, count(n)), ' × ', el('span', { class: 'hostile' }, message)))) },
+          show: (row) => el('ol', { class: 'lines' }, ...row.top.map(([text, n]) => el('li', null, el('b', null, count(n)), ' × ', message(text)))) },
       ],
     }));
   }
@@ -49,8 +50,8 @@ export function jmeter(sheet: Sheet, of: JMeterFigures): void {
 function statistics(of: JMeterFigures): HTMLElement {
   const number = (id: keyof StatisticsRow, title: string): Column<StatisticsRow> => ({ id, title, numeric: true, value: (row) => row[id], show: (row) => rounded(row[id]) });
   const whole = (id: keyof StatisticsRow, title: string): Column<StatisticsRow> => ({ ...number(id, title), show: (row) => (typeof row[id] === 'number' ? count(row[id]) : row[id]) });
-  const made = table<StatisticsRow>({
-    name: word('statistics'), file: 'jmeter-statistics', rows: of.statistics, top: of.total, filter: (row) => row.transaction, columns: [
+  return table<StatisticsRow>({
+    name: word('statistics'), dense: true, file: 'jmeter-statistics', rows: of.statistics, top: of.total, filter: (row) => row.transaction, columns: [
       { id: 'transaction', title: word('label'), value: (row) => row.transaction },
       whole('sampleCount', word('count')), whole('errorCount', word('failed')),
       { ...number('errorPct', word('error_share')), show: (row) => percent(row.errorPct) },
@@ -60,8 +61,6 @@ function statistics(of: JMeterFigures): HTMLElement {
       number('throughput', word('per_second')), number('receivedKBytesPerSec', word('received_kb')), number('sentKBytesPerSec', word('sent_kb')),
     ],
   });
-  made.classList.add('dense');
-  return made;
 }
 
 function apdex(of: JMeterFigures): HTMLElement {
@@ -82,7 +81,7 @@ function errors(sheet: Sheet, of: JMeterFigures): void {
     of.types > of.errors.length ? el('p', { class: 'note' }, word('jmeter_types', count(of.errors.length), count(of.types))) : null,
     table({
       name: word('errors'), file: 'jmeter-errors', rows: of.errors, filter: (row) => row.message, columns: [
-        { id: 'message', title: word('type_of_error'), value: (row) => row.message, show: (row) => el('span', { class: 'hostile' }, row.message) },
+        { id: 'message', title: word('type_of_error'), value: (row) => row.message, show: (row) => message(row.message) },
         { id: 'count', title: word('errors'), numeric: true, value: (row) => row.count, show: (row) => count(row.count) },
         { id: 'errors', title: word('of_errors'), numeric: true, value: (row) => row.of_errors, show: (row) => percent(row.of_errors) },
         { id: 'all', title: word('of_all'), numeric: true, value: (row) => row.of_all, show: (row) => percent(row.of_all) },

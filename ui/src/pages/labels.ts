@@ -56,12 +56,13 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
   const last = page.rest ? { ...page.rest.row, name: word('rest', count(page.rest.labels)) } : null;
   sheet.add(
     page.rest ? el('p', { class: 'note' }, word('rest_note', count(page.labels.length), count(page.rest.labels))) : null,
-    page.about.has.phases ? phaseKey() : null,
+    page.labels.some((row) => row.transaction) ? el('p', { class: 'note' }, word('transaction_time')) : null,
     table<Label>({
       name: word('labels'),
       rows: page.labels,
       last,
       saved: saved.labels(last, page.rest?.labels ?? 0, times),
+      dense: true,
       sort: ['share', 'descending'],
       filter: (row) => row.name,
       columns: [
@@ -78,6 +79,7 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
         ...(page.about.has.phases ? [{ id: 'phases', title: word('phases'), value: () => null, show: (row: Label) => phaseBar(row.phases, elapsedOf(row)) }] : []),
       ],
     }),
+    page.about.has.phases ? phaseKey() : null,
   );
 }
 

@@ -17,22 +17,28 @@ export function about(sheet: Sheet, of: About): void {
   const load = [
     of.load.users > 0 ? word('users_of', count(of.load.users)) : null,
     of.load.rate !== null ? word('rate_of', digits(of.load.rate)) : null,
-    of.load.length_ms !== null ? length(of.load.length_ms) : null,
+    // The length stands in a row of its own, unless the run did not last as long as planned.
+    of.load.length_ms !== null && length(of.load.length_ms) !== length(of.length_ms) ? word('planned', length(of.load.length_ms)) : null,
     of.load.open ? word('open_load') : null,
   ].filter((text) => text !== null).join(', ');
-  const missing = Object.entries(of.has).filter(([, there]) => !there).map(([name]) => name);
+  const missing = Object.entries(of.has).filter(([, there]) => !there).map(([name]) => word(`has_${name as keyof About['has']}`));
+  const ending = word(`ended_${of.ending.kind}`);
+  const reason = say(of.ending.reason);
+  // Properties are among the settings, too.
+  const own = new Set(of.properties.map(([name]) => `-J${name}`));
+  const settings = of.settings.filter(([name]) => !own.has(name));
   sheet.add(el('table', { class: 'plain' }, el('caption', { class: 'visually-hidden' }, word('plan')), el('tbody', null,
-    row(word('plan'), of.plan), row(word('program'), of.program), row(word('started'), day(of.start_ms)), row(word('lasted'), length(of.length_ms)),
-    row(word('ended'), [of.ending.kind.replaceAll('_', ' '), of.ending.reason].filter(Boolean).join(': ')), row(word('load'), load),
+    row(word('plan_file'), of.plan), row(word('program'), of.program), row(word('started'), day(of.start_ms)), row(word('lasted'), length(of.length_ms)),
+    row(word('ended'), reason ? `${ending}: ${reason}` : ending), load ? row(word('load'), load) : null,
     row(word('machine'), word('processors', of.machine.processors, bytes(of.machine.memory), of.machine.threads)),
     row(word('data'), missing.length === 0 ? word('complete') : word('has_not', missing.join(', '))))));
   const pairs = (name: string, title: string, rows: [string, string][]) => {
     if (rows.length === 0) return;
     sheet.add(el('h2', null, title), table({ name: title, saved: saved.pairs(name), rows, filter: ([name, value]) => `${name} ${value}`, columns: [
-      { id: 'name', title: word('metric'), value: ([name]) => name }, { id: 'value', title: word('value'), value: ([, value]) => value, show: ([, value]) => el('code', { class: 'hostile' }, value) }] }));
+      { id: 'name', title: word('name'), value: ([name]) => name }, { id: 'value', title: word('value'), value: ([, value]) => value, show: ([, value]) => el('code', { class: 'hostile' }, value) }] }));
   };
   pairs('properties', word('properties'), of.properties);
-  pairs('settings', word('settings'), of.settings);
-  if (of.notes.length > 0) sheet.add(el('h2', null, word('notes')), el('ul', null, ...of.notes.map((note) => el('li', { class: 'hostile' }, note))));
+  pairs('settings', word('settings'), settings);
+  if (of.notes.length > 0) sheet.add(el('h2', null, word('notes')), el('ul', null, ...[...new Set(of.notes)].map((note) => el('li', { class: 'hostile' }, note))));
   if (of.flaws.length > 0) sheet.add(el('h2', null, word('data')), el('ul', null, ...of.flaws.map((flaw) => el('li', null, say(flaw)))));
 }

@@ -2,6 +2,7 @@
 
 import { el, replace } from '../dom';
 import { clock, time } from '../format';
+import { message } from '../parts/message';
 import { word } from '../language';
 import type { RunPage, Sample } from '../model';
 import * as saved from '../parts/columns';
@@ -35,7 +36,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
       { id: 'why', title: word('why'), value: (row) => row.why, show: (row) => word(WHY[row.why]) },
       { id: 'elapsed', title: word('elapsed'), numeric: true, value: (row) => row.elapsed_us, show: (row) => time(row.elapsed_us) },
       { id: 'code', title: word('code'), value: (row) => row.code, show: (row) => el('span', { class: row.ok ? '' : 'bad' }, row.code) },
-      { id: 'message', title: word('message'), value: (row) => row.message },
+      { id: 'message', title: word('message'), value: (row) => row.message, show: (row) => message(row.message) },
       { id: 'address', title: word('address'), value: (row) => row.address },
       ...(rows.some((row) => row.trace !== null) ? [{ id: 'trace', title: word('trace'), value: (row: Sample) => row.trace }] : []),
     ],
@@ -44,7 +45,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
 }
 
 function detail(of: Sample): HTMLElement {
-  const box = el('details', null, el('summary', null, `${word('waterfall')}, ${word('request')}, ${word('answer')}`));
+  const box = el('details', { class: 'below' }, el('summary', null, `${word('waterfall')}, ${word('request')}, ${word('answer')}`));
   // The content is created when it is opened, because a page may have hundreds of samples.
   box.addEventListener('toggle', () => {
     if (!box.open || box.childElementCount > 1) return;

@@ -30,6 +30,8 @@ export interface Table<Row> {
   /** Columns of the saved file; without it, the table's own columns by their ids, in a file with the name `file`. */
   saved?: Saved<Row>;
   file?: string;
+  /** True for a table with many columns: less space, headings in several lines. */
+  dense?: boolean;
 }
 
 export function table<Row>(of: Table<Row>): HTMLElement {
@@ -98,7 +100,7 @@ export function table<Row>(of: Table<Row>): HTMLElement {
   tools.append(...saving(saved, of.name, () => ([...(of.top ? [of.top] : []), ...rows, ...(of.last ? [of.last] : [])])));
   arrange();
   return el('div', { class: 'table' }, tools,
-    el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': of.name } }, el('table', null, el('caption', { class: 'visually-hidden' }, of.name), el('thead', null, head), body)), pager);
+    el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': of.name } }, el('table', { class: of.dense ? 'dense' : '' }, el('caption', { class: 'visually-hidden' }, of.name), el('thead', null, head), body)), pager);
 }
 
 function compare(a: number | string | null, b: number | string | null): number {

@@ -12,7 +12,7 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     }
     out.raw("<section><h2>")
         .both("Labels with the most time", "耗时最多的标签")
-        .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table><thead><tr>");
+        .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table class=\"dense\"><thead><tr>");
     let times = page.totals.times;
     let checked = page.labels.iter().any(|label| label.answers.is_some());
     let expected = checked.then(|| words("As expected", "符合预期"));
@@ -32,6 +32,14 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
         row(out, label, checked);
     }
     out.raw("</tbody></table></div>");
+    if page.labels.iter().take(SHOWN).any(|label| label.transaction) {
+        out.raw("<p class=\"note\">")
+            .both(
+                "Transactions have no share: their time is counted with their requests.",
+                "事务不计占比：其时间已计入所含请求。",
+            )
+            .raw("</p>");
+    }
     let more =
         page.labels.len().saturating_sub(SHOWN) + page.rest.as_ref().map_or(0, |rest| rest.labels);
     if more > 0 {
@@ -73,5 +81,6 @@ fn row(out: &mut Html, label: &Label, checked: bool) {
         });
         out.text(&found.map_or_else(|| "–".into(), |one| time(one.us)));
     }
-    out.raw("</td><td class=\"n\">").text(&share(label.share_of_time)).raw("</td></tr>");
+    let of_time = label.share_of_time.map_or_else(|| "–".into(), share);
+    out.raw("</td><td class=\"n\">").text(&of_time).raw("</td></tr>");
 }

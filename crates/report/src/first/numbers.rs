@@ -49,7 +49,7 @@ pub(super) fn section(out: &mut Html, totals: &Totals, cost: Option<&Cost>) {
         fact(out, &words("Generator overhead", "负载机开销"), &share(own), note.as_ref());
     }
     if let Some(cut) = totals.under_way_at_end {
-        let note = words("cut by the end, in no other figure", "被结束切断，不计入其他数据");
+        let note = words("cut by the end; not counted elsewhere", "被结束切断，不计入其他数据");
         let name = words("In flight at the end", "结束时在途");
         fact(out, &name, &grouped(cut as f64), Some(&note));
     }

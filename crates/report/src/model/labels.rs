@@ -21,8 +21,8 @@ pub struct Label {
     /// Number of failed samples; `None` if the record does not say which samples failed.
     pub failed: Option<u64>,
     pub rate_per_s: f64,
-    /// Share of the total time of all requests, or of all transactions for a transaction.
-    pub share_of_time: f64,
+    /// Share of the total service time of all requests; `None` for a transaction, whose time is that of its requests.
+    pub share_of_time: Option<f64>,
     pub mean_us: f64,
     pub min_us: f64,
     pub max_us: f64,
@@ -63,14 +63,19 @@ pub(super) struct Order {
     pub rest: Vec<u32>,
     sums: Vec<Part>,
     checks: Vec<Checked>,
-    /// Total time of all requests, and of all transactions, ns.
-    time: [f64; 2],
+    /// Total service time of all requests, without transactions, ns.
+    time: u64,
 }
 
 impl Order {
     /// Returns the index on the page of a label of the record.
     pub(super) fn place(&self, label: u32) -> Option<usize> {
         self.shown.iter().position(|shown| *shown == label)
+    }
+
+    /// Returns a part of the time of all requests as a fraction.
+    fn share(&self, elapsed: u64) -> f64 {
+        elapsed as f64 / self.time.max(1) as f64
     }
 
     /// Returns the labels that have columns on the timeline: index on the page and number in the record.
@@ -87,10 +92,8 @@ pub(super) fn order(record: &Record, most: usize) -> Order {
             sum.merge(&part);
         }
     }
-    let mut time = [0.0; 2];
-    for (label, sum) in record.labels.iter().zip(&sums) {
-        time[usize::from(label.transaction)] += sum.elapsed as f64;
-    }
+    let of_requests = record.labels.iter().zip(&sums).filter(|(label, _)| !label.transaction);
+    let time = of_requests.map(|(_, sum)| sum.elapsed).sum();
     let mut all: Vec<u32> = (0..sums.len() as u32).collect();
     all.retain(|label| sums[*label as usize].count > 0);
     all.sort_by_key(|label| (std::cmp::Reverse(sums[*label as usize].elapsed), *label));
@@ -119,7 +122,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
             name: of.name.to_string(),
             transaction: of.transaction,
             folded: of.folded,
-            share_of_time: share(sum, order.time[usize::from(of.transaction)]),
+            share_of_time: (!of.transaction).then(|| order.share(sum.elapsed)),
             quantiles,
             service,
             columns,
@@ -140,8 +143,13 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
         return None;
     }
     let (mut sum, mut checks) = (Part::default(), Checked::default());
+    let mut of_requests = 0;
     for label in &order.rest {
-        sum.merge(&order.sums[*label as usize]);
+        let of = &order.sums[*label as usize];
+        sum.merge(of);
+        if !record.labels[*label as usize].transaction {
+            of_requests += of.elapsed;
+        }
         checks.merge(&order.checks[*label as usize]);
     }
     let times = Times::judged(record);
@@ -149,17 +157,13 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
     let quantiles = quantiles(&hist, times.longest(&sum), sum.count as f64);
     let service = (times == Times::Response).then(|| Service::new(&sum, sum.count as f64));
     let row = Label {
-        share_of_time: share(&sum, order.time[0] + order.time[1]),
+        share_of_time: Some(order.share(of_requests)),
         quantiles,
         service,
         answers: Answers::new(&checks.checks(sum.errors), sum.count),
         ..row(record, &sum, &hist)
     };
     Some(Rest { labels: order.rest.len(), row })
-}
-
-fn share(sum: &Part, of: f64) -> f64 {
-    sum.elapsed as f64 / of.max(1.0)
 }
 
 /// Computes the figures of a row that depend only on the sum of the samples.
@@ -174,7 +178,7 @@ fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
         samples: sum.count,
         failed: record.knows_errors().then_some(sum.errors),
         rate_per_s: sum.count as f64 / length,
-        share_of_time: 0.0,
+        share_of_time: None,
         mean_us: mean(sum, times),
         min_us: least(hist),
         max_us: times.longest(sum),

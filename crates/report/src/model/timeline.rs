@@ -1,6 +1,6 @@
 //! The run over time: columns, charts made from them, marks and warm-up.
 
-use answers::steady::steady;
+use answers::steady::{Steady, steady};
 use answers::verdict::Words;
 use record::{Change, Record};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::heat::{Heat, heat};
 use super::instants::Instant;
 use super::labels::Order;
 use super::words;
-use crate::captions::digits;
+use crate::captions::{Span, digits};
 
 /// Largest number of marks. If there are more, the time is divided into this number of parts with one mark each.
 const MOST_MARKS: i64 = 400;
@@ -27,6 +27,10 @@ pub struct Timeline {
     pub warmup_ms: Option<i64>,
     /// True if the run became steady; `None` if that was not tested.
     pub steady: Option<bool>,
+    /// Start and end of the time under full load after the warm-up, epoch ms. `None` if that is the whole run, or if the
+    /// run has no such time. Captions are about this time.
+    #[serde(skip)]
+    pub steady_ms: Option<(i64, i64)>,
     pub columns: Vec<Column>,
     pub charts: Vec<Chart>,
     pub heat: Option<Heat>,
@@ -48,6 +52,7 @@ impl Timeline {
             marks: Vec::new(),
             warmup_ms: None,
             steady: None,
+            steady_ms: None,
             columns: Vec::new(),
             charts: Vec::new(),
             heat: None,
@@ -64,6 +69,11 @@ impl Timeline {
         };
         super::charts::live(record, &instants, &mut timeline);
         timeline
+    }
+
+    /// Returns the instants that captions describe.
+    pub(super) fn span(&self) -> Span<'_> {
+        Span { at_ms: &self.at_ms, steady_ms: self.steady_ms }
     }
 
     pub fn column(&self, id: &str) -> Option<&Column> {
@@ -87,12 +97,22 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
         marks: shown(&record.marks),
         warmup_ms,
         steady: None,
+        steady_ms: steady_ms(record, &steady),
         columns: Vec::new(),
         charts: Vec::new(),
         heat: heat(record, instants),
     };
     charts(record, instants, order, &mut timeline);
     timeline
+}
+
+/// Returns the start and end of the steady part, epoch ms; `None` if it is the whole run or empty.
+fn steady_ms(record: &Record, steady: &Steady) -> Option<(i64, i64)> {
+    let seconds = steady.seconds(record);
+    let (first, last) = (seconds.first()?, seconds.last()?);
+    // The last second of a run is often partial.
+    let is_whole = steady.start() == 0 && seconds.len() + 1 >= record.seconds.len();
+    (!is_whole).then(|| (first.at_ms - i64::from(first.ms), last.at_ms))
 }
 
 /// Returns all marks. If there are too many, returns one mark for each part of the time, with the number of other marks

@@ -6,6 +6,10 @@ use serde::Serialize;
 
 use super::timeline::Timeline;
 use super::words;
+use crate::captions::evidence;
+
+/// Largest number of charts of a finding.
+const MOST_CHARTS: usize = 4;
 
 #[derive(Debug, Serialize)]
 pub struct Verdict {
@@ -40,7 +44,7 @@ pub struct Finding {
 
 #[derive(Debug, Serialize)]
 pub struct Shown {
-    pub metric: String,
+    pub metric: Words,
     pub value: f64,
     pub unit: &'static str,
     pub interval: Option<(f64, f64)>,
@@ -87,7 +91,11 @@ impl Verdict {
 impl Finding {
     fn new(of: &answers::verdict::Finding, timeline: &Timeline) -> Self {
         let wanted = charts(of.id, of.about);
-        let there = |id: &&&str| timeline.charts.iter().any(|chart| chart.id == **id);
+        let ids = |wanted: &&'static str| {
+            let wanted = *wanted;
+            let all = timeline.charts.iter().map(|chart| &*chart.id);
+            all.filter(move |id| *id == wanted || wanted.ends_with('.') && id.starts_with(wanted))
+        };
         Self {
             id: of.id,
             about: of.about,
@@ -97,14 +105,14 @@ impl Finding {
             exonerates: of.exonerates.clone(),
             advice: of.advice.clone(),
             doc: of.doc.clone(),
-            charts: wanted.iter().filter(there).map(|id| (*id).to_owned()).collect(),
+            charts: wanted.iter().flat_map(ids).take(MOST_CHARTS).map(str::to_owned).collect(),
         }
     }
 }
 
 fn shown(of: &Evidence) -> Shown {
     Shown {
-        metric: of.metric.clone(),
+        metric: evidence::name(&of.metric),
         value: of.value,
         unit: of.unit,
         interval: of.interval,
@@ -113,23 +121,70 @@ fn shown(of: &Evidence) -> Shown {
     }
 }
 
+/// Charts that show the findings of each rule, the most telling first. An id that ends with a dot stands for all charts
+/// whose ids begin with it.
+const CHARTS: &[(&str, &[&str])] = &[
+    ("files_exhausted", &["errors", "cpu"]),
+    ("workers_lost", &["load", "cpu"]),
+    ("generator_stalled", &["waiting", "cpu"]),
+    ("java_pauses", &["waiting", "cpu"]),
+    ("reading_stopped", &["messages", "memory"]),
+    ("messages_dropped", &["messages", "memory"]),
+    ("unread_growing", &["messages", "memory"]),
+    ("zero_windows", &["segments", "bytes"]),
+    ("generator_memory", &["memory"]),
+    ("target_down", &["errors", "load"]),
+    ("errors_named", &["errors", "response"]),
+    ("queue_grows", &["load", "flight"]),
+    ("concurrency_limit", &["load", "response", "flight"]),
+    ("plateau", &["load", "response", "flight"]),
+    ("ports", &["ports", "opened"]),
+    ("host_ports", &["watched."]),
+    ("host_churn", &["watched."]),
+    ("host_sessions", &["watched."]),
+    ("host_uneven", &["watched."]),
+    ("host_busy", &["watched."]),
+    ("host_java", &["watched."]),
+    ("plan_fault", &["errors"]),
+    ("cut_by_end", &["errors", "load"]),
+    ("fails_above", &["errors", "flight"]),
+    ("reset_under_load", &["errors", "load"]),
+    ("connection_churn", &["opened", "connect"]),
+    ("tls_cost", &["tls", "opened", "cpu"]),
+    ("fixed_timeout", &["errors", "response"]),
+    ("accept_queue", &["connect", "response"]),
+    ("rate_limit", &["errors", "load"]),
+    ("late_starts", &["load", "response"]),
+    ("network_loss", &["segments", "bytes"]),
+    ("bandwidth", &["bytes"]),
+    ("delayed_ack", &["phases", "response"]),
+    ("circuit_breaker", &["errors", "response"]),
+    ("series_level", &["series."]),
+    ("series_moves", &["series.", "response"]),
+];
+
 /// Returns the ids of the charts that show a finding.
 fn charts(id: &str, about: About) -> &'static [&'static str] {
-    match id {
-        id if id.contains("error")
-            || id.contains("reset")
-            || id.contains("timeout")
-            || id.contains("breaker") =>
-        {
-            &["errors", "response"]
+    match CHARTS.iter().find(|(rule, _)| *rule == id) {
+        Some((_, charts)) => charts,
+        None if about == About::Generator => &["cpu", "own", "waiting"],
+        None => &["load", "response"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_belong_to_rules() {
+        for (id, charts) in CHARTS {
+            let known = rules::looks_for(id).is_some() || rules::ADDED.contains(id);
+            assert!(known && !charts.is_empty(), "{id} is no rule");
         }
-        id if id.contains("port") => &["ports", "opened"],
-        id if id.contains("tls") || id.contains("churn") || id.contains("accept") => {
-            &["opened", "tls", "connect"]
-        }
-        id if id.contains("network") || id.contains("zero") => &["segments", "bytes"],
-        "bandwidth" => &["bytes"],
-        _ if about == About::Generator => &["cpu", "own", "waiting"],
-        _ => &["load", "response"],
+        // The ports of a watched host are not those of the generator.
+        assert_eq!(charts("ports", About::Generator), ["ports", "opened"]);
+        assert_eq!(charts("host_ports", About::Target), ["watched."]);
+        assert_eq!(charts("machine_busy", About::Generator), ["cpu", "own", "waiting"]);
     }
 }

@@ -79,8 +79,8 @@ impl Draft {
             return;
         }
         let told = |column: &&Column| self.about.is_none_or(|id| column.id == id);
-        let sentences =
-            self.columns.iter().filter(told).filter_map(|column| course(column, &timeline.at_ms));
+        let span = timeline.span();
+        let sentences = self.columns.iter().filter(told).filter_map(|column| course(column, span));
         timeline.charts.push(Chart {
             id: self.id.to_owned(),
             title: self.title,

@@ -29,8 +29,8 @@ pub(super) fn processors(source: &Source<'_>, timeline: &mut Timeline) {
     draft("cpu", "generator", "Processors", "处理器")
         .with("cpu", "Generator, share of all processors", "负载机占全部处理器", "share", &cpu)
         .with("machine_cpu", "Whole machine", "整机", "share", &machine(|m| m.cpu))
-        .maybe("queue", "Ready to run and not let", "就绪但未获调度", "share", &queue)
-        .maybe("stolen", "Taken by the host", "被宿主机占用", "share", &machine(|m| m.stolen))
+        .maybe("queue", "Waiting for a CPU", "等待 CPU", "share", &queue)
+        .maybe("stolen", "Steal", "被虚拟机宿主占用", "share", &machine(|m| m.stolen))
         .into(timeline);
 }
 
@@ -72,8 +72,8 @@ fn overhead(source: &Source<'_>, timeline: &mut Timeline) {
 fn waits(source: &Source<'_>, timeline: &mut Timeline) {
     let stall = source.most(|second| Some(second.generator.stall as f64 / 1000.0));
     let write = source.most(|second| Some(second.generator.write_s * 1e6));
-    draft("waiting", "generator", "Standstills and waits", "停顿与等待")
-        .maybe("stall", "Longest standstill of the process", "进程最长停顿", "us", &stall)
+    draft("waiting", "generator", "Pauses", "停顿")
+        .maybe("stall", "Longest pause of the process", "进程最长停顿", "us", &stall)
         .maybe("write", "Blocked in writing", "写盘阻塞", "us", &write)
         .maybe(
             "rows",

@@ -41,7 +41,7 @@ pub(super) fn series(source: &Source<'_>, timeline: &mut Timeline) {
             Column::new(id("min"), words("min", "最小"), "count", &least),
             Column::new(id("max"), words("max", "最大"), "count", &most),
         ];
-        let caption = course(&columns[0], &timeline.at_ms).unwrap_or_else(|| words("", ""));
+        let caption = course(&columns[0], timeline.span()).unwrap_or_else(|| words("", ""));
         timeline.charts.push(Chart {
             id: format!("{ID}{at}"),
             title: words(name, name),

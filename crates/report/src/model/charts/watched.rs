@@ -47,7 +47,7 @@ pub(super) fn watched(source: &Source<'_>, timeline: &mut Timeline) {
             .filter(|column| column.values.iter().any(Option::is_some))
             .collect();
         let Some(loudest) = columns.iter().find(|column| column.says_something()) else { continue };
-        let caption = course(loudest, &timeline.at_ms).unwrap_or_else(|| words("", ""));
+        let caption = course(loudest, timeline.span()).unwrap_or_else(|| words("", ""));
         // The caption of a host's first chart begins with the host's settings.
         let is_first = !settled.contains(&host);
         settled.push(host);
