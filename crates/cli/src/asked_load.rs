@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use engine::Changed;
-use plan::load::LoadOverrides;
+use plan::load::{LoadOverrides, LoadSettings};
+use plan::number::Setting;
+use plan::plan::{Group, Phase, Plan};
 
 use crate::load::Loaded;
 use crate::properties::Properties;
@@ -13,11 +15,39 @@ pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     let line = |Changed { group, before, after }: &Changed| {
         let of = if changed.len() > 1 { format!("{group}: ") } else { String::new() };
         match after {
-            Some(after) => format!("load: {of}{after}, instead of the plan's {before}"),
-            None => format!("load: {of}left out, instead of the plan's {before}"),
+            Some(after) => format!("load: {of}{after} (plan: {before})"),
+            None => format!("load: {of}left out (plan: {before})"),
         }
     };
     changed.iter().map(line).collect()
+}
+
+/// True if a complaint about a number of a thread group ([`Setting::complaint`], behind the group's path) is void, because
+/// the load replaces the number or leaves the group out.
+pub(crate) fn voids(given: &LoadOverrides, plan: &Plan, complaint: &str) -> bool {
+    let is_void = |group: &Group| {
+        let message = complaint.strip_prefix(group.path.as_str());
+        let Some(message) = message.and_then(|rest| rest.strip_prefix(": the ")) else {
+            return false;
+        };
+        let own = given.groups.iter().find(|(name, _)| group.name.fixed() == Some(name.as_str()));
+        let ask = own.map_or(Some(&given.all), |(_, ask)| ask.as_ref());
+        let mut about = Setting::ALL.into_iter().filter(|what| message.starts_with(what.name()));
+        about.any(|what| ask.is_none_or(|ask| replaces(ask, what)))
+    };
+    plan.groups.iter().filter(|group| group.phase == Phase::Main).any(is_void)
+}
+
+/// True if a load takes the place of a setting of the thread group.
+fn replaces(ask: &LoadSettings, what: Setting) -> bool {
+    let is_rate = ask.rate.is_some();
+    match what {
+        Setting::Threads => is_rate || ask.users.is_some(),
+        Setting::RampUp => is_rate || ask.ramp.is_some(),
+        Setting::Loops => is_rate || ask.iterations.is_some() || ask.length().is_some(),
+        Setting::Duration => ask.length().is_some(),
+        Setting::Delay => false,
+    }
 }
 
 /// Returns a line for each thread group whose load differs from the plan's, for a plan that is only checked.

@@ -33,7 +33,7 @@ use crate::outputs::{self, Promised};
 use crate::plugins;
 use crate::preflight::demand;
 use crate::project;
-use crate::properties::Properties;
+use crate::properties::{Meant, Properties, Readers, honoured, why_not};
 use crate::render::{self, JsonDiag};
 use crate::request::Request;
 use crate::terminal;
@@ -189,7 +189,8 @@ impl Checked {
         let missing = files::missing(&loaded, bytes, &all, &folder);
         loaded.diags.extend(missing);
         if let Some(plan) = &loaded.plan {
-            let odd = demand::odd_numbers(plan, all, folder);
+            let mut odd = demand::odd_numbers(plan, all, folder);
+            odd.retain(|words| !asked_load::voids(given, plan, words));
             loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
         }
         let load = asked_load::of_plan(&loaded, &properties, path, given)?;
@@ -253,16 +254,45 @@ impl Checked {
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
     // Classes in Java may read properties that Throng does not know, and JMeter properties that only matter in Java.
     let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.java_backed.is_empty());
-    let by_nobody = |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.but_in_java);
-    let unheeded = properties.unheeded(loaded.sources());
-    let unheeded = unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key));
-    let line = |(key, origin)| match crate::properties::why_not(key) {
-        Some(why) => format!("the property {key} ({origin}) has no effect: {}", why.words),
-        None => format!(
-            "the property {key} ({origin}) has no effect: Throng does not use it, and the plan does not read it"
-        ),
-    };
-    unheeded.map(line).collect()
+    let by_nobody = |key: &str| why_not(key).is_some_and(|why| !why.but_in_java);
+    let readers = Readers::of(loaded.sources());
+    let unheeded = properties.unheeded(&readers);
+    let mut unknown = Vec::new();
+    let mut lines = Vec::new();
+    for (key, origin) in unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key)) {
+        let reads_none = format!("the plan reads no property {key} ({origin})");
+        lines.push(match (why_not(key), readers.meant(key, honoured())) {
+            (Some(why), _) => {
+                format!("the property {key} ({origin}) has no effect: {}", why.words)
+            }
+            (None, Some(Meant::Property(name))) => format!("{reads_none}: did you mean {name}?"),
+            (None, Some(Meant::Variable(name))) => {
+                let meant = if name == key {
+                    format!(", only the variable {name}")
+                } else {
+                    format!(": did you mean {name}? It is a variable")
+                };
+                format!("{reads_none}{meant}: write ${{__P({name})}} where -J{name} should set it")
+            }
+            // Plug-ins and later versions of JMeter have further properties of this family.
+            (None, None) if key.starts_with("jmeter.") => continue,
+            (None, None) => {
+                unknown.push(format!("{key} ({origin})"));
+                continue;
+            }
+        });
+    }
+    match unknown.as_slice() {
+        [] => {}
+        [one] => lines.push(format!(
+            "the property {one} has no effect: Throng does not use it, and the plan does not read it"
+        )),
+        _ => lines.push(format!(
+            "the properties {} have no effect: Throng does not use them, and the plan does not read them",
+            unknown.join(", ")
+        )),
+    }
+    lines
 }
 
 /// Returns messages about properties that are set on this machine only, although the plan or the engine reads them on

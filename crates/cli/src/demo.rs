@@ -1,7 +1,9 @@
 //! `throng demo`: runs a bundled example against its bundled target, both inside this program.
 //!
 //! The plan reads the properties `host` and `port`, which are set to the target's address. All other properties of the
-//! plan can be changed with -J, as in any run.
+//! plan can be changed with -J, as in any run. Before it, the demo measures how much load this machine makes.
+
+mod speed;
 
 use std::path::PathBuf;
 
@@ -11,6 +13,7 @@ use crate::exit::Exit;
 use crate::flags::DemoFlags;
 use crate::properties::Setting;
 use crate::request::Request;
+use crate::tty::Stream;
 use crate::{run, terminal};
 
 /// A bundled example plan with the target that it tests.
@@ -22,6 +25,9 @@ struct Example {
     /// Options of the demo's target, and properties of its plan.
     options: &'static [(&'static str, &'static str)],
     properties: &'static [(&'static str, &'static str)],
+    /// Words about what the plan shows, and its length in seconds with these properties.
+    shows: &'static str,
+    seconds: u64,
 }
 
 const EXAMPLES: &[Example] = &[Example {
@@ -34,6 +40,8 @@ const EXAMPLES: &[Example] = &[Example {
     // A single user measures the duration of a request. Six windows of 5 s under full load measure how many requests
     // the target answers.
     properties: &[("alone", "24"), ("rampup", "2"), ("duration", "40")],
+    shows: "a plan finds the limit of a slow service",
+    seconds: 62,
 }];
 
 pub(crate) fn run(flags: DemoFlags) -> Exit {
@@ -55,6 +63,10 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
         }
     };
     let mut sources = flags.properties.sources();
+    let to = if flags.json { Stream::Err } else { Stream::Out };
+    terminal::write(to, &introduction(example, sources.settings.is_empty()));
+    terminal::write(to, &speed::lines());
+    terminal::write(to, "\n");
     let address = running.addr();
     let point = [("host", address.ip().to_string()), ("port", address.port().to_string())];
     let own = example.properties.iter().map(|(key, value)| (*key, (*value).to_owned()));
@@ -72,4 +84,16 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
     let exit = run::run_plan(&request, example.plan.to_vec());
     running.stop();
     exit
+}
+
+/// Returns the first lines: what the demo does, and how long it takes if the plan's properties are the example's.
+fn introduction(example: &Example, is_as_it_is: bool) -> String {
+    let Example { shows, seconds, .. } = example;
+    let first = speed::SECONDS;
+    let parts = format!("{first} s measure how much load this machine makes, then {shows}");
+    if is_as_it_is {
+        format!("The demo takes about {} s: {parts}.\n\n", first + seconds)
+    } else {
+        format!("The first {parts}.\n\n")
+    }
 }

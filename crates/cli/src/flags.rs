@@ -60,49 +60,49 @@ pub(crate) enum Verb {
     Run(RunFlags),
     /// List the elements of a plan that run natively, run in Java, are left out, or cannot run.
     Check(CheckFlags),
-    /// Say whether this machine, and a chain of proxies, can carry a plan's load.
+    /// Check whether this machine, and a chain of proxies, can carry a plan's load.
     Preflight(PreflightFlags),
-    /// Run a plan under a row of loads: throughput and response times with intervals, and the model that fits, or none.
+    /// Run a plan at several load levels and report throughput and response times.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepFlags),
     /// Find the largest load at which criteria hold.
     #[command(after_help = CAPACITY_EXAMPLES)]
     Capacity(CapacityFlags),
-    /// Say what differs between two runs, sweeps, result files or plans, and what could have been seen.
+    /// Compare two runs, sweeps, result files or plans, and say which changes are significant.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareFlags),
-    /// Change a test that runs: its users or its rate, a pause, its end, a mark.
+    /// Change a running test: users, rate, pause, stop, mark.
     #[command(after_help = CTL_EXAMPLES)]
     Ctl(CtlFlags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
     Demo(DemoFlags),
-    /// Say what stopped a run, also one that was killed, or what a result file shows.
+    /// Diagnose a run (finished or killed) or a result file.
     Verdict(VerdictFlags),
-    /// Make the HTML report of runs or result files; also a summary in Markdown, and all tables as CSV and JSON.
+    /// Make the HTML report of runs or result files, a Markdown summary, or tables as CSV and JSON.
     Report(ReportFlags),
-    /// Show the runs of a folder in a browser: their reports, two of them compared; name, tag and delete them.
+    /// Show the runs of a folder in a browser: reports, comparisons, names and tags.
     #[command(after_help = WEB_EXAMPLES)]
     Web(WebFlags),
     /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
-    /// Help with requests that are signed and encrypted for a mobile gateway.
+    /// Check the settings of signed and encrypted requests to a mobile gateway.
     #[command(subcommand)]
     Mgs(MgsVerb),
-    /// Put Throng into the window of a JMeter.
+    /// Run Throng from JMeter's window, or in place of the jmeter command.
     #[command(subcommand)]
     Jmeter(JmeterVerb),
-    /// Print what completes verbs and options in a shell.
+    /// Print shell completions.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsFlags),
     /// Print the manual page, or write the pages of all verbs into a folder.
     Man(ManFlags),
-    /// Be an agent: wait at a NATS server until runs with --fleet nats://… hire it. Runs by ssh start theirs by themselves.
+    /// Start an agent that waits for runs on a NATS server (ssh needs none).
     #[command(after_help = AGENT_EXAMPLES)]
     Agent(AgentFlags),
-    /// Help with machines that agents wait on.
+    /// Set up remote load agents.
     #[command(subcommand)]
     Fleet(FleetVerb),
     /// Explain a rule of the verdict, an exit code, or a word of a message; without a name, list them.
@@ -137,9 +137,9 @@ pub(crate) enum JvmVerb {
 /// The subcommands of `throng mgs`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MgsVerb {
-    /// Say which settings of RPC Gateway Security make captured requests, trying all that there are.
+    /// Find the signing settings that reproduce captured requests.
     Verify {
-        /// A file with a table `[[request]]` for each request; throng explain mgs lists its keys.
+        /// File with a table `[[request]]` for each request; throng explain mgs lists its keys.
         #[arg(value_name = "VECTORS.toml")]
         vectors: PathBuf,
     },
@@ -148,34 +148,34 @@ pub(crate) enum MgsVerb {
 /// The subcommands of `throng jmeter`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JmeterVerb {
-    /// Put the plug-in for JMeter's window into a JMeter: its menu bar gets "Throng", to check and run the plan that is open.
+    /// Install the plug-in for JMeter's window: a menu "Throng" checks and runs the open plan.
     InstallPlugin {
         /// JMeter's folder, which has bin and lib.
         #[arg(value_name = "DIR")]
         home: PathBuf,
-        /// Take the plug-in out again.
+        /// Remove the plug-in.
         #[arg(long)]
         remove: bool,
     },
-    /// Put a program called jmeter into a folder: scripts that call jmeter -n … then use Throng, and JMeter for what Throng refuses.
+    /// Install a drop-in jmeter command that falls back to JMeter for unsupported plans.
     InstallShim {
-        /// The folder, which stands before JMeter's own in PATH.
+        /// Folder, which must be before JMeter's own in PATH.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// JMeter's folder, or its program; by default THRONG_JMETER, JMETER_HOME or the next jmeter in PATH when it is needed.
         #[arg(long, value_name = "PATH", conflicts_with = "remove")]
         jmeter: Option<PathBuf>,
-        /// Take it out again.
+        /// Remove it.
         #[arg(long)]
         remove: bool,
     },
-    /// Put a program called throng-java into a folder, for tools that start JMeter by java themselves, like jmeter-maven-plugin:
-    /// named as their java, it runs JMeter's plans in Throng, and in Java what Throng refuses.
+    /// Install throng-java for tools that start JMeter with java, like jmeter-maven-plugin: it runs plans in Throng, and in
+    /// Java if Throng refuses them.
     InstallJava {
         /// The folder.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// Take it out again.
+        /// Remove it.
         #[arg(long)]
         remove: bool,
     },
@@ -201,15 +201,6 @@ pub(crate) struct RunFlags {
     /// The JMeter plan to run; - is standard input.
     #[arg(required_unless_present = "plan_option")]
     plan: Option<PathBuf>,
-    /// The plan, as JMeter's command line names it.
-    #[arg(
-        short = 't',
-        long = "testfile",
-        value_name = "PLAN",
-        conflicts_with = "plan",
-        id = "plan_option"
-    )]
-    plan_option: Option<PathBuf>,
     /// Write a row per sample, as JMeter does.
     #[arg(short = 'l', long = "logfile", value_name = "FILE")]
     rows: Option<PathBuf>,
@@ -272,7 +263,7 @@ pub(crate) struct RunFlags {
     /// given several times; it takes the place of the plan's header of that name.
     #[arg(long, value_name = "NAME=VALUE", value_parser = engine::check_tag)]
     tag: Vec<String>,
-    /// Count a number in answers over time: NAME=VARIABLE that the plan extracts, NAME=header:NAME of a response header, or
+    /// Chart a number in responses over time: NAME=VARIABLE that the plan extracts, NAME=header:NAME of a response header, or
     /// NAME=timing:METRIC of Server-Timing. May be given several times.
     #[arg(long, value_name = "NAME=SOURCE", value_parser = engine::check_series)]
     series: Vec<String>,
@@ -284,7 +275,7 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = ["true", "sampled", "false"])]
     traceparent: Option<String>,
     /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
-    /// With ",ports=N" behind the URL, the host has that many local ports.
+    /// Append ,ports=N to tell how many local ports the host has.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
     /// Ask an Alertmanager every two seconds which alerts fire, and mark their begins and ends in the run.
@@ -326,6 +317,15 @@ pub(crate) struct RunFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of JMeter's command line")]
 struct JmeterFlags {
+    /// The plan, as JMeter's command line names it.
+    #[arg(
+        short = 't',
+        long = "testfile",
+        value_name = "PLAN",
+        conflicts_with = "plan",
+        id = "plan_option"
+    )]
+    plan: Option<PathBuf>,
     /// Accepted: Throng has no window.
     #[arg(short = 'n', long = "nongui")]
     nongui: bool,
@@ -392,7 +392,7 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CtlFlags {
-    /// Parent folder of the runs' folders, among which the only running test is looked for.
+    /// Parent folder of the runs' folders; the test that runs is looked for there.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// The run's folder, unless only one test runs, and the request.
@@ -683,7 +683,7 @@ impl RunFlags {
         };
         let mut request = Request {
             // clap guarantees that one of the two is set.
-            plan: self.plan.or(self.plan_option).unwrap_or_default(),
+            plan: self.plan.or(self.jmeter.plan.clone()).unwrap_or_default(),
             jtl: self.rows,
             jtl_in_folder: self.jtl,
             force: self.force,

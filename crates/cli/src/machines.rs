@@ -271,7 +271,7 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
             "  {name}: {processors} processors, {part}; clock known to {clock_bound_ms:.2} ms{off}"
         )
     };
-    let heading = "the load is dealt by processors and descriptors".to_owned();
+    let heading = "load is split by CPUs and file descriptors".to_owned();
     let heading = (!whole).then_some(heading);
     let rest = agents.len().saturating_sub(MOST_SAID);
     let rest = (rest > 0).then(|| format!("  and {rest} more, which the run's summary.json has"));

@@ -8,9 +8,11 @@
 mod heeded;
 mod hosts;
 pub(crate) mod legible;
+mod readers;
 mod secret;
 
-pub(crate) use heeded::why_not;
+pub(crate) use heeded::{honoured, why_not};
+pub(crate) use readers::{Meant, Readers};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -235,12 +237,8 @@ impl Properties {
         out
     }
 
-    /// Returns the name and source of each property that was set and has no effect. `texts` are the texts of the plan:
-    /// a name that occurs in them belongs to the user's own properties.
-    pub(crate) fn unheeded<'a>(
-        &self,
-        texts: impl Iterator<Item = &'a str> + Clone,
-    ) -> Vec<(&str, &str)> {
+    /// Returns the name and source of each property that was set and has no effect: neither Throng nor the plan reads it.
+    pub(crate) fn unheeded(&self, plan: &Readers) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
         let heeded = |key: &str, origin: &str| {
             // Most options of Java are meant for Java, so they are not reported.
@@ -248,11 +246,7 @@ impl Properties {
                 origin == OPTION_OF_JAVA && (key == "user.timezone" || why_not(key).is_none());
             of_java || self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()))
         };
-        origins
-            .filter(|(key, origin)| {
-                !heeded(key, origin) && !texts.clone().any(|text| text.contains(key))
-            })
-            .collect()
+        origins.filter(|(key, origin)| !heeded(key, origin) && !plan.reads(key)).collect()
     }
 
     /// Returns the names of properties that the user set and that start with `family`.

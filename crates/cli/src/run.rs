@@ -265,7 +265,10 @@ impl Start<'_> {
             traces.warn("throng", line);
         }
         let before = Usage::now();
-        let complaints = complaints(&mut evaluated, &mut found);
+        let mut complaints = complaints(&mut evaluated, &mut found);
+        complaints.retain(|line| {
+            !matches!(line, Line::Engine(text) if asked_load::voids(&request.load, &plan, text))
+        });
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts::frame(request, &plan, evaluated.asked(&plan), &found, &missing);
@@ -599,7 +602,7 @@ impl Ending<'_> {
         files.tell(&mut progress, traces);
         files.close();
         for watch::Failures { host, count, last } in progress.hosts().failures() {
-            let words = format!("{host} was asked {count} times in vain; the last time: {last}");
+            let words = format!("could not read {host} ({count} attempts), last error: {last}");
             traces.warn("watch", &words);
         }
         progress.set_hosts(watch::Watch::default());

@@ -227,7 +227,7 @@ pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
         },
         (ErrorKind::UnknownArgument, Some(option)) => {
             if !option.starts_with('-') {
-                return format!("{option} is one argument too many");
+                return format!("unexpected argument {option}");
             }
             match near.filter(|_| meaning(&option).is_none()) {
                 Some(near) => format!("Unknown option {option}: did you mean {near}?"),

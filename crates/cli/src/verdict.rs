@@ -90,7 +90,7 @@ pub(crate) fn text_beside(
         let words = if zh {
             format!("关于被测系统的结论因此暂不给出：{ids}")
         } else {
-            format!("Held back because of that, about the target: {ids}")
+            format!("Not shown while the generator is in doubt: {ids}")
         };
         line(INDENT, &words);
     }
@@ -180,7 +180,8 @@ mod tests {
         );
         verdict.undecided = None;
         let english = text(&verdict, Language::English, Some(80));
-        let first = "Verdict\n  Nothing stands out. Whether the load reached a limit of the target was not\n";
+        let first =
+            "Verdict\n  No problem found. Whether the load reached a limit of the target was not\n";
         assert!(english.starts_with(first), "{english}");
         assert!(english.contains("checked: that needs 100 requests.\n  Checked: "), "{english}");
         assert!(english.contains("Not checked for want of data:\n"), "{english}");

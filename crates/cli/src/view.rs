@@ -335,7 +335,7 @@ impl View {
             doubt(format!("{} rows wait for the disk", text::count(last.rows_waiting)));
         }
         if machine >= MACHINE_FULL && share < FULL {
-            doubt(format!("the machine is busy: CPU {:.0} %", machine * 100.0));
+            doubt(format!("machine CPU {:.0} %", machine * 100.0));
         }
         let cpu = format!("CPU {:.0} %", share * 100.0);
         out.push((share >= FULL, cpu));
@@ -371,6 +371,10 @@ fn words(cause: &CauseName) -> String {
         ("", "") => outcome.as_str().to_owned(),
         (code, "") => code.to_owned(),
         ("", message) => message.to_owned(),
+        // Where a request has no answer, JMeter's code is the name of a Java class: the message has address and cause.
+        (code, message) if code.starts_with("Non HTTP response code") => {
+            message.trim_start_matches("Non HTTP response message: ").to_owned()
+        }
         (code, message) => format!("{code}: {message}"),
     }
 }

@@ -72,6 +72,18 @@ fn no_command_prints_a_short_usage_that_is_no_error() {
 }
 
 #[test]
+fn jmeters_options_stand_once_in_help() {
+    let program = Program::new();
+    let (all, run) = (program.run(&["--help"]).out, program.run(&["help", "run"]).out);
+    assert_eq!(all.matches("-n -t").count(), 1, "{all}");
+    let (_, jmeters) = run.split_once("\nOptions of JMeter's command line:\n").expect(&run);
+    for option in ["--testfile", "--nongui", "--proxyHost"] {
+        assert_eq!(run.matches(option).count(), 1, "{option}: {run}");
+        assert!(jmeters.contains(option), "{option}: {run}");
+    }
+}
+
+#[test]
 fn words_of_other_tools_are_answered_by_what_does_that_here() {
     let program = Program::new();
     std::fs::create_dir_all(program.path("tests")).expect("a folder");
@@ -113,7 +125,7 @@ fn explain_prints_rules_exit_codes_and_pages_without_the_source_tree() {
         ("rate_limit", "rate_limit\n"),
         ("rate-limit", "rate_limit\n"),
         ("6", "The data cannot answer the question."),
-        ("exit-codes", "134  crash"),
+        ("exit-codes", "134   crash"),
         ("criteria", "--fail"),
         ("mgs", "secret"),
     ] {

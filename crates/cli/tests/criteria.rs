@@ -262,7 +262,9 @@ lops = 1
     assert!(ended.out.contains("load: 3 users, 4 iterations each"), "{ended:?}");
     assert!(ended.out.contains("NOT MET  count > 12: 12"), "{ended:?}");
     assert!(
-        ended.err.contains("the property lops (throng.toml: line 12) has no effect"),
+        ended.err.contains(
+            "the plan reads no property lops (throng.toml: line 12): did you mean loops?"
+        ),
         "{ended:?}"
     );
     assert!(program.read("tests.xml").contains("failures=\"1\""));

@@ -209,7 +209,7 @@ fn threads_that_are_no_number_are_told_and_none_starts() {
     for text in ["abc", "1e12", "1.5", "1000000000000"] {
         let (count, err) = samples(&program, &format!("-Jusers={text}"));
         let words = format!(
-            "the number of threads {text:?} is not a whole number up to 2147483647: no user starts"
+            "the number of threads {text:?} is not a whole number up to 2147483647: 0 users"
         );
         assert_eq!((count, err.matches(&words).count()), (0, 1), "{err}");
         let checked = program.run(&["check", "plan.jmx", &format!("-Jusers={text}")]);
@@ -222,7 +222,7 @@ fn threads_that_are_no_number_are_told_and_none_starts() {
     assert!(count == 0 && err.contains("the loop count \"abc\" is not a whole number"), "{err}");
     program.write("plan.jmx", &PLAN.replace("${__P(users,1)}", ""));
     let (count, err) = samples(&program, "");
-    assert!(count == 0 && err.contains("the number of threads is empty: no user starts"), "{err}");
+    assert!(count == 0 && err.contains("the number of threads is empty: 0 users"), "{err}");
     let ramp = PLAN.replace("\"ThreadGroup.ramp_time\">0<", "\"ThreadGroup.ramp_time\">soon<");
     program.write("plan.jmx", &ramp);
     let (count, err) = samples(&program, "");

@@ -91,7 +91,7 @@ fn users_are_divided_as_the_plans_are_and_what_comes_before_stays() {
         assert_eq!(asked.users("Guests"), [1, 2, 3, 4, 5, 6], "{workers} workers");
         assert_eq!(asked.users("Before"), [1, 2], "{workers} workers");
         assert_eq!(asked.paths.len(), 10);
-        let said = "load: Buyers: 2 users, 1 iteration each, instead of the plan's 1 user, 1 iteration each";
+        let said = "load: Buyers: 2 users, 1 iteration each (plan: 1 user, 1 iteration each)";
         assert!(asked.ended.out.contains(said), "{}", asked.ended.out);
     }
 }
@@ -105,6 +105,33 @@ fn one_group_has_a_load_of_its_own_and_another_is_left_out() {
     // A group without options keeps the plan's load.
     let asked = ask(&["--scenario", "Buyers=users:4"]);
     assert_eq!((asked.count("Buyers"), asked.count("Guests")), (4, 3));
+}
+
+#[test]
+fn numbers_of_the_plan_that_the_load_replaces_are_not_complained_about() {
+    let program = Program::new();
+    program.write(
+        "plan.jmx",
+        &program::PLAN
+            .replace("${__P(users,1)}", "")
+            .replace("ramp_time\">0<", "ramp_time\">soon<"),
+    );
+    let threads = "the number of threads is empty";
+    let ramp = "the ramp-up is \"soon\"";
+    for (options, complains_of_threads, complains_of_ramp) in [
+        (&[][..], true, true),
+        (&["--users", "2"], false, true),
+        (&["--users", "2", "--ramp", "1s"], false, false),
+        (&["--scenario", "Users=users:2"], false, true),
+        (&["--rps", "5", "--duration", "1s"], false, false),
+    ] {
+        for verb in ["run", "check"] {
+            let ended = program.run(&[&[verb, "plan.jmx"], options].concat());
+            let text = format!("{}{}", ended.out, ended.err);
+            let found = (text.contains(threads), text.contains(ramp));
+            assert_eq!(found, (complains_of_threads, complains_of_ramp), "{options:?}: {text}");
+        }
+    }
 }
 
 #[test]
@@ -187,7 +214,7 @@ fn check_shows_the_load_and_mistakes_are_sentences() {
     let ended =
         program.run(&["check", "groups.jmx", "--users", "200", "--ramp", "10s", "--hold", "1m30s"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    let said = "load: Guests: 150 users, ramp 10s, for 1m40s, instead of the plan's 3 users";
+    let said = "load: Guests: 150 users, ramp 10s, for 1m40s (plan: 3 users";
     assert!(ended.out.contains(said), "{}", ended.out);
     for (options, words) in [
         (&["--scenario", "Buyer=users:1"][..], "the plan has no thread group \"Buyer\""),

@@ -56,6 +56,14 @@ fn answer(program: &Program, file: &str) -> Value {
         .expect("JSON")
 }
 
+/// Checks that the table behind a heading fits 80 columns.
+fn fits(out: &str, heading: &str) {
+    let lines = out.lines().skip_while(|line| !line.contains(heading));
+    let table: Vec<&str> = lines.take_while(|line| !line.starts_with("Times are")).collect();
+    assert!(table.len() > 2, "{out}");
+    assert!(table.iter().all(|line| line.chars().count() <= 80), "{out}");
+}
+
 fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     let program = Program::new();
     let (running, [host, port]) = service(4);
@@ -86,13 +94,14 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     assert_ne!(sweep["model"]["chosen"]["model"], "usl", "{}", sweep["model"]);
     assert!(sweep["model"]["peak"].is_null());
     assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
-    assert!(ended.err.contains("too short to say how well the mean is known"), "{}", ended.err);
+    assert!(ended.err.contains("too short for a confidence interval"), "{}", ended.err);
     let first = ended.out.lines().next().expect("a sentence");
     let words = ["Limit: about ", "Throughput", "Highest throughput", "No answer: "];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
     // The verdict on the points is printed before the table.
     let verdict = ended.out.find("Verdict on the points\n").expect("a verdict");
     assert!(verdict < ended.out.find("mean ms").expect("a table"), "{}", ended.out);
+    fits(&ended.out, "mean ms");
     for finding in points.iter().flat_map(|p| p["verdict"]["findings"].as_array().unwrap()) {
         let doc = finding["doc"].as_str().expect("a page");
         let is_few = finding["id"] == "too_few_samples";
@@ -102,7 +111,7 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
         let findings = p["verdict"]["findings"].as_array().expect("findings");
         findings.iter().all(|finding| finding["id"] == "too_few_samples")
     };
-    assert_eq!(points.iter().any(is_quiet), ended.out.contains("  Nothing else stands out at "));
+    assert_eq!(points.iter().any(is_quiet), ended.out.contains("  No other problem found at "));
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }
 
@@ -143,6 +152,7 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     );
     // With N users each request takes N / 500 s, which reaches the limit of 400 ms at about 190 users.
     assert!(lower < upper && (80.0..260.0).contains(&lower), "{lower} {upper}");
+    fits(&ended.out, "succeeded/s");
     let purposes = probes.iter().map(|probe| probe["purpose"].as_str().expect("a word"));
     assert!(purposes.clone().any(|purpose| purpose == "overload"));
     assert_eq!(purposes.clone().next(), Some("light"));
@@ -375,7 +385,7 @@ fn points_at_which_the_generator_did_not_keep_up_do_not_count() {
         out.starts_with("No answer: no point counts (see the notes below). The most that"),
         "{out}"
     );
-    assert!(out.contains("(○) is not among the points of the model: generator: "), "{out}");
+    assert!(out.contains("(○) is not used for the model: generator: "), "{out}");
 }
 
 #[test]

@@ -92,6 +92,12 @@ fn the_demo_runs_its_plan_against_its_target() {
     );
     let least = summary["service"]["p50"].as_f64().unwrap();
     assert!(least >= 99.0, "the target sleeps 100 ms at least: {least}");
+    // The load of this machine comes first, then the plan.
+    let own = ended.err.find("of processor time per request").expect("a measurement");
+    let jmeter = ended.err.find("JMeter, measured elsewhere: ").expect("JMeter's figure");
+    let run = ended.err.find("summary").expect("the plan's run");
+    assert!(own < jmeter && jmeter < run, "{}", ended.err);
+    assert!(ended.err.starts_with("The first 3 s measure how much load"), "{}", ended.err);
 }
 
 #[test]
@@ -293,8 +299,34 @@ fn properties_without_effect_are_named() {
     let ended =
         program.run(&["run", "plan.jmx", "-Jloops=1", "-Jlops=2", "-Jsummariser.interval=6"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.err.contains("the property lops (-J) has no effect"), "{ended:?}");
-    assert!(!ended.err.contains("loops") && !ended.err.contains("summariser"), "{ended:?}");
+    let words = "the plan reads no property lops (-J): did you mean loops?";
+    assert!(ended.err.contains(words) && !ended.err.contains("summariser"), "{ended:?}");
+}
+
+#[test]
+fn a_property_that_only_a_variable_has_as_its_name_is_named() {
+    let program = Program::new();
+    let variable = r#"<Arguments guiclass="ArgumentsPanel" testclass="Arguments" testname="V"><collectionProp name="Arguments.arguments">
+    <elementProp name="pause" elementType="Argument"><stringProp name="Argument.name">pause</stringProp><stringProp name="Argument.value">3</stringProp></elementProp>
+    </collectionProp></Arguments><hashTree/>"#;
+    let plan = program::PLAN.replace("${__P(ms,1)}", "${pause}");
+    program.write("plan.jmx", &plan.replace("<!--more-->", variable));
+    let line = ["plan.jmx", "-Jpause=9", "-Jpuase=9", "-Jfruit=x", "-Jcolour=y", "-Jusers=1"];
+    for verb in ["check", "run"] {
+        let ended = program.run(&[&[verb], &line[..]].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        for words in [
+            "the plan reads no property pause (-J), only the variable pause: write ${__P(pause)}",
+            "the plan reads no property puase (-J): did you mean pause? It is a variable",
+            "the properties colour (-J), fruit (-J) have no effect",
+        ] {
+            assert!(ended.err.contains(words), "{words}: {ended:?}");
+        }
+        assert!(!ended.err.contains("users"), "{ended:?}");
+    }
+    let known = ["-Jjmeter.own.thing=1", "-Jgui.quick_1=x", "-Jsummariser.interval=6"];
+    let ended = program.run(&[&["run", "plan.jmx"], &known[..]].concat());
+    assert!(!ended.err.contains("no effect") && !ended.err.contains("no property"), "{ended:?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_run_begins_its_summary_with_the_verdict() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let (verdict, table) = (ended.out.find("Verdict\n"), ended.out.find("Label"));
     assert!(verdict.is_some() && verdict < table, "{ended:?}");
-    assert!(ended.out.contains("Too few samples for p99: 15 requests"), "{ended:?}");
+    assert!(ended.out.contains("p99 is unreliable: 15 requests"), "{ended:?}");
     assert!(ended.out.contains("throng explain too_few_samples"), "{ended:?}");
 }
 
@@ -77,7 +77,7 @@ fn a_result_file_has_a_verdict_and_says_what_it_lacks() {
     let program = Program::new();
     program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5", "-l", "out.jtl"]);
     let text = program.run(&["verdict", "out.jtl", "--lang", "en"]);
-    assert!(text.out.contains("Too few samples for p99: 15 requests"), "{text:?}");
+    assert!(text.out.contains("p99 is unreliable: 15 requests"), "{text:?}");
     assert!(text.out.starts_with("15 requests in "), "{text:?}");
     let json = program.run(&["verdict", "out.jtl", "--json"]);
     let verdict: Value = serde_json::from_str(&json.out).expect("JSON");
@@ -106,7 +106,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
         ended.out.contains("\n\nVerdict\n  UNDECIDED: the file has no column success"),
         "{ended:?}"
     );
-    assert!(!ended.out.contains("Nothing stands out"), "{ended:?}");
+    assert!(!ended.out.contains("No problem found"), "{ended:?}");
     let chinese = program.run(&["verdict", "plain.jtl", "--zh"]);
     assert!(chinese.out.contains("无法判定：文件没有 success 列"), "{chinese:?}");
     // The HTML and Markdown reports contain the same verdict as the command.
@@ -116,7 +116,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
     let page = program.read("r.html");
     assert!(page.contains("Undecided: the file has no column success"), "the page says nothing");
     assert!(
-        !page.contains("<p class=\"sentence\">Nothing stands out."),
+        !page.contains("<p class=\"sentence\">No problem found."),
         "the page says nothing stands out"
     );
     // With a column `success` the verdict is decided.

@@ -21,6 +21,21 @@ pub enum Setting {
 }
 
 impl Setting {
+    /// All settings.
+    pub const ALL: [Self; 5] =
+        [Self::Threads, Self::RampUp, Self::Loops, Self::Delay, Self::Duration];
+
+    /// Returns the name of the setting in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "number of threads",
+            Self::RampUp => "ramp-up",
+            Self::Loops => "loop count",
+            Self::Delay => "startup delay",
+            Self::Duration => "duration",
+        }
+    }
+
     /// Returns the message about a value that JMeter replaces by 0 because it is not a number. `None` for a number,
     /// and for an empty value where that is usual.
     pub fn complaint(self, text: &str) -> Option<String> {
@@ -31,12 +46,13 @@ impl Setting {
         if is_number || (text.is_empty() && !matches!(self, Self::Threads | Self::Loops)) {
             return None;
         }
-        let (what, most, follows) = match self {
-            Self::Threads => ("number of threads", Some(i32::MAX), "no user starts"),
-            Self::RampUp => ("ramp-up", Some(i32::MAX), "all users start at once"),
-            Self::Loops => ("loop count", Some(i32::MAX), "its users run no iteration"),
-            Self::Delay => ("startup delay", None, "users start without delay"),
-            Self::Duration => ("duration", None, "no user starts"),
+        let what = self.name();
+        let (most, follows) = match self {
+            Self::Threads => (Some(i32::MAX), "0 users"),
+            Self::RampUp => (Some(i32::MAX), "all users start at once"),
+            Self::Loops => (Some(i32::MAX), "its users run no iteration"),
+            Self::Delay => (None, "users start without delay"),
+            Self::Duration => (None, "no user starts"),
         };
         let given = if text.is_empty() {
             "is empty".to_owned()
@@ -91,7 +107,7 @@ mod tests {
             );
         }
         let empty = Setting::Threads.complaint("").expect("words");
-        assert_eq!(empty, "the number of threads is empty: no user starts, as in JMeter");
+        assert_eq!(empty, "the number of threads is empty: 0 users, as in JMeter");
         for (setting, good) in [
             (Setting::Threads, "0"),
             (Setting::RampUp, ""),

@@ -151,10 +151,10 @@ pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
         );
     }
     match lacks {
-        None => words("Nothing stands out.", "没有发现异常。"),
+        None => words("No problem found.", "没有发现异常。"),
         Some(Words { en, zh }) => words(
             format!(
-                "Nothing stands out. Whether the load reached a limit of the target was not checked: that needs {en}."
+                "No problem found. Whether the load reached a limit of the target was not checked: that needs {en}."
             ),
             format!("没有发现异常。负载是否达到被测系统的极限未检查：这需要{zh}。"),
         ),

@@ -316,7 +316,7 @@ fn causes_that_were_not_checked_have_their_reasons() {
     let reason = lacking[0].en.strip_prefix("needs ").and_then(|rest| rest.split(':').next());
     let reason = reason.expect("a reason");
     let markdown = report::markdown::run(&without_findings(true, |_| {}), Language::English);
-    assert!(markdown.contains("Nothing stands out."), "{markdown}");
+    assert!(markdown.contains("No problem found."), "{markdown}");
     assert!(markdown.contains("Not checked for want of data:"), "{markdown}");
     assert!(markdown.contains(&format!("needs {reason}")), "{reason} in {markdown}");
     let html = html(without_findings(true, |_| {}), Language::English);
@@ -326,7 +326,7 @@ fn causes_that_were_not_checked_have_their_reasons() {
 #[test]
 fn beside_a_criterion_that_is_not_met_nothing_says_that_nothing_stands_out() {
     for (language, nothing, cause) in [
-        (Language::English, "Nothing stands out", "No cause was found"),
+        (Language::English, "No problem found", "No cause was found"),
         (Language::Chinese, "没有发现异常", "未找到判定标准未达标的原因"),
     ] {
         let markdown = report::markdown::run(&without_findings(false, |_| {}), language);

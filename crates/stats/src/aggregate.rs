@@ -134,7 +134,8 @@ impl Report {
     }
 
     /// Returns an aligned table with labels left and figures right. If `width` is too small for all columns, the
-    /// columns of [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters.
+    /// columns of [`GIVE_WAY`] are omitted. Then labels are cut, but to no less than [`LABEL_LEAST`] characters, and not
+    /// within the host and port of a URL.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut rows = vec![self.headings()];
         rows.extend(self.lines.iter().chain([&self.total]).map(Line::text_cells));
@@ -150,7 +151,9 @@ impl Report {
             shown[column] &= needed(&widths, &shown) <= room;
         }
         let over = needed(&widths, &shown).saturating_sub(room);
-        widths[0] = widths[0].saturating_sub(over).max(LABEL_LEAST.min(widths[0]));
+        let hosts = rows.iter().map(|row| address_width(&row[0])).max().unwrap_or(0);
+        let least = LABEL_LEAST.max(hosts).min(widths[0]);
+        widths[0] = widths[0].saturating_sub(over).max(least);
         let mut out = String::new();
         for row in &rows {
             let mut line = cut(&row[0], widths[0]);
@@ -171,8 +174,15 @@ impl Report {
     }
 }
 
+/// Returns the columns of a URL's scheme, host and port with the ellipsis of a cut text; 0 for other labels.
+fn address_width(label: &str) -> usize {
+    let Some((scheme, rest)) = label.split_once("://") else { return 0 };
+    let host = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
+    scheme.width() + "://".len() + host.width() + 1
+}
+
 /// Cuts a text to `width` columns of a terminal. The last column of a cut text is `…`.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

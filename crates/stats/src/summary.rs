@@ -12,8 +12,9 @@ mod series;
 
 use lang::decimal_format::percent;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
-use crate::aggregate::{Percentages, Report, cut};
+use crate::aggregate::{Percentages, Report};
 use crate::counter::{Counter, Counters};
 use crate::grouped::things;
 use crate::hist::Hist;
@@ -340,8 +341,8 @@ impl Summary {
                 e.first_label
             );
             let line = line.replace(['\r', '\n'], " ");
-            out.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
-            out.push('\n');
+            // Addresses and causes stand at the end of JMeter's messages, so lines are wrapped, not cut.
+            out.push_str(&folded(&line, 21, width.unwrap_or(usize::MAX)));
         }
         if let Some(more) = self.errors.len().checked_sub(CAUSES_SHOWN).filter(|more| *more > 0) {
             out.push_str(&format!("            and {}\n", things(more as u64, "more cause")));
@@ -373,6 +374,25 @@ fn of_transactions(totals: &Totals, figure: impl Fn(&Tally) -> u64) -> u64 {
 #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
 fn is_none(count: &u64) -> bool {
     *count == 0
+}
+
+/// Breaks a line between words, so that words end within `width` where they can. Lines after the first are indented.
+fn folded(line: &str, indent: usize, width: usize) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        let wide = word.trim_end().width();
+        if column > indent && column + wide > width {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        }
+        out.push_str(word);
+        column += word.width();
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
 }
 
 /// Returns the errors by cause, the most frequent first.

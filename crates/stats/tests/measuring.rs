@@ -252,6 +252,31 @@ fn transactions_count_in_jmeters_total_but_not_as_requests() {
     assert_eq!((summary.aggregate.lines[0].samples, summary.aggregate.lines[0].max), (2, 30));
 }
 
+/// Errors are wrapped on a narrow terminal, so that host, port and cause stay readable.
+#[test]
+fn host_and_port_of_an_error_are_not_cut() {
+    let mut recorder = Recorder::new();
+    let label = recorder.intern("https://a-long-name.of-some-host.example.com:8443/path/of/it");
+    let failed = Sample { success: false, outcome: Outcome::Refused, ..Sample::new(label, 0) };
+    recorder.record(&failed);
+    let code = "Non HTTP response code: org.apache.http.conn.HttpHostConnectException";
+    let host = "a-long-name.of-some-host.example.com:8443";
+    let cause = "failed: Connection refused (Connection refused)";
+    let message = format!("Non HTTP response message: Connect to {host} {cause}");
+    recorder.error(&failed, code, &message);
+    let snapshot = drained(&mut recorder);
+    let summary = Summary::new(&totals_of([&snapshot]), &Frame::default(), &Percentages::default());
+    for width in [60, 80] {
+        let text = summary.text_within(Some(width));
+        let (table, errors) = text.split_once("Errors by cause").expect("both");
+        assert!(table.contains(host) && errors.contains(host), "{text}");
+        let whole = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(whole.contains(cause), "{whole}");
+        let longest = errors.lines().map(str::len).max().unwrap_or_default();
+        assert!(longest <= width.max(21 + 80), "{text}");
+    }
+}
+
 #[test]
 fn summary_text_shows_errors_connections_and_the_generator() {
     let mut recorder = Recorder::new();

@@ -238,7 +238,7 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
         _ => Err(format!("{text:?} is no number")),
     };
     match figure {
-        Figure::Time(..) if text != "0" && text.parse::<f64>().is_ok() => {
+        Figure::Time(..) if text != "0" && text.parse::<f64>().is_ok_and(f64::is_finite) => {
             Err(format!("{text} has no unit: write {text}ms"))
         }
         Figure::Time(..) => Ok(Limit::Absolute(time::parse(text)?.as_secs_f64() * 1000.0)),

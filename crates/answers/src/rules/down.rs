@@ -364,7 +364,7 @@ fn never_there(record: &Record) -> Option<Said> {
                 "被测系统{at}没有接受任何连接：{n} 次连接全部{how_zh}。"
             ),
             words!(
-                "Look whether the service runs, at the host and port of the plan, and at firewalls between.",
+                "Check whether the service runs, at the host and port of the plan, and at firewalls between.",
                 "请检查服务是否在运行、计划中的主机和端口，以及中间的防火墙。"
             ),
         )

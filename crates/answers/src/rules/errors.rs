@@ -581,13 +581,13 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
             About::Run,
             if is_known { Confidence::Arithmetic } else { Confidence::Statistical },
             words!(
-                "{late_words} of {all_errors} errors are connections that broke when the run was stopped: they say how it was stopped, not what the target can take.{more}",
+                "{late_words} of {all_errors} errors were caused by stopping the run, not by the target.{more}",
                 "{all_errors} 个错误中有 {late_words} 个是运行被停止时中断的连接：它们反映的是停止方式，而不是被测系统的能力。{more_zh}"
             ),
         )
         .with("errors_at_end", late as f64, "requests", span)
         .with("cut", cut as f64, "samples", span)
-        .rules_out(words!("the load: until the stop there were hardly any errors", "负载：停止之前几乎没有错误"))
+        .rules_out(words!("the load: there were almost no errors before the stop", "负载：停止之前几乎没有错误"))
         .advise(words!(
             "Let samples in flight finish (one Ctrl-C, or the end by duration), and judge the run without them.",
             "让在途样本完成（按一次 Ctrl-C，或按时长结束），并在不计它们的情况下评价本次运行。"

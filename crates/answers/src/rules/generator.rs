@@ -234,7 +234,7 @@ fn lag(record: &Record) -> Option<Said> {
             About::Generator,
             Confidence::Arithmetic,
             words!(
-                "Answers waited in the generator: p99 of the response time is {of}, and p99 of the time spent in the generator {part}; in all it is {in_all} of the response time.",
+                "Throng itself caused {in_all} of the response time (p99 {part} of {of}).",
                 "响应在负载机内等待：响应时间 p99 为 {of}，其中在负载机内的时间 p99 为 {part}；总计占响应时间的 {in_all}。"
             ),
         )

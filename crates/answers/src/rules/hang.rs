@@ -179,7 +179,7 @@ pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
         found("target_down", About::Run, Confidence::Arithmetic, said)
             .with("waited", (gave_up + cut) as f64, "requests", times)
             .advise(words!(
-                "Look whether the service works at all, and whether host, port and protocol of the plan are its own: a stopped process, a lock, or a port that another program listens at takes requests and answers none.",
+                "Check whether the service works at all, and whether host, port and protocol of the plan are its own: a stopped process, a lock, or a port that another program listens at takes requests and answers none.",
                 "请检查服务是否能正常工作，以及计划中的主机、端口和协议是否正确：被暂停的进程、锁，或由其他程序监听的端口，会接受请求而不响应。"
             ))
             .explaining(EXPLAINS)

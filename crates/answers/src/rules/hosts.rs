@@ -282,7 +282,7 @@ fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: 
                 "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}，其余主机均匀分担。"
             ),
             words!(
-                "Look whether {host} is in the list of the proxy before it, and is up.",
+                "Check whether {host} is in the list of the proxy before it, and is up.",
                 "检查 {host} 是否在其前面代理的列表中、是否正常。"
             ),
         ),
@@ -292,7 +292,7 @@ fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: 
                 "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。"
             ),
             words!(
-                "Look whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise. Watch the proxy's own host (--watch), too: it counts attempts to connect that get no answer.",
+                "Check whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise. Watch the proxy's own host (--watch), too: it counts attempts to connect that get no answer.",
                 "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。同时监视代理所在主机（--watch）：它会统计得不到应答的连接尝试。"
             ),
         ),

@@ -54,7 +54,7 @@ fn nothing(record: &Record) -> Said {
     )
     .with("requests", 0.0, "requests", span(&record.seconds))
     .advise(words!(
-        "Look whether the plan's thread groups and samplers are enabled, and whether a controller or an error before them ends each iteration (throng check, and the run's log).",
+        "Check whether the plan's thread groups and samplers are enabled, and whether a controller or an error before them ends each iteration (throng check, and the run's log).",
         "检查计划的线程组和采样器是否启用，以及是否有控制器或之前的错误结束了每次迭代（throng check 和运行日志）。"
     ))
     .said()
@@ -90,7 +90,7 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
         About::Test,
         Confidence::Arithmetic,
         words!(
-            "Too few samples for p99: {all} {noun}; a p99 that means something needs at least {need}.",
+            "p99 is unreliable: {all} {noun}, at least {need} needed.",
             "样本太少，不足以给出 p99：只有 {all} 个请求；有意义的 p99 至少需要 {need} 个。"
         ),
     )

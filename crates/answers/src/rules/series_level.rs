@@ -73,7 +73,7 @@ fn level(record: &Record, at: u32, name: &str) -> Option<Finding> {
         )
         .with(name, most, "count", span(&asked))
         .advise(words!(
-            "Look whether {level} is a limit of the service: of threads, connections or a queue.",
+            "Check whether {level} is a limit of the service: of threads, connections or a queue.",
             "请检查 {level} 是否为服务的上限：线程数、连接数或队列。"
         )),
     )

@@ -51,7 +51,7 @@ pub(crate) struct AgentFlags {
     /// The pool to wait in; by default that of the address, or "default".
     #[arg(long, value_name = "NAME", env = "THRONG_AGENT_POOL")]
     pub(crate) pool: Option<String>,
-    /// The agent's name, which no other has; by default the machine's.
+    /// Unique name of the agent; by default the machine's.
     #[arg(long, value_name = "NAME", env = "THRONG_AGENT_NAME")]
     pub(crate) name: Option<String>,
     /// The zone that the agent is in.
@@ -73,7 +73,7 @@ pub(crate) struct AgentFlags {
     /// Take over the part of a run that an agent of this machine works for, or has worked for. For another coordinator.
     #[arg(long, value_name = "RUN", requires = "stdio", hide = true)]
     pub(crate) again: Option<String>,
-    /// Run nobody, and report samples that nobody has made: labels, samples of each label, seconds. For benches.
+    /// Run no users, and report made-up samples: labels, samples of each label, seconds. For benches.
     #[arg(long, value_name = "LABELS,SAMPLES,SECONDS", requires = "stdio", hide = true, value_parser = Shape::read)]
     pub(crate) simulated: Option<Shape>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct ResumeFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManifestFlags {
-    /// Begin of the objects' names.
+    /// Prefix of object names.
     #[arg(long, value_name = "NAME", default_value = "throng")]
     pub(crate) name: String,
     /// Number of agents, each a pod.
@@ -145,10 +145,10 @@ pub(crate) struct UpFlags {
     /// Name or address by which agents reach this machine, for the certificate. May be given several times.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
-    /// Names of the agents that may come, or their number: each gets a key of its own.
+    /// Names of the agents, or their number: each gets its own key.
     #[arg(long, value_name = "NAMES|N", value_delimiter = ',', default_value = "8")]
     pub(crate) agents: Vec<String>,
-    /// Folder for keys, certificate and configuration; those that are there are used again.
+    /// Folder for keys, certificate and configuration; existing ones are reused.
     #[arg(long, value_name = "FOLDER", default_value = "throng-fleet")]
     pub(crate) folder: PathBuf,
     /// The server's program; by default nats-server in PATH.

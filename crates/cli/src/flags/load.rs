@@ -9,28 +9,28 @@ use plan::load::{LoadOverrides, LoadSettings};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Load, in place of what the plan's thread groups say")]
 pub(crate) struct LoadFlags {
-    /// Users in all, divided among the thread groups as the plan's are.
+    /// Total users, divided among the thread groups as in the plan.
     #[arg(long, value_name = "N", conflicts_with = "rps", value_parser = clap::value_parser!(u32).range(0..=50_000_000))]
     pub(crate) users: Option<u32>,
-    /// Iterations started per second, at exact times whatever the answers do.
+    /// Iterations started per second, however long responses take.
     #[arg(long, value_name = "R", value_parser = rate)]
     pub(crate) rps: Option<f64>,
-    /// With --rps: users at once at most; starts beyond them are not made and counted [default: 10000].
+    /// With --rps: maximum concurrent users; further starts are skipped and counted [default: 10000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50_000_000))]
     max_users: Option<u32>,
-    /// Time in which users or rate rise to their full number.
+    /// Ramp-up time of users or rate.
     #[arg(long, value_name = "TIME", value_parser = answers::time::parse)]
     ramp: Option<Duration>,
-    /// Time at the full number, after the ramp.
+    /// Time at full load, after the ramp-up.
     #[arg(long, value_name = "TIME", value_parser = answers::time::parse)]
     hold: Option<Duration>,
-    /// Rise in so many equal steps instead of evenly.
+    /// Ramp up in this many equal steps.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     steps: Option<u32>,
-    /// Whole time, with the ramp.
+    /// Total time, including the ramp-up.
     #[arg(long, value_name = "TIME", conflicts_with = "hold", value_parser = answers::time::parse)]
     pub(crate) duration: Option<Duration>,
-    /// Iterations of each user; with --rps, starts in all.
+    /// Iterations per user; with --rps, total number of starts.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2_000_000_000))]
     iterations: Option<u32>,
     /// The same for one thread group, like 'Buyers=users:50,ramp:10s'; GROUP=off leaves it out.

@@ -22,10 +22,10 @@ pub(crate) struct SweepFlags {
     /// Iterations started per second, with commas, instead of users.
     #[arg(long, value_name = "R,R,…", value_delimiter = ',', value_parser = rate)]
     pub(crate) rps: Vec<f64>,
-    /// A point ends when its mean is known this well: half of its 95 % interval.
+    /// End a point when the 95 % interval of its mean is within ± this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
-    /// A point ends after this time at the latest.
+    /// End a point after this time at the latest.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) at_most: Duration,
     /// A point lasts at least this long.
@@ -51,25 +51,25 @@ pub(crate) struct CapacityFlags {
     /// Search the rate of iterations per second instead of the number of users.
     #[arg(long)]
     pub(crate) rps: bool,
-    /// The largest load to try [default: 1000].
+    /// Largest load to try [default: 1000].
     #[arg(long, value_name = "LOAD", default_value_t = 1000.0, hide_default_value = true)]
     pub(crate) at_most: f64,
-    /// The lightest load, at which requests should not wait for each other [default: 1].
+    /// Smallest load to try [default: 1].
     #[arg(long, value_name = "LOAD", default_value_t = 1.0, hide_default_value = true)]
     pub(crate) at_least: f64,
-    /// Time of a probe that counts.
+    /// Measured time of a probe.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
     pub(crate) probe: Duration,
-    /// Time before it in which the load rises and the target settles.
+    /// Time before it, in which the load rises and the target settles.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
     pub(crate) settle: Duration,
-    /// A probe that is clear ends early when its mean is known this well: half of its 95 % interval.
+    /// End a clear probe early when the 95 % interval of its mean is within ± this share.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) precision: f64,
-    /// Width between the bounds at which the search ends.
+    /// End the search when the bounds are this close.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) width: f64,
-    /// Probes at most.
+    /// Maximum number of probes.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..=50))]
     pub(crate) probes: u32,
     #[command(flatten)]
@@ -86,11 +86,11 @@ pub(crate) struct CompareFlags {
     /// A plan to run, twice: A, then B. The same as naming both in front.
     #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides", value_parser = more_than_once)]
     pub(crate) plans: Vec<PathBuf>,
-    /// Exit with code 4 if that is so beyond chance, like 'p95 > +5%', 'error% > +0.1%' and 'checks% < -1%'; may be given
+    /// Exit with code 4 if this change is there beyond chance, like 'p95 > +5%', 'error% > +0.1%' and 'checks% < -1%'; may be given
     /// several times.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) fail_if: Vec<String>,
-    /// Run both plans so many times, in turns: A B A B. The run is then the unit.
+    /// Run both plans this many times, in turns: A B A B.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=50))]
     pub(crate) repeat: Option<u32>,
     /// With plans: users of each run, instead of the plan's.
@@ -105,7 +105,7 @@ pub(crate) struct CompareFlags {
     /// Changes below this do not count; of errors 0.1 points.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) floor: f64,
-    /// Compare even what cannot be compared; the reasons are still said.
+    /// Compare anyway what cannot be compared; the reasons are still printed.
     #[arg(long)]
     pub(crate) anyway: bool,
     #[command(flatten)]

@@ -101,7 +101,7 @@ fn options_of_other_tools_are_named_with_what_is_meant() {
     }
     assert_eq!(refused(&["run", "p.jmx", "--jsno"]), "Unknown option --jsno: did you mean --json?");
     assert_eq!(refused(&["run", "p.jmx", "--quux"]), "Unknown option --quux");
-    assert_eq!(refused(&["run", "p.jmx", "q.jmx"]), "q.jmx is one argument too many");
+    assert_eq!(refused(&["run", "p.jmx", "q.jmx"]), "unexpected argument q.jmx");
     assert!(
         refused(&["run"]).contains("required arguments were not provided"),
         "{}",

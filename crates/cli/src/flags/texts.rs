@@ -1,10 +1,7 @@
 //! Longer texts of the help: the description of the program, examples and exit codes.
 
 pub(super) const ABOUT: &str = "\
-Runs JMeter plans natively. Two command lines do the same:
-
-  throng run PLAN.jmx -l out.jtl -Jusers=50      Throng's own, with verbs
-  throng -n -t PLAN.jmx -l out.jtl -Jusers=50    JMeter's, for existing scripts";
+Runs load tests from JMeter plans (.jmx) and says what limits the target.";
 
 /// Text that `throng` without arguments prints.
 pub(crate) const USAGE: &str = "\
@@ -24,15 +21,15 @@ pub(super) const AFTER: &str = "\
 Examples:
   throng demo                                  run a bundled plan against a bundled service
   throng check plan.jmx                        which elements run natively, and which do not
-  throng check plans/ --junit tests.xml        the same of all plans of a folder, a line for each
+  throng check plans/ --junit tests.xml        the same for all plans of a folder, one line each
   throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
   throng run plan.jmx --json > summary.json    the summary as JSON, for programs
-  throng -n -t plan.jmx -l out.jtl -f          JMeter's command line; throng help run has its options
 
-JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work with both, as do all long options of
-throng run: --json, --quiet, --runs FOLDER, --workers N, ...
+JMeter's command line works as well: throng -n -t plan.jmx -l out.jtl -Jusers=50. throng help run lists its options;
+both command lines take them all.
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 4 a criterion was not met, 5 run aborted, 6 undecided: the data cannot say, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted. throng explain 6 says more of one.";
+Exit codes: 0 done, 1 bug, 2 usage, 3 plan cannot run, 4 criterion not met, 5 aborted, 6 undecided, 7 workers lost,
+8 machine too small, 9 results lost, 130 interrupted. throng explain 6 describes one.";
 
 pub(super) const RUN_EXAMPLES: &str = "\
 Examples:
@@ -41,7 +38,7 @@ Examples:
   throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
   throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 1' --junit tests.xml
   throng run plan.jmx --jtl --workers 4
-  throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
+  throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's options";
 
 pub(super) const SWEEP_EXAMPLES: &str = "\
 Examples:
@@ -49,15 +46,14 @@ Examples:
   throng sweep plan.jmx --rps 100,200,400,800 --precision 1% --at-most 2m -Jhost=10.0.0.5
   throng sweep plan.jmx --users 1,10,100 -- --workers 2      options of throng run stand behind --
 
-Exit codes: 0 all points were run, 2 usage, 3 plan not runnable, 5 a run failed, 130 ended by you (what there is is shown).";
+Exit codes: throng explain exit-codes.";
 
 pub(super) const CAPACITY_EXAMPLES: &str = "\
 Examples:
   throng capacity plan.jmx --fail 'p99 < 2s' --fail 'error% = 0'
   throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms' --fail 'error% < 1'
 
-Exit codes: 0 an answer was found, 2 usage, 3 plan not runnable, 4 not even the lightest load meets the criteria, 5 a run failed,
-8 no answer because the generator did not keep up with the lightest load, 130 ended by you (the bounds so far are shown).";
+Exit codes: 0 an answer was found, 4 not even the lightest load meets the criteria; throng explain exit-codes.";
 
 pub(super) const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -65,16 +61,15 @@ Examples:
   throng compare old.jtl new.jtl --fail-if 'p95 > +5%' --fail-if 'error% > +0.1%'
   throng compare --plan a.jmx --plan b.jmx --repeat 3 --users 50 --duration 2m
 
-Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed,
-6 the runs cannot decide a change of --fail-if, 130 ended by you.";
+Exit codes: 0 compared, 3 not comparable, 4 a change of --fail-if is there, 6 undecided; throng explain exit-codes.";
 
 pub(super) const CTL_EXAMPLES: &str = "\
 Requests:
-  users N, users +N, users -N   so many users from now on; those that go end after their sample in flight
-  rps R, rps +R, rps -R         so many starts per second from now on, of a test with --rps
-  pause, resume                 no sample begins; all goes on
-  stop, stop --now              ends the test as Ctrl-C does once, or twice
-  mark TEXT                     a line in the test's record
+  users N, users +N, users -N   set the number of users; users that end finish their sample first
+  rps R, rps +R, rps -R         set the starts per second of a test with --rps
+  pause, resume                 start no samples; go on
+  stop, stop --now              end the test like one Ctrl-C, or two
+  mark TEXT                     write a line into the test's record
   status                        users and requests so far
 
 Examples:

@@ -12,8 +12,6 @@ use stats::tally::Tally;
 
 /// Largest number of agents in the text summary. The JSON has all agents.
 const MOST: usize = 20;
-/// Width of a name in the text summary in characters.
-const NAME: usize = 28;
 
 /// Figures of one agent or of one zone: a row of the table.
 #[derive(Debug)]
@@ -52,10 +50,7 @@ impl Row {
     /// Returns the cells of the row: the name and the second column, then the figures in the order of `HEADS`.
     fn cells(&self, second: String) -> Vec<String> {
         let Row { of, response, .. } = self;
-        let mut name = if self.name.is_empty() { "(no zone)".into() } else { self.name.clone() };
-        if name.chars().count() > NAME {
-            name = name.chars().take(NAME - 1).chain(['…']).collect();
-        }
+        let name = if self.name.is_empty() { "(no zone)".into() } else { self.name.clone() };
         let mut cells = vec![name, second, count(of.users)];
         cells.extend([of.tally.count, of.tally.errors].map(count));
         let times = [response.mean, response.p50, response.p95, response.p99];

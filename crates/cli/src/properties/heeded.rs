@@ -217,17 +217,22 @@ pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
     found.map(|((.., words), but_in_java)| WhyNot { words, but_in_java })
 }
 
-fn is_honoured(key: &str) -> bool {
-    let of_crates = [
+/// Returns the names of the properties that Throng reads, without those of gateways.
+pub(crate) fn honoured() -> impl Iterator<Item = &'static str> {
+    let lists: [&[&'static str]; 5] = [
+        HONOURED,
         engine::PROPERTIES,
         stats::jtl::Columns::PROPERTIES,
         jvm::PROPERTIES,
         report::jmeter::PROPERTIES,
     ];
-    let honoured = std::iter::once(HONOURED).chain(of_crates);
+    lists.into_iter().flatten().copied()
+}
+
+fn is_honoured(key: &str) -> bool {
     let gateway = key.strip_prefix(mgs::settings::PREFIX);
     // Each Throughput Shaping Timer has a property that is named after the timer.
-    honoured.into_iter().any(|keys| keys.contains(&key))
+    honoured().any(|name| name == key)
         || key.ends_with(".load_profile")
         || gateway.is_some_and(|key| mgs::settings::PROPERTIES.iter().any(|(name, _)| *name == key))
 }

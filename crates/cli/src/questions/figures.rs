@@ -4,6 +4,9 @@ use answers::verdict::Words;
 use report::model::words;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::tty;
+use crate::verdict::wrapped;
+
 pub(crate) use report::captions::numbers::{load, number, percent};
 
 /// Serializes only the English text, as the JSON files contain it.
@@ -47,9 +50,75 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// Columns of a table where the width of the terminal is not known.
+const COLUMNS: usize = 80;
+/// Least width of the last column if it has words, which are wrapped.
+const WORDS: usize = 24;
+
+/// Formats a table within the terminal's width, or 80 columns. The first column and the last are left-aligned, the others
+/// right-aligned. If there is no room, the columns `give_way` are left out in that order, then the last one is wrapped;
+/// `file` has all columns.
+pub(crate) fn fitted(rows: &[Vec<String>], give_way: &[usize], file: &str) -> String {
+    fitted_to(tty::output_width().unwrap_or(COLUMNS), rows, give_way, file)
+}
+
+fn fitted_to(room: usize, rows: &[Vec<String>], give_way: &[usize], file: &str) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let Some(last) = columns.checked_sub(1) else { return String::new() };
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let wide = |column: usize| cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(wide).collect();
+    let mut shown = vec![true; columns];
+    let before_last = |shown: &[bool]| -> usize {
+        (0..last).filter(|column| shown[*column]).map(|column| widths[column] + 2).sum()
+    };
+    for column in give_way {
+        if before_last(&shown) + widths[last].min(WORDS) > room {
+            shown[*column] = false;
+        }
+    }
+    let indent = before_last(&shown);
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for column in (0..last).filter(|column| shown[*column]) {
+            let cell = row.get(column).map_or("", String::as_str);
+            let space = " ".repeat(widths[column] - cell.chars().count());
+            if column == 0 {
+                line.push_str(&format!("{cell}{space}  "));
+            } else {
+                line.push_str(&format!("{space}{cell}  "));
+            }
+        }
+        let words = row.get(last).map_or("", String::as_str);
+        let words = wrapped(&" ".repeat(indent), words, room.max(indent + WORDS));
+        line.push_str(words.trim_start());
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    match shown.iter().filter(|shown| !**shown).count() {
+        0 => {}
+        1 => out.push_str(&format!("(1 more column in {file})\n")),
+        more => out.push_str(&format!("({more} more columns in {file})\n")),
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_give_way_and_words_are_wrapped() {
+        let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+        let words = "doubtful: the generator was full (criteria held)";
+        let rows = [row(&["a", "b", "c", "why"]), row(&["1", "22", "333", words])];
+        let wide =
+            "a   b    c  why\n1  22  333  doubtful: the generator was full (criteria held)\n";
+        assert_eq!(fitted_to(80, &rows, &[1], "x.json"), wide);
+        let narrow = "a    c  why\n1  333  doubtful: the generator\n        was full (criteria held)\n(1 more column in x.json)\n";
+        assert_eq!(fitted_to(32, &rows, &[1, 2], "x.json"), narrow);
+    }
 
     #[test]
     fn columns_stand_below_each_other() {

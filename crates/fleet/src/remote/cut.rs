@@ -105,7 +105,9 @@ impl Cuts {
             let users = u64::from(of.users);
             let owner = |line: u64| agents[(line % users) as usize % agents.len()];
             of.deal(path, &mut out, owner).map_err(|odd| match odd {
-                UnsplittableFile::Unreadable(error) => format!("cannot split {}: {error}", path.display()),
+                UnsplittableFile::Unreadable(error) => {
+                    format!("cannot split {}: {error}", path.display())
+                }
                 UnsplittableFile::Form(why) => format!("{} has changed: {why}", path.display()),
             })?;
             for ((mut out, into), files) in out.into_iter().zip(into).zip(&mut files) {

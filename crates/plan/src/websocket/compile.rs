@@ -345,7 +345,12 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
     for prop in ctx.props(id).iter().filter(|prop| prop.name.starts_with("throng.websocket.")) {
         if !heartbeat_knows(&prop.name) && !hold::knows(&prop.name) {
             let message = format!("{} is not a property of a heartbeat or a hold", prop.name);
-            ctx.warn(id, "unknown-property", message, "throng explain websocket lists the properties");
+            ctx.warn(
+                id,
+                "unknown-property",
+                message,
+                "throng explain websocket lists the properties",
+            );
         }
     }
 }

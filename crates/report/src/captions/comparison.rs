@@ -73,7 +73,7 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
     }
     if let Some(refusal) = &comparison.all.refusal {
         out.push(words(
-            format!("Nothing can be said of chance in rate and times: {refusal}."),
+            format!("No significance test of rate and times: {refusal}."),
             "数据太少，无法判断速率和时间的差异是否出于偶然。",
         ));
     }

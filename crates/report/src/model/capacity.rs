@@ -147,7 +147,7 @@ pub fn result(
             ("criteria did not hold", "标准未达到")
         };
         return words(
-            format!("doubtful: {} ({en})", subject.en),
+            format!("inconclusive: {} ({en})", subject.en),
             format!("存疑：{}（{zh}）", subject.zh),
         );
     }

@@ -421,7 +421,7 @@ fn notes(of: &Swept<'_>) -> Vec<Words> {
     for (loads, why) in grouped(excluded) {
         let (at, verb) = (at_loads(of.axis, &loads), if loads.len() == 1 { "is" } else { "are" });
         out.push(words(
-            format!("{} (○) {verb} not among the points of the model: {}.", at.en, why.en),
+            format!("{} (○) {verb} not used for the model: {}.", at.en, why.en),
             format!("{}（○）不计入模型：{}。", at.zh, why.zh),
         ));
     }

@@ -4,9 +4,10 @@ use answers::verdict::Language;
 use report::model::capacity::Searched;
 use stats::grouped::things;
 
+use super::FILE;
 use super::answer::Capacity;
 use super::probe::{Done, EndedBy};
-use crate::questions::figures::{load, number, table};
+use crate::questions::figures::{fitted, load, number};
 use crate::{tty, verdict};
 
 /// Formats one probe of the search as a line.
@@ -30,6 +31,9 @@ pub(super) fn line(done: &Done) -> String {
     format!("{result}: {}; {}/s succeeded{ended}", judged.join(", "), number(done.probe.rate))
 }
 
+/// Columns that are left out first on a narrow terminal: samples, the end, p50, requests in flight.
+const GIVE_WAY: [usize; 5] = [6, 8, 4, 3, 7];
+
 pub(super) fn page(capacity: &Capacity) -> String {
     let unit = if capacity.axis == "users" { "users" } else { "starts/s" };
     let probes = capacity.on_page();
@@ -45,8 +49,8 @@ pub(super) fn page(capacity: &Capacity) -> String {
         unit,
         "succeeded/s",
         "in flight",
-        "response p50 ms",
-        "response p99 ms",
+        "p50 ms",
+        "p99 ms",
         "samples",
         "s",
         "ended by",
@@ -67,7 +71,8 @@ pub(super) fn page(capacity: &Capacity) -> String {
             shown.words.en.clone(),
         ]);
     }
-    out.push_str(&table(&rows));
+    out.push_str(&fitted(&rows, &GIVE_WAY, FILE));
+    out.push_str("Times are response times.\n");
     out
 }
 
@@ -84,7 +89,7 @@ fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
         let looked = things(found.silent.len() as u64, "check");
         let words = match capacity.answer.upper {
             Some(_) => "No cause of the limit was found",
-            None => "Nothing stands out",
+            None => "No problem found",
         };
         return format!("{words} in the run at {at} {unit}: {looked}.\n\n");
     }

@@ -3,9 +3,9 @@
 use answers::shared::Shared;
 use report::model::sweep as page;
 
-use super::super::figures::{load, number, percent, table};
+use super::super::figures::{fitted, load, number, percent};
 use super::point::{Point, Quantile};
-use super::{Sweep, verdicts};
+use super::{FILE, Sweep, verdicts};
 
 /// Formats one point as a line that is printed when the point is finished.
 pub(super) fn line(point: &Point) -> String {
@@ -22,7 +22,7 @@ fn end(point: &Point) -> String {
         Some(precision) => {
             format!("time was up after {:.0} s with ±{}", point.seconds, percent(precision))
         }
-        None => format!("too short to say how well the mean is known ({:.0} s)", point.seconds),
+        None => format!("too short for a confidence interval ({:.0} s)", point.seconds),
     }
 }
 
@@ -36,11 +36,11 @@ pub(super) fn page(sweep: &Sweep) -> String {
     let heading = [
         unit,
         "/s",
-        "response mean ms",
+        "mean ms",
         "±",
-        "response p50",
-        "response p95",
-        "response p99",
+        "p50 ms",
+        "p95 ms",
+        "p99 ms",
         "p99 from … to",
         "errors",
         "KiB/s in",
@@ -50,10 +50,14 @@ pub(super) fn page(sweep: &Sweep) -> String {
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(sweep.points.iter().map(row));
-    out.push_str(&table(&rows));
+    out.push_str(&fitted(&rows, &GIVE_WAY, FILE));
+    out.push_str("Times are response times.\n");
     out.push_str(&notes(sweep));
     out
 }
+
+/// Columns that are left out first on a narrow terminal: traffic, the interval of p99, p50, seconds.
+const GIVE_WAY: [usize; 6] = [10, 9, 7, 4, 11, 3];
 
 fn row(point: &Point) -> Vec<String> {
     let figures = &point.figures;
@@ -61,18 +65,11 @@ fn row(point: &Point) -> Vec<String> {
         |q: &Quantile| if q.few { format!("({})", number(q.value)) } else { number(q.value) };
     let interval = match (figures.p99.low, figures.p99.high) {
         (Some(low), Some(high)) => format!("{} … {}", number(low), number(high)),
-        _ => "too few samples".to_owned(),
+        _ => "too few".to_owned(),
     };
-    let mut marks = Vec::new();
-    if point.excluded.is_some() {
-        marks.push("○".to_owned());
-    }
-    marks.push(if point.precise { "precision" } else { "time" }.to_owned());
-    if point.warm_up.seconds > 0 {
-        marks.push(format!("without {} s of warm-up", point.warm_up.seconds));
-    }
+    let mark = if point.excluded.is_some() { " ○" } else { "" };
     vec![
-        load(point.load),
+        format!("{}{mark}", load(point.load)),
         number(figures.rate),
         number(figures.mean),
         point.precision.map_or_else(|| "-".to_owned(), percent),
@@ -84,7 +81,7 @@ fn row(point: &Point) -> Vec<String> {
         number(figures.received),
         number(figures.sent),
         format!("{:.0}", point.seconds),
-        marks.join(", "),
+        if point.precise { "precision" } else { "time" }.to_owned(),
     ]
 }
 
@@ -100,7 +97,7 @@ fn notes(sweep: &Sweep) -> String {
     let excluded = sweep.points.iter().filter_map(|p| Some((p.load, p.excluded.clone()?)));
     for (loads, why) in page::grouped(excluded) {
         let (at, verb) = (listed(&loads), if loads.len() == 1 { "is" } else { "are" });
-        note(format!("{at} (○) {verb} not among the points of the model: {}", why.en));
+        note(format!("{at} (○) {verb} not used for the model: {}", why.en));
     }
     for point in sweep.points.iter().filter(|point| point.warm_up.seconds > 0) {
         let (at, with, without) = (load(point.load), &point.with_warm_up, &point.figures);

@@ -36,8 +36,8 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
     let quiet: Vec<&Point> = points.iter().filter(|p| is_quiet(p)).collect();
     match (quiet.len(), points.len()) {
         (0, _) => {}
-        (n, all) if n == all => out.push_str("  Nothing else stands out at any of them.\n"),
-        _ => out.push_str(&format!("  Nothing else stands out at {}.\n", at(&quiet, unit))),
+        (n, all) if n == all => out.push_str("  No other problem found at any of them.\n"),
+        _ => out.push_str(&format!("  No other problem found at {}.\n", at(&quiet, unit))),
     }
     if out.is_empty() { out } else { format!("Verdict on the points\n{out}") }
 }

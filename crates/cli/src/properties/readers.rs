@@ -1,0 +1,189 @@
+//! Names that the texts of a plan read as properties, and names of its variables.
+//!
+//! A plan reads a property with `__P`, `__property` or a script. The same word elsewhere, as in `${users}` or in the name
+//! of an element, reads no property: then `-Jusers=50` has no effect, which is easily overlooked.
+
+use std::collections::BTreeSet;
+
+/// A name that the user may have meant.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// A property that the plan or Throng reads.
+    Property(String),
+    /// A variable of the plan with the same name or a similar one.
+    Variable(String),
+}
+
+/// Calls that read a property whose name follows.
+const CALLS: [&str; 8] = [
+    "__P(",
+    "__property(",
+    "props.get(",
+    "props.getOrDefault(",
+    "getProperty(",
+    "getPropDefault(",
+    "System.getProperty(",
+    "props.containsKey(",
+];
+
+/// Expressions of scripts that read all properties.
+const WHOLE: [&str; 7] = [
+    "props.each",
+    "props.find",
+    "props.collect",
+    "props.entrySet",
+    "props.keySet",
+    "props.stringPropertyNames",
+    "props.propertyNames",
+];
+
+/// Names in the texts of a plan.
+#[derive(Debug, Default)]
+pub(crate) struct Readers {
+    properties: BTreeSet<String>,
+    variables: BTreeSet<String>,
+    /// Texts in which properties are read: values of elements with calls, and scripts.
+    texts: Vec<String>,
+    /// True if some name is only known at run time, so that any property may be read.
+    is_open: bool,
+}
+
+impl Readers {
+    /// Collects the names in the texts of a plan, which are XML.
+    pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut readers = Self::default();
+        for text in texts {
+            for node in text.split('<').filter_map(|part| part.split_once('>')) {
+                readers.add(node);
+                // Names of elements are attributes, and may call functions, too.
+                readers.add(("", node.0));
+            }
+        }
+        readers
+    }
+
+    /// Adds the text behind a tag.
+    fn add(&mut self, (tag, text): (&str, &str)) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if tag.contains("\"Argument.name\"") {
+            self.variables.insert(text.trim().to_owned());
+        }
+        for part in text.split("${").skip(1) {
+            let name = part.split('}').next().unwrap_or_default();
+            let is_plain =
+                name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+            if is_plain && !name.is_empty() && !name.starts_with("__") {
+                self.variables.insert(name.to_owned());
+            }
+        }
+        for call in CALLS {
+            for (at, _) in text.match_indices(call) {
+                self.add_argument(call, &text[at + call.len()..]);
+            }
+        }
+        self.is_open |= WHOLE.iter().any(|whole| text.contains(whole));
+        let lower = text.to_ascii_lowercase();
+        if lower.contains("prop") || text.contains("__P(") {
+            self.texts.push(text.to_owned());
+        }
+    }
+
+    /// Adds the name in the first argument of a call.
+    fn add_argument(&mut self, call: &str, rest: &str) {
+        let rest = rest.trim_start();
+        let quotes = ["&quot;", "&apos;", "\"", "'"];
+        let name = match quotes.iter().find_map(|quote| Some((quote, rest.strip_prefix(quote)?))) {
+            Some((quote, rest)) => rest.split(quote).next(),
+            None if call.starts_with("__") => rest.split([',', ')']).next(),
+            None => None,
+        };
+        match name.map(str::trim).filter(|name| !name.contains('$')) {
+            Some(name) => {
+                self.properties.insert(name.to_owned());
+            }
+            None => self.is_open = true,
+        }
+    }
+
+    /// True if the plan may read the property.
+    pub(crate) fn reads(&self, key: &str) -> bool {
+        self.is_open
+            || self.properties.contains(key)
+            || self.texts.iter().any(|text| has_word(text, key))
+    }
+
+    /// Returns the name that the user may have meant by a property that nothing reads: the variable of that name, or a
+    /// property or variable that differs in two letters at most. `known` are the properties that Throng reads.
+    pub(crate) fn meant<'a>(
+        &'a self,
+        key: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Option<Meant> {
+        if self.variables.contains(key) {
+            return Some(Meant::Variable(key.to_owned()));
+        }
+        let properties = self.properties.iter().map(String::as_str).chain(known);
+        if let Some(name) = near(key, properties) {
+            return Some(Meant::Property(name.to_owned()));
+        }
+        let name = near(key, self.variables.iter().map(String::as_str))?;
+        Some(Meant::Variable(name.to_owned()))
+    }
+}
+
+/// Returns the name that is nearest to `key`: it differs in two letters, and in fewer than half of them.
+fn near<'a>(key: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, name) = names.map(|name| (strsim::osa_distance(key, name), name)).min()?;
+    let letters = key.chars().count().min(name.chars().count());
+    (distance <= 2 && distance * 2 < letters).then_some(name)
+}
+
+/// True if a name stands in a text by itself, not as a part of a longer name, and not as the variable `${name}`.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let is_variable = before.ends_with("${") && after.starts_with('}');
+        !is_variable && !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = r#"<p><stringProp name="Argument.name">users</stringProp>
+        <stringProp name="n">${users}</stringProp><stringProp name="r">${__P(ramp,5)}</stringProp>
+        <stringProp name="s">log.info(props.get(&quot;region&quot;)); def p = props; p.get(target)</stringProp>
+        <stringProp name="t">loops of host</stringProp></p>"#;
+
+    #[test]
+    fn variables_and_names_of_elements_read_no_property() {
+        let readers = Readers::of([PLAN].into_iter());
+        for key in ["ramp", "region", "target"] {
+            assert!(readers.reads(key), "{key}");
+        }
+        for key in ["users", "loops", "host", "regio", "nothing"] {
+            assert!(!readers.reads(key), "{key}");
+        }
+        let open = PLAN.replace("__P(ramp", "__P(${name}");
+        let readers = Readers::of([open.as_str()].into_iter());
+        assert!(readers.reads("nothing"), "the variable may hold any name");
+    }
+
+    #[test]
+    fn a_name_within_two_letters_is_meant() {
+        let readers = Readers::of([PLAN].into_iter());
+        let meant = |key| readers.meant(key, ["summariser.name"].into_iter());
+        let property = |name: &str| Some(Meant::Property(name.into()));
+        assert_eq!(meant("users"), Some(Meant::Variable("users".into())));
+        assert_eq!(meant("usres"), Some(Meant::Variable("users".into())));
+        assert_eq!(meant("rmap"), property("ramp"));
+        assert_eq!(meant("regoin"), property("region"));
+        assert_eq!(meant("sumariser.name"), property("summariser.name"));
+        assert_eq!(meant("lamb"), None);
+        assert_eq!(meant("duration"), None);
+    }
+}
