@@ -65,7 +65,7 @@ fn the_verdict_of_a_folder_is_that_of_its_run_in_both_languages() {
     );
     assert_eq!(data, of_run);
     let english = program.run(&["verdict", folder, "--lang", "en"]);
-    assert!(english.out.contains("\n\nVerdict\n  * Too few samples"), "{english:?}");
+    assert!(english.out.contains("\n\nVerdict\n  * p99 is unreliable"), "{english:?}");
     let chinese = program.run(&["verdict", folder, "--zh"]);
     assert!(chinese.out.contains("\n\n结论\n  * 样本太少"), "{chinese:?}");
     let by_surroundings = program.shell("LC_ALL=zh_CN.UTF-8 $0 verdict runs/*");

@@ -61,7 +61,7 @@ impl Script {
             stage.parameters.run(env, &mut parameters)?;
         }
         let ScriptContext { result, finding, name, .. } = stage;
-        let stage = ::script::ScriptContext { result, finding, name, parameters: &parameters };
+        let stage = ::script::Execution { result, finding, name, parameters: &parameters };
         let outcome = self.code.run(env, stage);
         env.core.give(parameters);
         outcome

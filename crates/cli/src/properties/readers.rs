@@ -116,14 +116,15 @@ impl Readers {
 
     /// Returns the name that the user may have meant by a property that nothing reads: the variable of that name, or a
     /// property or variable that differs in two letters at most. `known` are the properties that Throng reads.
-    pub(crate) fn meant<'a>(
-        &'a self,
+    pub(crate) fn meant(
+        &self,
         key: &str,
-        known: impl Iterator<Item = &'a str>,
+        known: impl Iterator<Item = &'static str>,
     ) -> Option<Meant> {
         if self.variables.contains(key) {
             return Some(Meant::Variable(key.to_owned()));
         }
+        let known = known.map(|name| -> &str { name });
         let properties = self.properties.iter().map(String::as_str).chain(known);
         if let Some(name) = near(key, properties) {
             return Some(Meant::Property(name.to_owned()));

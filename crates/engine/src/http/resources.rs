@@ -10,7 +10,7 @@ use stats::Outcome;
 
 use crate::context::Context;
 use crate::http::exchange::Outgoing;
-use crate::http::page::{Page, branch, page, put_away};
+use crate::http::page::{Page, branch, free_branch, page};
 use crate::http::{failure, names, side_cookies};
 use crate::ids::UserId;
 use crate::session::Sessions;
