@@ -153,7 +153,8 @@ pub fn create_results(
 }
 
 /// Returns a warning for each existing result file with a heading that does not match the columns of the appended
-/// rows, and for each file into which two listeners write different columns. Checks the result files of the command line and of the plan's listeners.
+/// rows, and for each file into which two listeners write different columns. Checks the result files of the command
+/// line and of the plan's listeners.
 pub fn unlike_results(plan: &Plan, options: &Options, evaluated: &Evaluated) -> Vec<String> {
     let settings = Settings::from_properties(|key| options.properties.get(key).cloned());
     let names: Vec<&str> = settings.results.sample_variables.iter().map(|name| &**name).collect();
