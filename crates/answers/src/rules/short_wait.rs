@@ -65,12 +65,11 @@ const FOLLOWING: usize = 10;
 const SURE: f64 = 0.9975;
 const ALSO_NEXT: f64 = 0.5;
 
-/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait. A
-/// gateway that gave up (504) names a time limit.
+/// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait.
 fn is_own(record: &Record, cause: usize) -> bool {
     let Some(name) = record.causes.get(cause) else { return false };
-    name.outcome == Outcome::Status && name.code.starts_with('5') && &*name.code != "504"
-        || names_pool(record, cause)
+    let is_status = name.outcome == Outcome::Status && name.code.starts_with('5');
+    is_status || names_pool(record, cause)
 }
 
 /// True if the failures of a cause name a pool without a free connection.
@@ -172,13 +171,18 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let (fastest, spread) = (ms(&good, FASTEST), ms(&good, 0.95) - ms(&good, 0.05));
     let is_one_length = to - from <= (WITHIN * middle).max(WITHIN_MS);
     let is_wait = fastest <= FASTER * from && spread >= WIDER * (to - from);
-    let is_named =
-        2 * sums.iter().filter(|sum| names_pool(record, sum.0)).map(|sum| sum.1).sum::<u64>() > all;
+    let most = |is: &dyn Fn(usize) -> bool| {
+        2 * sums.iter().filter(|sum| is(sum.0)).map(|sum| sum.1).sum::<u64>() > all
+    };
+    let is_named = most(&|cause| names_pool(record, cause));
     if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !(is_wait || is_named) {
         return None;
     }
+    // A gateway that gave up (504) names a time limit.
+    let of_gateway = || most(&|cause| record.causes.get(cause).is_some_and(|c| &*c.code == "504"));
     let longer = longer_than(&good, to);
-    if from >= LONG && !is_named && (longer < LONGER || (longer as f64) < LONGER_SHARE * n as f64) {
+    let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * n as f64;
+    if from >= LONG && !is_named && (is_few || of_gateway()) {
         return None;
     }
     let grows = match growth(failing(seconds), &labels) {
