@@ -9,6 +9,13 @@ use std::process::{Command, Stdio};
 
 use program::{Ended, Program};
 
+/// Returns a folder with a plan that makes enough samples for the criteria of the page.
+fn with_samples() -> Program {
+    let program = Program::new();
+    program.write("plan.jmx", &program::PLAN.replace("${__P(loops,1)}", "20"));
+    program
+}
+
 /// Returns the text of docs/ci.md.
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
@@ -106,7 +113,7 @@ fn collected(program: &Program, names: &[&str]) {
 
 #[test]
 fn the_commands_of_the_beginning() {
-    let program = Program::new();
+    let program = with_samples();
     let lines = examples("");
     let [run, compare] = &lines[..] else { panic!("{lines:?}") };
     std::fs::create_dir(program.path("before")).unwrap();
@@ -126,7 +133,7 @@ fn the_commands_of_the_beginning() {
 
 #[test]
 fn jenkins() {
-    let program = Program::new();
+    let program = with_samples();
     let lines = examples("Jenkins");
     let command = after(&lines, "sh ");
     let command = command.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap();
@@ -164,7 +171,7 @@ fn one_request() -> (String, std::thread::JoinHandle<(String, String)>) {
 
 #[test]
 fn gitlab() {
-    let program = Program::new();
+    let program = with_samples();
     let lines = examples("GitLab");
     let run = after(&lines, "- throng run ");
     let note = below(&lines, "- >").join(" ");
@@ -213,7 +220,7 @@ fn decoded(text: &str) -> String {
 
 #[test]
 fn github() {
-    let program = Program::new();
+    let program = with_samples();
     let lines = examples("GitHub Actions");
     let run = after(&lines, "- run: ");
     let file = program.path("step.md").display().to_string();
