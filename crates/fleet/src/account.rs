@@ -42,7 +42,7 @@ pub enum What {
         body: Vec<u8>,
     },
     /// The origin was killed: at most this many samples, of this slot and later ones, are in no delta.
-    Torn { at_most: u64 },
+    Killed { at_most: u64 },
     /// The sender has finished. `samples` is its total, which must equal the sum of its deltas.
     End { samples: u64 },
 }
@@ -51,7 +51,7 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Up {
     /// A heartbeat, which requests a grant. `epoch` is the highest epoch that the sender has received.
-    Here {
+    Heartbeat {
         origin: Origin,
         epoch: u64,
     },

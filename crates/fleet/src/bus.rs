@@ -1,7 +1,7 @@
 //! The transport between the coordinator and its workers: the coordinator's view.
 //!
 //! Sending never blocks: messages that a worker does not read are queued in memory. Events of a worker arrive in the
-//! order in which it sent them; [`News::Gone`] is the last one.
+//! order in which it sent them; [`WorkerEvent::Ended`] is the last one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use stats::Snapshot;
 use crate::figures::Figures;
 use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
-use crate::remote::Stand;
+use crate::remote::RunState;
 
 /// Carries messages to workers and from workers.
 pub trait Bus: std::fmt::Debug {
@@ -21,7 +21,7 @@ pub trait Bus: std::fmt::Debug {
     fn send(&mut self, worker: u32, message: &ToWorker);
 
     /// Returns the next event, or `None` if there is none within `patience`.
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)>;
+    fn next(&mut self, patience: Duration) -> Option<(u32, WorkerEvent)>;
 
     /// Kills a worker.
     fn kill(&mut self, worker: u32);
@@ -88,18 +88,18 @@ const LEAD_EACH: Duration = Duration::from_millis(4);
 
 /// An event of a worker.
 #[derive(Debug)]
-pub enum News {
+pub enum WorkerEvent {
     /// The worker sent a message.
-    Said(FromWorker),
+    Message(FromWorker),
     /// No message has arrived for some time, not even a heartbeat. The text describes the state of the process.
     Silent(String),
     /// The worker has ended. The text is the reason.
-    Gone(String),
+    Ended(String),
     /// A part of the worker was lost; its other parts continue.
-    Part(Loss),
+    PartLost(Loss),
     /// The totals of each machine behind the worker, in their order.
     Figures(Vec<Figures>),
     /// The state of the run in a worker that was taken over from another coordinator, with the worker's process and its
     /// lost parts.
-    Found { pid: u32, stand: Box<Stand>, lost: Vec<Loss> },
+    TakenOver { pid: u32, stand: Box<RunState>, lost: Vec<Loss> },
 }

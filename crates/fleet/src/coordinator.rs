@@ -18,17 +18,17 @@ use stats::Snapshot;
 use stats::grouped::things;
 use stats::process::Usage;
 
-use self::resume::Taking;
+use self::resume::Takeover;
 use crate::batch_properties::BatchProperties;
-use crate::bus::{Bus, News};
+use crate::bus::{Bus, WorkerEvent};
 use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
-use crate::message::{FromWorker, Share, ToWorker, VERSION};
+use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 
 /// Time limit for workers to end after an order to end at once, or after their users have finished. Beyond it they are
 /// waiting for something that will not happen.
-const ENDLESS: Duration = Duration::from_secs(30);
+const END_LIMIT: Duration = Duration::from_secs(30);
 /// Interval of the messages that tell workers the numbers of users in the other workers.
 const ADJUST: Duration = Duration::from_secs(1);
 
@@ -100,7 +100,7 @@ pub struct Fleet {
     properties: BatchProperties,
     figures: ByWorker,
     /// Set while workers are taken over from another coordinator.
-    taking: Option<Taking>,
+    taking: Option<Takeover>,
 }
 
 /// The reason for which a run could not be distributed.
@@ -177,7 +177,7 @@ impl Fleet {
     pub fn next_event(&mut self, patience: Duration) -> Event {
         let end = Instant::now() + patience;
         loop {
-            self.end_endless();
+            self.drop_overdue();
             if let Some(event) = self.events.pop_front() {
                 return event;
             }
@@ -189,8 +189,8 @@ impl Fleet {
             }
             let left = end.saturating_duration_since(Instant::now());
             match self.bus.next(left) {
-                Some((worker, News::Said(message))) => self.heard(worker, message),
-                Some((worker, News::Silent(words))) => {
+                Some((worker, WorkerEvent::Message(message))) => self.handle(worker, message),
+                Some((worker, WorkerEvent::Silent(words))) => {
                     let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
                     let text = match self.bus.name(worker) {
                         Some(_) => words,
@@ -198,12 +198,14 @@ impl Fleet {
                     };
                     self.events.push_back(Event::Log(text.into()));
                 }
-                Some((worker, News::Gone(words))) => self.gone(worker, &words),
-                Some((worker, News::Found { pid, stand, lost })) => {
+                Some((worker, WorkerEvent::Ended(words))) => self.gone(worker, &words),
+                Some((worker, WorkerEvent::TakenOver { pid, stand, lost })) => {
                     self.found(worker, pid, *stand, lost);
                 }
-                Some((worker, News::Figures(figures))) => self.figures.behind(worker, figures),
-                Some((_, News::Part(loss))) => {
+                Some((worker, WorkerEvent::Figures(figures))) => {
+                    self.figures.behind(worker, figures);
+                }
+                Some((_, WorkerEvent::PartLost(loss))) => {
                     self.events.push_back(Event::Lost(loss));
                     if self.stop_on_loss {
                         self.halt(false);
@@ -243,7 +245,7 @@ impl Fleet {
             }
         }
         let any = !changes.is_empty();
-        self.tell(&ToWorker::Change(changes));
+        self.broadcast(&ToWorker::Change(changes));
         any
     }
 
@@ -323,12 +325,12 @@ impl Fleet {
         self.stopped_by_plan
     }
 
-    fn heard(&mut self, worker: u32, message: FromWorker) {
+    fn handle(&mut self, worker: u32, message: FromWorker) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         if !member.is_alive() {
             return;
         }
-        if self.taking.as_mut().is_some_and(|taking| taking.heard(worker, &message)) {
+        if self.taking.as_mut().is_some_and(|taking| taking.handle(worker, &message)) {
             return;
         }
         match message {
@@ -346,37 +348,22 @@ impl Fleet {
             FromWorker::Ready { cores } => {
                 member.cores = cores;
                 member.stage = Stage::Ready;
-                self.go_on();
+                self.advance();
             }
             FromWorker::Armed => {
-                if member.stage == Stage::Asked {
+                if member.stage == Stage::Arming {
                     member.stage = Stage::Armed;
                 }
-                self.go_on();
+                self.advance();
             }
-            FromWorker::Report(mut report) => {
-                let (counts, missing) = member.takes(&report);
-                if missing > 0 {
-                    let text = format!("worker {worker}: {} missing", things(missing, "report"));
-                    self.events.push_back(Event::Log(text.into()));
-                }
-                if counts {
-                    if self.bus.merges() {
-                        self.figures.add(worker, &report);
-                    }
-                    // Core numbers need only be distinct.
-                    report.snapshot.core = report.snapshot.core * self.share.count + worker;
-                    self.events.push_back(Event::Snapshot(report.snapshot));
-                    let users = self.users();
-                    self.backends.set_users(users.started, users.finished);
-                }
-            }
+            FromWorker::Report(report) => self.report(worker, report),
             FromWorker::BatchDone { properties, changes } => {
                 self.properties.add(properties);
-                if member.stage == Stage::Running && changes + member.unheard == self.changes {
+                if member.stage == Stage::Running && changes + member.missed_changes == self.changes
+                {
                     member.stage = Stage::Ready;
                 }
-                self.go_on();
+                self.advance();
             }
             FromWorker::Figures(figures) => self.backends.take(*figures),
             FromWorker::StopAsked { now } => {
@@ -389,18 +376,39 @@ impl Fleet {
         }
     }
 
+    /// Counts a report of one second.
+    fn report(&mut self, worker: u32, mut report: Box<Report>) {
+        let Some(member) = self.members.get_mut(worker as usize) else { return };
+        let (counts, missing) = member.apply(&report);
+        if missing > 0 {
+            let text = format!("worker {worker}: {} missing", things(missing, "report"));
+            self.events.push_back(Event::Log(text.into()));
+        }
+        if !counts {
+            return;
+        }
+        if self.bus.merges() {
+            self.figures.add(worker, &report);
+        }
+        // Core numbers need only be distinct.
+        report.snapshot.core = report.snapshot.core * self.share.count + worker;
+        self.events.push_back(Event::Snapshot(report.snapshot));
+        let users = self.users();
+        self.backends.set_users(users.started, users.finished);
+    }
+
     /// Handles the end of a worker, which counted `samples` in total.
     fn done(&mut self, worker: u32, aborted: Option<String>, samples: u64) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         member.stage = Stage::Done;
         member.active.clear();
         let agent = self.bus.name(worker);
-        let differs = member.differs(worker, samples).map(|loss| Loss { agent, ..loss });
+        let differs = member.sample_mismatch(worker, samples).map(|loss| Loss { agent, ..loss });
         self.events.extend(differs.map(Event::Lost));
         if let Some(reason) = aborted {
             self.fail(format!("worker {worker}: {reason}"));
         }
-        self.go_on();
+        self.advance();
     }
 
     /// Handles the end of a worker's connection. After the worker's last message this is its normal end, otherwise a
@@ -428,13 +436,13 @@ impl Fleet {
                 self.halt(false);
             }
         }
-        self.go_on();
+        self.advance();
     }
 
     /// Starts the next batch when all workers are ready for it. Ends the run if no batch is left, and finishes it when
     /// all workers have ended.
-    fn go_on(&mut self) {
-        if self.waits_for_stands() {
+    fn advance(&mut self) {
+        if self.waits_for_states() {
             return;
         }
         let alive = || self.members.iter().filter(|member| member.is_alive());
@@ -452,7 +460,7 @@ impl Fleet {
         }
         self.open = false;
         if self.bus.arms() && all(Stage::Ready) && !self.batches.is_complete() {
-            self.each(Stage::Asked, &ToWorker::Arm);
+            self.each(Stage::Arming, &ToWorker::Arm);
             return;
         }
         match self.batches.start_next() {
@@ -474,11 +482,11 @@ impl Fleet {
             .iter_mut()
             .filter(|member| member.is_alive())
             .for_each(|member| member.stage = stage);
-        self.tell(order);
+        self.broadcast(order);
     }
 
     /// Marks workers as lost that did not end after an order to end, so that the run does not wait for them for ever.
-    fn end_endless(&mut self) {
+    fn drop_overdue(&mut self) {
         let Some((_, words)) = self.lost_at.take_if(|(at, _)| Instant::now() >= *at) else {
             return;
         };
@@ -500,15 +508,15 @@ impl Fleet {
     fn halt(&mut self, now: bool) {
         self.stopped = true;
         if now {
-            self.expect_end(ENDLESS, "the order to stop at once");
+            self.expect_end(END_LIMIT, "the order to stop at once");
         }
-        self.tell(&ToWorker::Stop { now });
+        self.broadcast(&ToWorker::Stop { now });
         if self.taking.is_some() {
             // The rest follows when the run's state in all workers is known.
             return;
         }
         self.batches.stop();
-        let asked = |member: &Member| matches!(member.stage, Stage::Asked | Stage::Armed);
+        let asked = |member: &Member| matches!(member.stage, Stage::Arming | Stage::Armed);
         let between = self.batches.phase().is_some() && self.members.iter().any(asked);
         if !self.open && !between {
             // No users run, so no worker will report that its batch is done.
@@ -519,18 +527,18 @@ impl Fleet {
     /// Ends the run with an error.
     fn fail(&mut self, reason: String) {
         self.aborted.get_or_insert(reason);
-        self.tell(&ToWorker::Stop { now: true });
+        self.broadcast(&ToWorker::Stop { now: true });
         self.end();
     }
 
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ending, true) {
-            self.expect_end(ENDLESS + self.bus.grace(), "the order to end");
-            self.tell(&ToWorker::End);
+            self.expect_end(END_LIMIT + self.bus.grace(), "the order to end");
+            self.broadcast(&ToWorker::End);
         }
     }
 
-    fn tell(&mut self, message: &ToWorker) {
+    fn broadcast(&mut self, message: &ToWorker) {
         for (worker, member) in (0..).zip(&self.members) {
             if member.is_alive() {
                 self.bus.send(worker, message);
@@ -556,9 +564,9 @@ impl Fleet {
             let own = member.active.iter().copied().chain(std::iter::repeat(0));
             let elsewhere: Vec<u32> =
                 all.iter().zip(own).map(|(all, own)| all.saturating_sub(own)).collect();
-            if elsewhere != member.told {
+            if elsewhere != member.sent_elsewhere {
                 self.bus.send(worker, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
-                member.told = elsewhere;
+                member.sent_elsewhere = elsewhere;
             }
         }
     }

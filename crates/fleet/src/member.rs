@@ -14,11 +14,11 @@ use crate::message::Report;
 pub(crate) enum Stage {
     /// The worker has sent no message yet, or is compiling the plan.
     #[default]
-    Coming,
+    Starting,
     /// The worker waits for a batch of groups.
     Ready,
     /// The coordinator has asked the worker to confirm that it is reachable.
-    Asked,
+    Arming,
     /// The worker has confirmed, and waits for the order to start.
     Armed,
     /// Users of the batch run.
@@ -47,14 +47,14 @@ pub(crate) struct Member {
     pub(crate) samples: u64,
     pub(crate) last_samples: BTreeMap<u32, u64>,
     /// Active users of other workers, as last sent to this worker.
-    pub(crate) told: Vec<u32>,
+    pub(crate) sent_elsewhere: Vec<u32>,
     /// Number of load changes that other workers have received and this worker has not.
-    pub(crate) unheard: u32,
+    pub(crate) missed_changes: u32,
 }
 
 impl Member {
     /// Applies a report. Returns false for a duplicate, and the number of missing reports before this one.
-    pub(crate) fn takes(&mut self, report: &Report) -> (bool, u64) {
+    pub(crate) fn apply(&mut self, report: &Report) -> (bool, u64) {
         if report.seq <= self.seq {
             return (false, 0);
         }
@@ -72,7 +72,7 @@ impl Member {
     }
 
     /// Returns a loss if the worker ended with another number of samples than were received.
-    pub(crate) fn differs(&self, worker: u32, samples: u64) -> Option<Loss> {
+    pub(crate) fn sample_mismatch(&self, worker: u32, samples: u64) -> Option<Loss> {
         (samples != self.samples).then(|| Loss {
             worker,
             agent: None,

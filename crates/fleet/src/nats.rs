@@ -8,39 +8,39 @@
 //! |---|---|
 //! | `server`, `key` | the server's address and credentials; keys |
 //! | `greeting`, `client` | the connection to the server, which reconnects by itself |
-//! | `proofs` | credentials of an operator, and credentials lent to a relay |
-//! | `air` | the messages and their signatures |
+//! | `credentials` | credentials of an operator, and credentials lent to a relay |
+//! | `envelope` | the messages and their signatures |
 //! | `sealed` | encryption of streams, so that the server cannot read them |
 //! | `link` | streams over lost and repeated messages |
-//! | `wait` | the agent that waits and is hired |
+//! | `wait` | the agent that waits and is reserved |
 //! | `setup` | the files that a server for agents needs |
-//! | `hire`, `hub` | the coordinator's side: hiring agents, and the streams to them |
-//! | `take` | taking over agents from a coordinator that has ended |
+//! | `reserve`, `hub` | the coordinator's side: reserving agents, and the streams to them |
+//! | `takeover` | taking over agents from a coordinator that has ended |
 
-mod air;
 mod client;
+mod credentials;
+mod envelope;
 mod greeting;
-mod hire;
 mod hub;
 mod key;
 mod link;
-mod proofs;
+mod reserve;
 mod sealed;
 mod server;
 mod setup;
-mod take;
+mod takeover;
 mod wait;
 
 #[cfg(test)]
 mod tests;
 
-pub use hire::Pools;
-pub(crate) use hire::{Access, Found, hire, look};
-pub(crate) use hub::{Carried, start};
+pub(crate) use credentials::{LentCredentials, credentials, env};
+pub(crate) use hub::{NatsStream, start};
 pub use key::{Public, Secret};
-pub(crate) use proofs::{Lent, env, proofs};
+pub use reserve::Pools;
+pub(crate) use reserve::{Access, StreamHandover, find_free, reserve};
 pub use server::{POOL, Server, TOKEN_WORDS, var};
 pub use setup::{Files, Setup};
-pub(crate) use take::take;
+pub(crate) use takeover::take_over;
 pub use wait::{Waiting, wait};
 pub use wire::nats::is_token;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::bus::{Bus, News};
+use crate::bus::{Bus, WorkerEvent};
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 
@@ -26,7 +26,7 @@ use crate::message::{FromWorker, ToWorker};
 #[derive(Debug)]
 pub struct Processes {
     workers: Vec<Worker>,
-    heard: VecDeque<(u32, News)>,
+    heard: VecDeque<(u32, WorkerEvent)>,
     buffer: Vec<u8>,
     /// Time at which silence was last counted.
     counted: Instant,
@@ -107,12 +107,12 @@ impl Processes {
                 worker.socket = None;
                 worker.kill();
                 let words = format!("no message for {seconds} s{state}; it was killed");
-                self.heard.push_back((number, News::Gone(words)));
+                self.heard.push_back((number, WorkerEvent::Ended(words)));
             } else {
                 let limit = self.limit.as_secs();
                 let words =
                     format!("no message for {seconds} s{state}; it will be killed after {limit} s");
-                self.heard.push_back((number, News::Silent(words)));
+                self.heard.push_back((number, WorkerEvent::Silent(words)));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Processes {
                         match worker.incoming.next() {
                             Ok(Some(FromWorker::Alive)) => {}
                             Ok(Some(message)) => {
-                                self.heard.push_back((number, News::Said(message)));
+                                self.heard.push_back((number, WorkerEvent::Message(message)));
                             }
                             Ok(None) => break,
                             Err(error) => {
@@ -189,7 +189,7 @@ impl Processes {
             worker.socket = None;
             let ended = worker.reap(words.is_empty());
             let words = if words.is_empty() { ended } else { words };
-            self.heard.push_back((number, News::Gone(words)));
+            self.heard.push_back((number, WorkerEvent::Ended(words)));
         }
     }
 }
@@ -212,12 +212,12 @@ impl Bus for Processes {
             Err(error) => {
                 to.socket = None;
                 to.reap(false);
-                self.heard.push_back((worker, News::Gone(error)));
+                self.heard.push_back((worker, WorkerEvent::Ended(error)));
             }
         }
     }
 
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+    fn next(&mut self, patience: Duration) -> Option<(u32, WorkerEvent)> {
         let end = Instant::now() + patience;
         self.listen();
         loop {
@@ -372,7 +372,7 @@ mod tests {
             processes.count_silence(COUNT_MOST);
         }
         let heard: Vec<_> = processes.heard.drain(..).map(|(_, news)| news).collect();
-        assert!(matches!(&heard[..], [News::Silent(_), News::Gone(_)]), "{heard:?}");
+        assert!(matches!(&heard[..], [WorkerEvent::Silent(_), WorkerEvent::Ended(_)]), "{heard:?}");
         assert!(processes.workers[0].child.try_wait().is_ok_and(|ended| ended.is_some()));
     }
 }

@@ -13,17 +13,16 @@
 //! | `offer`, `deal` | the resources that agents offer, and shares of the run by these resources |
 //! | `manifest`, `store` | the files that a plan names, by their hashes; the files that an agent stores |
 //! | `agent`, `relay` | the agent, and its processes combined into one worker |
-//! | `stdio`, `again` | the agent's stream, and the socket through which another coordinator's stream replaces it |
+//! | `stdio`, `takeover_socket` | the agent's stream, and the socket for another coordinator's stream |
 //! | `relays`, `region` | agents whose workers are agents (relays): their selection, and their additional tasks |
 //! | [`simulated`] | an agent without users, for benchmarks |
 //! | `disk` | records and notes on a disk |
-//! | `resume`, `stand` | takeover of a run by another coordinator; the state of the run on an agent |
+//! | `resume`, `run_state` | takeover of a run by another coordinator; the state of the run on an agent |
 //! | `recover` | delivery of a run's files on an agent whose process has ended |
 //! | `fetch` | the end of a run: rows are fetched, and agents are released |
 //! | `rows` | result rows of agents, merged by time |
 //! | `push` | upload of result rows from agents to a storage server |
 
-mod again;
 mod agent;
 mod bus;
 mod carrier;
@@ -44,12 +43,13 @@ mod relay;
 mod relays;
 mod resume;
 mod rows;
+mod run_state;
 pub mod simulated;
 mod squeeze;
 mod ssh;
-mod stand;
 mod stdio;
 mod store;
+mod takeover_socket;
 mod wire;
 
 pub use agent::main as agent;
@@ -62,9 +62,9 @@ pub use manifest::{Manifest, manifest, missing};
 pub use push::RowsTo;
 pub use relays::Relays;
 pub use resume::{Former, Resuming, former, resume};
-pub use wire::Stand;
+pub use wire::RunState;
 
-pub(crate) use line::{Heard, nanos};
+pub(crate) use line::{AgentEvent, nanos};
 pub(crate) use offer::offered;
 pub(crate) use ssh::program;
 pub(crate) use wire::{FromAgent, Offer as Offered, ToAgent};

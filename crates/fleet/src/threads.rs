@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::bus::{Bus, News};
+use crate::bus::{Bus, WorkerEvent};
 use crate::message::{FromWorker, ToWorker};
 
 /// Workers as threads.
@@ -11,7 +11,7 @@ use crate::message::{FromWorker, ToWorker};
 pub struct Threads {
     /// `None` for a killed worker.
     workers: Vec<Option<Sender<ToWorker>>>,
-    heard: Receiver<(u32, News)>,
+    heard: Receiver<(u32, WorkerEvent)>,
     /// True if the threads simulate other machines.
     machines: bool,
 }
@@ -29,9 +29,9 @@ impl Threads {
             let (say, work) = (say.clone(), work.clone());
             std::thread::spawn(move || {
                 work(number, from, &mut |message| {
-                    let _ = say.send((number, News::Said(message)));
+                    let _ = say.send((number, WorkerEvent::Message(message)));
                 });
-                let _ = say.send((number, News::Gone("the thread ended".into())));
+                let _ = say.send((number, WorkerEvent::Ended("the thread ended".into())));
             });
             Some(to)
         });
@@ -65,7 +65,7 @@ impl Bus for Threads {
         }
     }
 
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+    fn next(&mut self, patience: Duration) -> Option<(u32, WorkerEvent)> {
         self.heard.recv_timeout(patience).ok()
     }
 

@@ -204,11 +204,11 @@ impl World {
                 Message::Up(up) => {
                     // If two coordinators run, each message reaches one of them.
                     let which = self.random.below(self.coordinators.len() as u64) as usize;
-                    self.hear(which, step, slot, up);
+                    self.handle(which, step, slot, up);
                 }
                 Message::Down(down) => {
                     let machine = &mut self.machines[down.origin.sender as usize];
-                    let entry = machine.process.as_ref().and_then(|process| process.hear(&down));
+                    let entry = machine.process.as_ref().and_then(|process| process.handle(&down));
                     write(machine, entry);
                 }
             }
@@ -220,14 +220,14 @@ impl World {
         }
     }
 
-    fn hear(&mut self, which: usize, step: u64, slot: u64, mut up: Up) {
+    fn handle(&mut self, which: usize, step: u64, slot: u64, mut up: Up) {
         let coordinator = &mut self.coordinators[which];
         let mut real = None;
         if let (Bug::ForgetsIncarnation, Up::Record(record)) = (self.bug, &mut up) {
             real = Some(record.origin);
             record.origin = Origin { incarnation: 1, ..record.origin };
         }
-        let (note, answer) = coordinator.ledger.hear(slot, up);
+        let (note, answer) = coordinator.ledger.handle(slot, up);
         let early = match &note {
             Some(Note::Record(record)) if self.bug == Bug::AcknowledgesBeforeDisk => {
                 let what = Order::Acknowledged(record.number);
@@ -307,7 +307,7 @@ impl World {
 /// Returns the number of samples that an entry declares missing.
 fn torn(entry: &Entry) -> u64 {
     match entry {
-        Entry::Spooled(Record { what: What::Torn { at_most }, .. }) => *at_most,
+        Entry::Spooled(Record { what: What::Killed { at_most }, .. }) => *at_most,
         _ => 0,
     }
 }
@@ -370,9 +370,9 @@ fn a_sender_without_a_coordinator_stops_when_its_grant_ends() {
     let (mut ledger, _) = Ledger::begin(LIMITS, &[]);
     let (mut sender, _) = Sender::begin(0, &[]);
     assert_eq!(sender.may_count(0), 0, "nothing is measured without a grant");
-    let (note, _) = ledger.hear(0, sender.here());
+    let (note, _) = ledger.handle(0, sender.here());
     let down = ledger.written(&note.expect("a grant")).expect("a message");
-    let entry = sender.hear(&down).expect("an entry");
+    let entry = sender.handle(&down).expect("an entry");
     sender.written(&entry);
     assert_eq!((sender.may_count(7), sender.may_count(8)), (60, 0));
     assert_eq!(ledger.silent(4).count(), 0);

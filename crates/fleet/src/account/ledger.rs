@@ -1,6 +1,6 @@
 //! The counting side: records received from each origin, and samples that may be missing.
 //!
-//! [`Ledger::hear`] returns notes for the coordinator's disk. Only [`Ledger::written`] changes the state and returns
+//! [`Ledger::handle`] returns notes for the coordinator's disk. Only [`Ledger::written`] changes the state and returns
 //! what to send. So nothing is acknowledged before it is on disk, and a restarted coordinator continues from the notes
 //! on its disk. Applying a note twice has no effect.
 
@@ -118,9 +118,9 @@ impl Ledger {
 
     /// Handles a message in slot `now`. Returns a note to write, or an immediate answer if the disk already has the
     /// message's content.
-    pub fn hear(&mut self, now: u64, message: Up) -> (Option<Note>, Option<Down>) {
+    pub fn handle(&mut self, now: u64, message: Up) -> (Option<Note>, Option<Down>) {
         let origin = match &message {
-            Up::Here { origin, epoch } => {
+            Up::Heartbeat { origin, epoch } => {
                 self.deposed |= *epoch > self.epoch;
                 *origin
             }
@@ -132,7 +132,7 @@ impl Ledger {
         self.heard.insert(origin.sender, now);
         let known = self.known.get(&origin).cloned().unwrap_or_default();
         match message {
-            Up::Here { .. } => {
+            Up::Heartbeat { .. } => {
                 let grant = Grant {
                     ceiling: known.grant.ceiling.max(known.samples + self.limits.ahead),
                     until: known.grant.until.max(now + self.limits.grace),
@@ -188,7 +188,7 @@ impl Ledger {
                 known.from_slot = record.slot + 1;
                 *self.slots.entry(record.slot).or_default() += samples;
             }
-            What::Torn { at_most } => known.lost = Some(*at_most),
+            What::Killed { at_most } => known.lost = Some(*at_most),
             What::End { samples } => known.lost = Some(samples.saturating_sub(known.samples)),
         }
     }

@@ -73,7 +73,7 @@ impl Sender {
         let mut entries = Vec::new();
         if this.origin.incarnation > 0 && !this.ended {
             let at_most = this.grant.ceiling.saturating_sub(this.spooled);
-            entries.push(Entry::Spooled(this.record(this.from_slot, What::Torn { at_most })));
+            entries.push(Entry::Spooled(this.record(this.from_slot, What::Killed { at_most })));
         }
         let incarnation = this.origin.incarnation + 1;
         entries.push(Entry::Begun(Origin { sender, incarnation }));
@@ -126,7 +126,7 @@ impl Sender {
     }
 
     /// Handles a message of the coordinator. Returns an entry to write, if there is one.
-    pub fn hear(&self, message: &Down) -> Option<Entry> {
+    pub fn handle(&self, message: &Down) -> Option<Entry> {
         let Down { epoch, origin, what } = *message;
         if epoch < self.epoch || origin.sender != self.origin.sender {
             return None;
@@ -164,7 +164,7 @@ impl Sender {
                         self.open = self.open.saturating_sub(samples);
                         self.from_slot = record.slot + 1;
                     }
-                    What::Torn { .. } | What::End { .. } => self.ended = true,
+                    What::Killed { .. } | What::End { .. } => self.ended = true,
                 }
                 self.spool.push_back(record.clone());
             }
@@ -179,7 +179,7 @@ impl Sender {
 
     /// Returns a heartbeat.
     pub fn here(&self) -> Up {
-        Up::Here { origin: self.origin, epoch: self.epoch }
+        Up::Heartbeat { origin: self.origin, epoch: self.epoch }
     }
 
     /// Returns the records to send, and to resend until they are acknowledged.

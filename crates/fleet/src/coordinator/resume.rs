@@ -13,24 +13,24 @@ use crate::bus::Bus;
 use crate::loss::Loss;
 use crate::member::Stage;
 use crate::message::{FromWorker, Share, ToWorker};
-use crate::remote::Stand;
+use crate::remote::RunState;
 
 /// The states of the run in the workers, as far as they were reported.
 #[derive(Debug)]
-pub(super) struct Taking {
-    stands: Vec<Option<Stand>>,
+pub(super) struct Takeover {
+    stands: Vec<Option<RunState>>,
 }
 
-impl Taking {
+impl Takeover {
     /// Applies a message that changes the state of the run in a worker. Returns false for other messages. A message
     /// that arrives before the worker's state is already included in that state.
-    pub(super) fn heard(&mut self, worker: u32, message: &FromWorker) -> bool {
+    pub(super) fn handle(&mut self, worker: u32, message: &FromWorker) -> bool {
         let changes = matches!(
             message,
             FromWorker::Ready { .. } | FromWorker::BatchDone { .. } | FromWorker::StopAsked { .. }
         );
         if changes && let Some(Some(stand)) = self.stands.get_mut(worker as usize) {
-            stand.said(message);
+            stand.record_message(message);
         }
         changes
     }
@@ -54,12 +54,12 @@ impl Fleet {
         let now = Instant::now();
         fleet.zero = now.checked_sub(Duration::from_nanos(passed)).unwrap_or(now);
         fleet.share = share;
-        fleet.taking = Some(Taking { stands: vec![None; fleet.members.len()] });
+        fleet.taking = Some(Takeover { stands: vec![None; fleet.members.len()] });
         Ok(fleet)
     }
 
     /// Stores the state of the run that a worker has reported.
-    pub(super) fn found(&mut self, worker: u32, pid: u32, stand: Stand, lost: Vec<Loss>) {
+    pub(super) fn found(&mut self, worker: u32, pid: u32, stand: RunState, lost: Vec<Loss>) {
         let Some(taking) = &mut self.taking else { return };
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         if !member.is_alive() {
@@ -68,13 +68,13 @@ impl Fleet {
         member.pid = pid;
         taking.stands[worker as usize] = Some(stand);
         self.events.extend(lost.into_iter().map(Event::Lost));
-        self.go_on();
+        self.advance();
     }
 
     /// True while a worker has not reported its state. When all have, the run continues.
-    pub(super) fn waits_for_stands(&mut self) -> bool {
+    pub(super) fn waits_for_states(&mut self) -> bool {
         let Some(taking) = &self.taking else { return false };
-        let unknown = |(member, stand): (&crate::member::Member, &Option<Stand>)| {
+        let unknown = |(member, stand): (&crate::member::Member, &Option<RunState>)| {
             member.is_alive() && stand.is_none()
         };
         if self.members.iter().zip(&taking.stands).any(unknown) {
@@ -87,7 +87,7 @@ impl Fleet {
     }
 
     /// Called when all states are known: sends workers the orders that they have missed.
-    fn settle(&mut self, stands: &[Option<Stand>]) {
+    fn settle(&mut self, stands: &[Option<RunState>]) {
         let known = || stands.iter().flatten();
         let last = known().max_by_key(|stand| stand.starts);
         let starts = last.map_or(0, |stand| stand.starts);
@@ -108,9 +108,9 @@ impl Fleet {
                 continue;
             }
             member.cores = stand.cores.unwrap_or(member.cores);
-            member.unheard = self.changes - stand.changes;
+            member.missed_changes = self.changes - stand.changes;
             member.stage = match stand.cores {
-                None => Stage::Coming,
+                None => Stage::Starting,
                 Some(_) if stand.starts < starts || stand.owes => Stage::Running,
                 Some(_) => Stage::Ready,
             };
@@ -122,11 +122,11 @@ impl Fleet {
             }
             self.open |= member.stage == Stage::Running;
         }
-        self.end_as_begun(stands);
+        self.continue_end(stands);
     }
 
     /// Continues the end of the run if the previous coordinator, a user or a worker had started it.
-    fn end_as_begun(&mut self, stands: &[Option<Stand>]) {
+    fn continue_end(&mut self, stands: &[Option<RunState>]) {
         let known = || stands.iter().flatten();
         let asked = known().filter_map(|stand| stand.stop_asked).max();
         self.stopped_by_plan |= asked.is_some();

@@ -279,7 +279,7 @@ impl Thread {
                 (heard, asked) = (Instant::now(), false);
             }
             self.clear_wakes();
-            self.hear(line)?;
+            self.handle(line)?;
             let silent = heard.elapsed();
             if silent >= GIVE_UP {
                 return Err(
@@ -296,7 +296,7 @@ impl Thread {
     }
 
     /// Handles all received operations.
-    fn hear(&mut self, line: &mut Line) -> Result<(), Ended> {
+    fn handle(&mut self, line: &mut Line) -> Result<(), Ended> {
         let came = Instant::now();
         let mut answer = Vec::new();
         let mut at = 0;

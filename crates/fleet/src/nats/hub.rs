@@ -1,7 +1,7 @@
-//! The coordinator's streams to its hired agents: one thread for all streams, and a [`Carried`] for each stream.
+//! The coordinator's streams to its reserved agents: one thread for all streams, and a [`NatsStream`] for each stream.
 //!
 //! An agent is silent if its working process sends nothing; acknowledgements of the waiting process do not count. An
-//! offer with another key means that the agent was restarted: the hired agent is gone.
+//! offer with another key means that the agent was restarted: the reserved agent is gone.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::air::{self, Kind, OVERHEAD, Order, Ordered, Said, Word};
 use super::client::{Client, Event};
-use super::hire::{Crew, Found, Hired};
+use super::envelope::{self, Kind, OVERHEAD, Order, OrderKind, Reply, ReplyKind};
 use super::key::Secret;
 use super::link::Link;
+use super::reserve::{ReservedAgent, ReservedAgents, StreamHandover};
 use crate::frame::{self, Incoming};
-use crate::remote::{FromAgent, Heard, ToAgent, nanos};
+use crate::remote::{AgentEvent, FromAgent, ToAgent, nanos};
 
 /// Maximum length of a packet in bytes; less if the server's limit is lower.
 const CHUNK: usize = 128 << 10;
@@ -50,9 +50,9 @@ struct State {
 
 /// Handle of the stream to an agent.
 #[derive(Debug)]
-pub(crate) struct Carried {
+pub(crate) struct NatsStream {
     number: u32,
-    found: Found,
+    found: StreamHandover,
     to: Sender<Input>,
     state: Arc<State>,
     _end: Arc<End>,
@@ -72,7 +72,7 @@ impl Drop for End {
     }
 }
 
-impl Carried {
+impl NatsStream {
     pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
         let mut bytes = Vec::new();
         frame::push(&mut bytes, message)?;
@@ -82,7 +82,7 @@ impl Carried {
     }
 
     /// Returns the data that another coordinator needs to take over the stream.
-    pub(crate) fn found(&self) -> &Found {
+    pub(crate) fn handover(&self) -> &StreamHandover {
         &self.found
     }
 
@@ -121,22 +121,22 @@ impl Carried {
 
 /// The thread's data of a stream.
 struct Stream {
-    hired: Hired,
+    agent: ReservedAgent,
     link: Link,
     incoming: Incoming,
     state: Arc<State>,
     closed: bool,
 }
 
-/// Starts the thread for hired agents. Their messages are sent to `say` with the agent's number.
+/// Starts the thread for reserved agents. Their messages are sent to `say` with the agent's number.
 pub(crate) fn start(
-    crew: Crew,
-    (clock, say): (Instant, Sender<(u32, Heard)>),
-) -> io::Result<Vec<Carried>> {
-    let chunk = CHUNK.min(crew.max_payload.saturating_sub(OVERHEAD));
+    reserved: ReservedAgents,
+    (clock, say): (Instant, Sender<(u32, AgentEvent)>),
+) -> io::Result<Vec<NatsStream>> {
+    let chunk = CHUNK.min(reserved.max_payload.saturating_sub(OVERHEAD));
     let up = Arc::new(AtomicBool::new(true));
     let (mut streams, mut parts) = (Vec::new(), Vec::new());
-    for (number, hired) in (0..).zip(crew.hired) {
+    for (number, agent) in (0..).zip(reserved.agents) {
         let state = Arc::new(State {
             pending: AtomicUsize::default(),
             queued: AtomicUsize::default(),
@@ -145,16 +145,17 @@ pub(crate) fn start(
             words: Mutex::default(),
             up: Arc::clone(&up),
         });
-        parts.push((number, hired.found(), Arc::clone(&state)));
+        parts.push((number, agent.handover(), Arc::clone(&state)));
         let incoming = Incoming::of_at_most(LONGEST);
-        streams.push(Stream { hired, link: Link::new(chunk), incoming, state, closed: false });
+        streams.push(Stream { agent, link: Link::new(chunk), incoming, state, closed: false });
     }
-    let (client, input, operator, to) = (crew.client, crew.input, crew.operator, crew.say);
+    let (client, input, operator, to) =
+        (reserved.client, reserved.input, reserved.operator, reserved.say);
     let mut hub = Hub { client, operator, streams, clock, say, up };
     let thread =
         std::thread::Builder::new().name("agents".into()).spawn(move || hub.run(&input))?;
     let end = Arc::new(End { to: to.clone(), thread: Some(thread) });
-    let carried = |(number, found, state)| Carried {
+    let carried = |(number, found, state)| NatsStream {
         number,
         found,
         to: to.clone(),
@@ -169,7 +170,7 @@ struct Hub {
     operator: Option<Secret>,
     streams: Vec<Stream>,
     clock: Instant,
-    say: Sender<(u32, Heard)>,
+    say: Sender<(u32, AgentEvent)>,
     up: Arc<AtomicBool>,
 }
 
@@ -209,7 +210,7 @@ impl Hub {
                 stream.state.pending.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
             Input::Close(number) => {
-                self.order(number as usize, Ordered::Close);
+                self.order(number as usize, OrderKind::Close);
                 if let Some(stream) = self.streams.get_mut(number as usize) {
                     stream.closed = true;
                 }
@@ -228,7 +229,7 @@ impl Hub {
             }
             Input::Bus(Event::Note(words)) => self.note(words),
             Input::Bus(Event::Message { subject, payload, came }) => {
-                self.hear(&subject, &payload, came);
+                self.handle(&subject, &payload, came);
             }
             Input::End => {}
         }
@@ -238,43 +239,44 @@ impl Hub {
         // A note concerns all agents, but notes of lost agents are ignored, so it is sent under the number of an open
         // stream.
         let number = self.streams.iter().position(|stream| !stream.closed).unwrap_or(0);
-        let _ = self.say.send((number as u32, Heard::Note(words)));
+        let _ = self.say.send((number as u32, AgentEvent::Note(words)));
     }
 
-    fn hear(&mut self, subject: &str, payload: &[u8], came: Instant) {
+    fn handle(&mut self, subject: &str, payload: &[u8], came: Instant) {
         let mut tokens = subject.split('.').skip(1);
         let (kind, name) = match (tokens.next(), tokens.next(), tokens.next()) {
-            (Some("from"), Some(name), None) => (Kind::Word, name),
+            (Some("from"), Some(name), None) => (Kind::Reply, name),
             (Some("offer"), Some(_), Some(name)) => (Kind::Offer, name),
             _ => return,
         };
-        let Some(number) = self.streams.iter().position(|stream| stream.hired.name == name) else {
+        let Some(number) = self.streams.iter().position(|stream| stream.agent.name == name) else {
             return;
         };
         if kind == Kind::Offer {
             let stream = &self.streams[number];
-            if air::open_offer(name, payload)
-                .is_some_and(|offer| offer.key != stream.hired.key.bytes())
+            if envelope::open_offer(name, payload)
+                .is_some_and(|offer| offer.key != stream.agent.key.bytes())
             {
                 self.ended(number, "the agent was restarted".into());
             }
             return;
         }
         // Only messages with the agent's own signature count.
-        let key = self.streams[number].hired.key;
-        let Some(Word { session, what }) = air::open(Some(&key), (kind, name), payload) else {
+        let key = self.streams[number].agent.key;
+        let Some(Reply { session, what }) = envelope::open(Some(&key), (kind, name), payload)
+        else {
             return;
         };
-        if session != self.streams[number].hired.session {
+        if session != self.streams[number].agent.session {
             return;
         }
         if self.streams[number].closed {
-            return self.order(number, Ordered::Close);
+            return self.order(number, OrderKind::Close);
         }
         match what {
-            Said::Close(words) => self.ended(number, words),
-            Said::Packet(packet) => {
-                let Some(packet) = self.streams[number].hired.keys.open(packet) else {
+            ReplyKind::Close(words) => self.ended(number, words),
+            ReplyKind::Packet(packet) => {
+                let Some(packet) = self.streams[number].agent.keys.open(packet) else {
                     let words = "its messages are encrypted with other keys";
                     return self.ended(number, words.into());
                 };
@@ -296,12 +298,12 @@ impl Hub {
         loop {
             match stream.incoming.next::<FromAgent>() {
                 Ok(Some(message)) => {
-                    let heard = Heard::Message(Box::new(message), at);
+                    let heard = AgentEvent::Message(Box::new(message), at);
                     let _ = self.say.send((number as u32, heard));
                 }
                 Ok(None) => return,
                 Err(words) => {
-                    self.order(number, Ordered::Close);
+                    self.order(number, OrderKind::Close);
                     return self.ended(number, words);
                 }
             }
@@ -315,7 +317,7 @@ impl Hub {
         }
         words.clone_into(&mut stream.state.words.lock().unwrap_or_else(PoisonError::into_inner));
         stream.state.ended.store(true, Ordering::Relaxed);
-        let _ = self.say.send((number as u32, Heard::Ended(String::new())));
+        let _ = self.say.send((number as u32, AgentEvent::Ended(String::new())));
     }
 
     /// Sends pending packets of all streams.
@@ -330,24 +332,24 @@ impl Hub {
             }
             let packets = self.streams[number].link.due(now);
             for packet in packets {
-                let packet = self.streams[number].hired.keys.seal(packet);
-                self.order(number, Ordered::Packet(packet));
+                let packet = self.streams[number].agent.keys.seal(packet);
+                self.order(number, OrderKind::Packet(packet));
             }
             let stream = &self.streams[number];
             stream.state.queued.store(stream.link.queued(), Ordering::Relaxed);
         }
     }
 
-    fn order(&self, number: usize, what: Ordered) {
-        let Some(Stream { hired, .. }) = self.streams.get(number) else { return };
-        let order = Order { session: hired.session, what };
-        let bytes = air::seal(self.operator.as_ref(), (Kind::Order, &hired.name), &order);
-        self.client.publish(&air::to(&hired.name), bytes);
+    fn order(&self, number: usize, what: OrderKind) {
+        let Some(Stream { agent, .. }) = self.streams.get(number) else { return };
+        let order = Order { session: agent.session, what };
+        let bytes = envelope::seal(self.operator.as_ref(), (Kind::Order, &agent.name), &order);
+        self.client.publish(&envelope::to(&agent.name), bytes);
     }
 
     fn give_up(&mut self) {
         for number in 0..self.streams.len() {
-            self.order(number, Ordered::Close);
+            self.order(number, OrderKind::Close);
         }
         let until = Instant::now() + Duration::from_secs(1);
         while self.client.queued() > 0 && Instant::now() < until {

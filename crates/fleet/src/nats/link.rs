@@ -15,8 +15,8 @@ const WINDOW: usize = 2 << 20;
 /// Maximum number of stored packets that arrived early.
 const EARLY: usize = 512;
 /// Initial and maximum time after which a packet is resent.
-const AGAIN: Duration = Duration::from_secs(1);
-const AGAIN_MOST: Duration = Duration::from_secs(8);
+const RESEND: Duration = Duration::from_secs(1);
+const RESEND_MOST: Duration = Duration::from_secs(8);
 
 /// A numbered packet of a stream, which also acknowledges packets of the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ struct Sent {
     number: u64,
     bytes: Vec<u8>,
     /// Time of the next resend.
-    again: Duration,
+    resend_at: Duration,
 }
 
 /// One end of a stream in both directions.
@@ -64,7 +64,7 @@ impl Link {
             sent: VecDeque::new(),
             in_flight: 0,
             next: 1,
-            patience: AGAIN,
+            patience: RESEND,
             has: 0,
             early: BTreeMap::new(),
             owes: false,
@@ -88,7 +88,7 @@ impl Link {
             while self.sent.front().is_some_and(|first| first.number <= packet.has) {
                 let gone = self.sent.pop_front();
                 self.in_flight -= gone.map_or(0, |gone| gone.bytes.len());
-                self.patience = AGAIN;
+                self.patience = RESEND;
             }
         }
         let mut bytes = Vec::new();
@@ -114,13 +114,13 @@ impl Link {
         let mut packets = Vec::new();
         let has = self.has;
         let mut repeats = false;
-        for sent in self.sent.iter_mut().filter(|sent| sent.again <= now) {
-            sent.again = now + self.patience;
+        for sent in self.sent.iter_mut().filter(|sent| sent.resend_at <= now) {
+            sent.resend_at = now + self.patience;
             repeats = true;
             packets.push(Packet { number: sent.number, has, bytes: sent.bytes.clone() });
         }
         if repeats {
-            self.patience = (self.patience * 2).min(AGAIN_MOST);
+            self.patience = (self.patience * 2).min(RESEND_MOST);
         }
         while !self.waiting.is_empty()
             && (self.in_flight == 0 || self.in_flight + self.chunk <= WINDOW)
@@ -130,7 +130,7 @@ impl Link {
             self.next += 1;
             self.in_flight += bytes.len();
             packets.push(Packet { number, has, bytes: bytes.clone() });
-            self.sent.push_back(Sent { number, bytes, again: now + self.patience });
+            self.sent.push_back(Sent { number, bytes, resend_at: now + self.patience });
         }
         if self.waiting.is_empty() {
             self.waiting.shrink_to(64 << 10);
@@ -143,9 +143,9 @@ impl Link {
 
     /// Resends all unacknowledged packets: after a reconnect they may be lost.
     pub(crate) fn resend(&mut self) {
-        (self.patience, self.owes) = (AGAIN, true);
+        (self.patience, self.owes) = (RESEND, true);
         for sent in &mut self.sent {
-            sent.again = Duration::ZERO;
+            sent.resend_at = Duration::ZERO;
         }
     }
 }
@@ -220,7 +220,7 @@ mod tests {
         let first = link.due(Duration::ZERO);
         assert!(first.len() == WINDOW / (100 << 10), "{}", first.len());
         assert!(link.due(Duration::from_millis(10)).is_empty(), "nothing more without a word");
-        assert_eq!(link.due(AGAIN).len(), first.len(), "all again");
+        assert_eq!(link.due(RESEND).len(), first.len(), "all again");
         let mut other = Link::new(1);
         for number in 2..2_000 {
             assert!(other.receive(Packet { number, has: 0, bytes: vec![0] }).is_empty());

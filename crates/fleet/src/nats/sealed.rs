@@ -1,7 +1,7 @@
 //! Encryption of stream packets: only the two ends can read plans, data and results, not the server.
 //!
-//! Each side generates an X25519 key pair per hire and sends the public key, called half, in a signed message. HKDF
-//! with SHA-256 derives one key per direction from both halves, and from the key that the operator shares with its
+//! Each side generates an X25519 key pair per reservation and sends the public key, called half, in a signed message.
+//! HKDF with SHA-256 derives one key per direction from both halves, and from the key that the operator shares with its
 //! agents, if there is one. A packet is encrypted with AES-256-GCM with its number as the nonce, so that a resent
 //! packet has the same bytes. With or without the shared key, an eavesdropper on the server can read nothing. Only the
 //! shared key protects against a server that impersonates an agent.
@@ -12,7 +12,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKe
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};
 use aws_lc_rs::{hkdf, hmac};
 
-use super::air::Drawn;
+use super::envelope::RandomId;
 use super::link::Packet;
 
 /// Length of a half and of the shared key in bytes.
@@ -20,7 +20,7 @@ const KEY: usize = 32;
 /// A public X25519 key: one side's half of the key exchange.
 pub(crate) type Half = [u8; KEY];
 /// Fingerprint of the shared key, by which two sides check that they have the same key.
-pub(crate) type Mark = [u8; 8];
+pub(crate) type Fingerprint = [u8; 8];
 
 /// The key that an operator shares with its agents.
 #[derive(Clone)]
@@ -61,10 +61,10 @@ impl Shared {
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> Fingerprint {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let tag = hmac::sign(&key, b"throng fleet 1 mark");
-        let mut mark = Mark::default();
+        let mut mark = Fingerprint::default();
         let length = mark.len();
         mark.copy_from_slice(&tag.as_ref()[..length]);
         mark
@@ -112,7 +112,7 @@ impl Own {
         side: Side,
         other: &Half,
         shared: Option<&Shared>,
-        (session, agent): (Drawn, &str),
+        (session, agent): (RandomId, &str),
     ) -> Result<Keys, String> {
         let halves = match side {
             Side::Agent => [self.half, *other],

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::air::{self, Drawn, Kind, Offer, Order, Ordered, Said, Word};
 use super::client::{Client, Event};
-use super::hire::{Access, Crew};
+use super::envelope::{self, Kind, Offer, Order, OrderKind, RandomId, Reply, ReplyKind};
 use super::key::Secret;
 use super::link::Packet;
+use super::reserve::{Access, ReservedAgents};
 use super::sealed::{Keys, Own, Shared, Side};
 use super::server::{Login, Server};
 use super::wait::{Waiting, wait};
-use super::{Pools, hire, start};
-use crate::remote::{Heard, Offered};
+use super::{Pools, reserve, start};
+use crate::remote::{AgentEvent, Offered};
 
 #[path = "../../../../tests/free_port.rs"]
 mod free_port;
@@ -325,8 +325,8 @@ impl Agent {
         Self { stop, notes, thread: Some(thread) }
     }
 
-    /// Returns how often the agent was hired.
-    fn hired(&self) -> usize {
+    /// Returns how often the agent was reserved.
+    fn runs(&self) -> usize {
         let notes = self.notes.lock().expect("notes");
         notes.iter().filter(|words| words.contains("a run has started")).count()
     }
@@ -369,17 +369,24 @@ impl Thief {
                 Ok(Event::Message { subject, payload, .. })
                     if subject == "throng.offer.default.a1" =>
                 {
-                    return air::open_offer("a1", &payload).expect("an offer with its own seal");
+                    return envelope::open_offer("a1", &payload)
+                        .expect("an offer with its own seal");
                 }
                 _ => assert!(Instant::now() < end, "no offer"),
             }
         }
     }
 
-    fn order(&self, key: Option<&Secret>, (agent, session): (&str, u8), nonce: Drawn) -> Vec<u8> {
+    fn order(
+        &self,
+        key: Option<&Secret>,
+        (agent, session): (&str, u8),
+        nonce: RandomId,
+    ) -> Vec<u8> {
         let half = Own::new().expect("a half").half();
-        let what = Ordered::Hire { nonce, patience: 30, half };
-        let bytes = air::seal(key, (Kind::Order, agent), &Order { session: [session; 16], what });
+        let what = OrderKind::Reserve { nonce, patience: 30, half };
+        let bytes =
+            envelope::seal(key, (Kind::Order, agent), &Order { session: [session; 16], what });
         self.client.publish("throng.to.a1", bytes.clone());
         bytes
     }
@@ -389,9 +396,9 @@ impl Thief {
         let key = super::Public::of(*key);
         until(&self.events, |event| match event {
             Event::Message { subject, payload, .. } if subject == "throng.from.a1" => {
-                let word: Word = air::open(Some(&key), (Kind::Word, "a1"), &payload)?;
+                let word: Reply = envelope::open(Some(&key), (Kind::Reply, "a1"), &payload)?;
                 match word.what {
-                    Said::Close(words) if word.session == [session; 16] => Some(words),
+                    ReplyKind::Close(words) if word.session == [session; 16] => Some(words),
                     _ => None,
                 }
             }
@@ -416,7 +423,7 @@ fn orders_are_obeyed_under_the_operators_seal_and_once() {
     thief.order(Some(&operator), ("a2", 3), first.nonce);
     thief.order(Some(&operator), ("a1", 4), [0; 16]);
     let offer = thief.offer();
-    assert_eq!((agent.hired(), offer.busy, offer.nonce), (0, false, first.nonce));
+    assert_eq!((agent.runs(), offer.busy, offer.nonce), (0, false, first.nonce));
     let order = thief.order(Some(&operator), ("a1", 5), first.nonce);
     let words = thief.end(&first.key, 5);
     assert!(words.contains("exited with code"), "the process of a test knows no agent: {words}");
@@ -425,7 +432,7 @@ fn orders_are_obeyed_under_the_operators_seal_and_once() {
     // A replay of a recorded order.
     thief.client.publish("throng.to.a1", order);
     let offer = thief.offer();
-    assert_eq!((agent.hired(), offer.busy, offer.nonce), (1, false, next.nonce));
+    assert_eq!((agent.runs(), offer.busy, offer.nonce), (1, false, next.nonce));
 }
 
 /// A simulated agent that sends what the test requires.
@@ -433,15 +440,15 @@ struct Liar {
     client: Client,
     key: Secret,
     own: Own,
-    /// The keys of its stream after it was hired.
+    /// The keys of its stream after it was reserved.
     keys: Mutex<Option<Keys>>,
     name: &'static str,
 }
 
 impl Liar {
-    fn say(&self, session: Drawn, name: &str, what: Said) {
-        let bytes = air::seal(Some(&self.key), (Kind::Word, name), &Word { session, what });
-        self.client.publish(&air::from(name), bytes);
+    fn say(&self, session: RandomId, name: &str, what: ReplyKind) {
+        let bytes = envelope::seal(Some(&self.key), (Kind::Reply, name), &Reply { session, what });
+        self.client.publish(&envelope::from(name), bytes);
     }
 
     fn new(bus: &Bus, name: &'static str) -> Self {
@@ -451,10 +458,10 @@ impl Liar {
     }
 
     /// Returns an encrypted packet of its stream.
-    fn packet(&self, number: u64, bytes: &[u8]) -> Said {
+    fn packet(&self, number: u64, bytes: &[u8]) -> ReplyKind {
         let keys = self.keys.lock().expect("keys");
         let packet = Packet { number, has: 0, bytes: bytes.to_vec() };
-        Said::Packet(keys.as_ref().expect("it was hired").seal(packet))
+        ReplyKind::Packet(keys.as_ref().expect("it was reserved").seal(packet))
     }
 
     fn offer(&self) {
@@ -470,8 +477,8 @@ impl Liar {
             refusal: None,
             offered: Offered::default(),
         };
-        let bytes = air::seal(Some(&self.key), (Kind::Offer, self.name), &offer);
-        self.client.publish(&air::offer("default", self.name), bytes);
+        let bytes = envelope::seal(Some(&self.key), (Kind::Offer, self.name), &offer);
+        self.client.publish(&envelope::offer("default", self.name), bytes);
     }
 }
 
@@ -480,8 +487,8 @@ fn access(shared: Option<Shared>) -> Access {
     Access { login: Login::default(), operator: None, shared, program: "same".into() }
 }
 
-/// Hires simulated agents with these names. Their sessions are numbered.
-fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
+/// Reserves simulated agents with these names. Their sessions are numbered.
+fn reserved_agents(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], ReservedAgents) {
     let pools = Pools {
         server: bus.address(),
         agents: Some(2),
@@ -494,53 +501,54 @@ fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
     client.subscribe("throng.to.*");
     let done = AtomicBool::new(false);
     let (all, stop) = (&liars, &done);
-    let crew = std::thread::scope(|scope| {
+    let reserved = std::thread::scope(|scope| {
         scope.spawn(move || {
             while !stop.load(Ordering::Relaxed) {
                 all.iter().for_each(Liar::offer);
                 while let Ok(event) = orders.recv_timeout(Duration::from_millis(50)) {
                     let Event::Message { subject, payload, .. } = event else { continue };
-                    let Some(liar) = all.iter().find(|liar| subject == air::to(liar.name)) else {
+                    let Some(liar) = all.iter().find(|liar| subject == envelope::to(liar.name))
+                    else {
                         continue;
                     };
-                    let order = air::open::<Order>(None, (Kind::Order, liar.name), &payload);
+                    let order = envelope::open::<Order>(None, (Kind::Order, liar.name), &payload);
                     if let Some(Order { session, what }) = order
-                        && let Ordered::Hire { nonce: [9, ..], half, .. } = what
+                        && let OrderKind::Reserve { nonce: [9, ..], half, .. } = what
                     {
                         let keys = liar.own.keys(Side::Agent, &half, None, (session, liar.name));
                         *liar.keys.lock().expect("keys") = keys.ok();
                         let nothing = Packet { number: 0, has: 0, bytes: Vec::new() };
-                        liar.say(session, liar.name, Said::Packet(nothing));
+                        liar.say(session, liar.name, ReplyKind::Packet(nothing));
                     }
                 }
             }
         });
         let access = access(None);
-        let crew = hire(&pools, access, 60, &|| false, &mut |_| {});
+        let reserved = reserve(&pools, access, 60, &|| false, &mut |_| {});
         done.store(true, Ordering::Relaxed);
-        crew
+        reserved
     });
-    (liars, crew.expect("two agents"))
+    (liars, reserved.expect("two agents"))
 }
 
 #[test]
 fn an_agent_speaks_for_itself_and_within_bounds() {
     let Some(bus) = Bus::new() else { return };
-    let ([a1, a2], crew) = hired(&bus, ["a1", "a2"]);
-    let sessions: Vec<Drawn> = crew.hired.iter().map(|hired| hired.session).collect();
+    let ([a1, a2], reserved) = reserved_agents(&bus, ["a1", "a2"]);
+    let sessions: Vec<RandomId> = reserved.agents.iter().map(|agent| agent.session).collect();
     assert_eq!(
-        crew.hired.iter().map(|hired| hired.name.as_str()).collect::<Vec<_>>(),
+        reserved.agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(),
         ["a1", "a2"]
     );
     let (say, heard) = channel();
-    let lines = start(crew, (Instant::now(), say)).expect("streams");
+    let lines = start(reserved, (Instant::now(), say)).expect("streams");
     // Frames of one byte: `Alive` is the eleventh kind of message.
     let mut alive = Vec::new();
     crate::frame::push(&mut alive, &crate::remote::FromAgent::Alive).expect("a frame");
     // The second agent sends messages in the name of the first, in its own session and in that of the first.
     for session in &sessions {
         a2.say(*session, "a1", a2.packet(1, &alive));
-        a2.say(*session, "a1", Said::Close("stolen".into()));
+        a2.say(*session, "a1", ReplyKind::Close("stolen".into()));
     }
     a1.say(sessions[0], "a1", a1.packet(1, &alive));
     // The first packet of the second agent announces a message that is too long.
@@ -548,20 +556,20 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
     let (mut from_first, mut ended) = (0, None);
     while ended.is_none() || from_first == 0 {
         match heard.recv_timeout(LONG).expect("something in time") {
-            (0, Heard::Message(..)) => from_first += 1,
-            (1, Heard::Ended(_)) => ended = Some(lines[1].end(Duration::ZERO)),
-            (_, Heard::Note(_)) => {}
+            (0, AgentEvent::Message(..)) => from_first += 1,
+            (1, AgentEvent::Ended(_)) => ended = Some(lines[1].end(Duration::ZERO)),
+            (_, AgentEvent::Note(_)) => {}
             other => panic!("{other:?}"),
         }
     }
     assert_eq!(from_first, 1, "only its own word");
     assert!(ended.is_some_and(|words| words.contains("the limit is")));
     assert!(!lines[0].has_ended());
-    // Another key means another agent: the hired agent is gone.
+    // Another key means another agent: the reserved agent is gone.
     let anew = Liar { key: Secret::new().expect("a key"), ..a1 };
     anew.offer();
     loop {
-        if let (0, Heard::Ended(_)) = heard.recv_timeout(LONG).expect("something in time") {
+        if let (0, AgentEvent::Ended(_)) = heard.recv_timeout(LONG).expect("something in time") {
             break;
         }
     }

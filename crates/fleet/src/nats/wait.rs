@@ -1,9 +1,10 @@
-//! An agent that waits in a pool: it offers itself, is hired, and forwards the stream to a process that does the work.
+//! An agent that waits in a pool: it offers itself, is reserved, and forwards the stream to a process that does the
+//! work.
 //!
 //! The working process is the same program. It reads orders from its standard input, like an agent that ssh has
 //! started. The waiting process holds the stream and reconnects to the server. Orders need the operator's signature,
-//! and a hire order is valid once. If no message of the coordinator arrives for the patience time, the working process
-//! loses its input and ends when its grant expires.
+//! and a reservation order is valid once. If no message of the coordinator arrives for the patience time, the working
+//! process loses its input and ends when its grant expires.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -16,11 +17,11 @@ use std::time::{Duration, Instant};
 
 use wire::nats::is_token;
 
-use super::air::{self, Drawn, Kind, OVERHEAD, Offer, Order, Ordered, Said, Word};
 use super::client::{Client, Event};
-use super::hire::LABELS;
+use super::envelope::{self, Kind, OVERHEAD, Offer, Order, OrderKind, RandomId, Reply, ReplyKind};
 use super::key::{Public, Secret};
 use super::link::{Link, Packet};
+use super::reserve::LABELS;
 use super::sealed::{Half, Keys, Own, Shared, Side};
 use super::server::{Login, POOL, Server, TOKEN_WORDS, read, shared, var};
 use crate::frame::Whole;
@@ -96,18 +97,18 @@ struct Member<'a> {
     say: Sender<Input>,
     max_payload: usize,
     told: bool,
-    nonce: Drawn,
-    refusal: Option<(Drawn, String)>,
+    nonce: RandomId,
+    refusal: Option<(RandomId, String)>,
     offered: Option<Instant>,
     work: Option<Work>,
     runs: u64,
     /// Ended sessions with the reason, which is repeated if a coordinator asks for it later.
-    over: BTreeMap<Drawn, String>,
+    over: BTreeMap<RandomId, String>,
 }
 
 /// The run that the agent works for.
 struct Work {
-    session: Drawn,
+    session: RandomId,
     own: Own,
     keys: Keys,
     link: Link,
@@ -153,8 +154,8 @@ impl<'a> Member<'a> {
         let client = Client::start(asked.server.clone(), login, about, move |event| {
             let _ = to.send(Input::Bus(event));
         })?;
-        client.subscribe(&air::call(&pool));
-        client.subscribe(&air::to(&name));
+        client.subscribe(&envelope::call(&pool));
+        client.subscribe(&envelope::to(&name));
         Ok(Self {
             asked,
             pool,
@@ -169,7 +170,7 @@ impl<'a> Member<'a> {
             say,
             max_payload: 0,
             told: false,
-            nonce: air::draw()?,
+            nonce: envelope::random_id()?,
             refusal: None,
             offered: None,
             work: None,
@@ -221,7 +222,7 @@ impl<'a> Member<'a> {
                 if let Some(work) = &mut self.work {
                     work.link.resend();
                 }
-                // A coordinator that hired an earlier agent of this name learns that it was restarted.
+                // A coordinator that reserved an earlier agent of this name learns that it was restarted.
                 self.offer();
             }
             Input::Bus(Event::Down { words, refused }) => {
@@ -232,9 +233,9 @@ impl<'a> Member<'a> {
             }
             Input::Bus(Event::Note(words)) => note(&words),
             Input::Bus(Event::Message { subject, payload, .. }) => {
-                if subject == air::call(&self.pool) {
+                if subject == envelope::call(&self.pool) {
                     self.offer();
-                } else if subject == air::to(&self.name) {
+                } else if subject == envelope::to(&self.name) {
                     self.order(&payload, note)?;
                 }
             }
@@ -259,15 +260,15 @@ impl<'a> Member<'a> {
             refusal: self.refusal.clone(),
             offered: crate::remote::offered(),
         };
-        let bytes = air::seal(Some(&self.key), (Kind::Offer, &self.name), &offer);
-        self.client.publish(&air::offer(&self.pool, &self.name), bytes);
+        let bytes = envelope::seal(Some(&self.key), (Kind::Offer, &self.name), &offer);
+        self.client.publish(&envelope::offer(&self.pool, &self.name), bytes);
     }
 
     fn order(&mut self, bytes: &[u8], note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let about = (Kind::Order, self.name.as_str());
-        let Some(order) = air::open::<Order>(self.operator.as_ref(), about, bytes) else {
-            let meant = air::open::<Order>(None, about, bytes);
-            if let Some(Order { session, what: Ordered::Hire { nonce, .. } }) = meant
+        let Some(order) = envelope::open::<Order>(self.operator.as_ref(), about, bytes) else {
+            let meant = envelope::open::<Order>(None, about, bytes);
+            if let Some(Order { session, what: OrderKind::Reserve { nonce, .. } }) = meant
                 && nonce == self.nonce
             {
                 let words =
@@ -280,11 +281,11 @@ impl<'a> Member<'a> {
         };
         let is_ours = self.work.as_ref().is_some_and(|work| work.session == order.session);
         match order.what {
-            Ordered::Hire { nonce, patience, half } => {
+            OrderKind::Reserve { nonce, patience, half } => {
                 if self.work.is_none() && nonce == self.nonce {
                     if let Err(words) = self.begin(order.session, patience, &half) {
                         note(&words);
-                        self.say(order.session, Said::Close(words));
+                        self.say(order.session, ReplyKind::Close(words));
                         return Ok(());
                     }
                     note("a run has started");
@@ -293,23 +294,23 @@ impl<'a> Member<'a> {
                 }
                 self.say(
                     order.session,
-                    Said::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }),
+                    ReplyKind::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }),
                 );
             }
-            Ordered::Packet(packet) => match &mut self.work {
+            OrderKind::Packet(packet) => match &mut self.work {
                 Some(work) if is_ours => work.receive(packet),
                 _ => {
                     if let Some(words) = self.over.get(&order.session).cloned() {
-                        self.say(order.session, Said::Close(words));
+                        self.say(order.session, ReplyKind::Close(words));
                     }
                 }
             },
-            Ordered::Close => {
+            OrderKind::Close => {
                 if let Some(work) = self.work.as_mut().filter(|_| is_ours) {
                     (work.to, work.closed) = (None, true);
                 }
             }
-            Ordered::Take { former, patience, half } => {
+            OrderKind::Take { former, patience, half } => {
                 self.hand_over(order.session, (&former, patience, &half), note);
             }
         }
@@ -319,8 +320,8 @@ impl<'a> Member<'a> {
     /// Lets another coordinator take over the run of a session, if the run is still active.
     fn hand_over(
         &mut self,
-        session: Drawn,
-        (former, patience, half): (&[Drawn], u32, &Half),
+        session: RandomId,
+        (former, patience, half): (&[RandomId], u32, &Half),
         note: &mut dyn FnMut(&str),
     ) {
         let chunk = self.chunk();
@@ -332,7 +333,7 @@ impl<'a> Member<'a> {
                 let about = (session, self.name.as_str());
                 let keys = match work.own.keys(Side::Agent, half, self.shared.as_ref(), about) {
                     Ok(keys) => keys,
-                    Err(words) => return self.say(session, Said::Close(words)),
+                    Err(words) => return self.say(session, ReplyKind::Close(words)),
                 };
                 work.take_over((session, keys), patience, chunk);
                 let words = "another coordinator has taken over the run";
@@ -342,25 +343,26 @@ impl<'a> Member<'a> {
             _ => {
                 let words = former.iter().find_map(|session| self.over.get(session).cloned());
                 let words = words.unwrap_or_else(|| "the agent is not working for this run".into());
-                return self.say(session, Said::Close(words));
+                return self.say(session, ReplyKind::Close(words));
             }
         }
-        self.say(session, Said::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }));
+        self.say(session, ReplyKind::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }));
     }
 
     fn chunk(&self) -> usize {
         CHUNK.min(self.max_payload.saturating_sub(OVERHEAD))
     }
 
-    fn say(&self, session: Drawn, what: Said) {
-        let bytes = air::seal(Some(&self.key), (Kind::Word, &self.name), &Word { session, what });
-        self.client.publish(&air::from(&self.name), bytes);
+    fn say(&self, session: RandomId, what: ReplyKind) {
+        let bytes =
+            envelope::seal(Some(&self.key), (Kind::Reply, &self.name), &Reply { session, what });
+        self.client.publish(&envelope::from(&self.name), bytes);
     }
 
     /// Starts the working process.
-    fn begin(&mut self, session: Drawn, patience: u32, half: &Half) -> Result<(), String> {
+    fn begin(&mut self, session: RandomId, patience: u32, half: &Half) -> Result<(), String> {
         // The random number and the key pair are used up, and earlier refusals no longer matter.
-        (self.nonce, self.refusal) = (air::draw()?, None);
+        (self.nonce, self.refusal) = (envelope::random_id()?, None);
         let own = std::mem::replace(&mut self.own, Own::new()?);
         let keys = own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
         self.runs += 1;
@@ -417,11 +419,11 @@ impl<'a> Member<'a> {
         for packet in packets {
             let sealed = self.work.as_ref().map(|work| work.keys.seal(packet));
             if let Some(packet) = sealed {
-                self.say(session, Said::Packet(packet));
+                self.say(session, ReplyKind::Packet(packet));
             }
         }
         let Some(how) = over else { return Ok(false) };
-        self.say(session, Said::Close(how.clone()));
+        self.say(session, ReplyKind::Close(how.clone()));
         self.over.insert(session, how);
         while self.over.len() > 8 {
             self.over.pop_first();
@@ -439,7 +441,7 @@ impl<'a> Member<'a> {
         if let Some(mut work) = self.work.take() {
             let _ = work.child.kill();
             let _ = work.child.wait();
-            self.say(work.session, Said::Close("the agent was stopped".into()));
+            self.say(work.session, ReplyKind::Close("the agent was stopped".into()));
         }
         self.flush();
     }
@@ -455,7 +457,7 @@ impl<'a> Member<'a> {
 impl Work {
     /// Starts the stream of another coordinator. The process resends what the previous coordinator has not
     /// acknowledged.
-    fn take_over(&mut self, (session, keys): (Drawn, Keys), patience: u32, chunk: usize) {
+    fn take_over(&mut self, (session, keys): (RandomId, Keys), patience: u32, chunk: usize) {
         (self.session, self.keys, self.link) = (session, keys, Link::new(chunk));
         self.into.clear();
         (self.heard, self.patience) = (Instant::now(), patience_of(patience));

@@ -11,17 +11,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::Live;
 
-use super::again;
 use super::disk::Disk;
 use super::line::nanos;
 use super::offer::offered;
 use super::recover;
-use super::region::Below;
+use super::region::RelayAgents;
 use super::relay::{Out, Relay};
 use super::squeeze::{pack, unpack};
-use super::stdio::{Orders, Said, UNREAD};
-use super::store::{Place, Store};
-use super::wire::{self, Assignment, FromAgent, Named, PIECE, Results, Stand, ToAgent};
+use super::stdio::{Orders, Output, UNREAD};
+use super::store::{RunFolder, Store};
+use super::takeover_socket;
+use super::wire::{self, Assignment, FromAgent, Named, PIECE, Results, RunState, ToAgent};
 use crate::account::{Entry, Sender};
 use crate::bus::Bus;
 use crate::message::{FromWorker, ToWorker};
@@ -34,7 +34,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 /// Interval at which a relay sends the totals of each of its agents.
 const FIGURES: Duration = Duration::from_secs(10);
 /// Time after which an unacknowledged record is resent.
-pub(super) const AGAIN: Duration = Duration::from_secs(3);
+pub(super) const RESEND: Duration = Duration::from_secs(3);
 /// Time for samples in flight after the grant has expired.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
 /// The reason for which users stop without an order.
@@ -43,34 +43,34 @@ pub(super) const ALONE: &str =
 const SECOND: i64 = 1_000_000_000;
 
 /// Runs an agent until its coordinator needs it no longer. `allowed` lists targets that it may load; if empty, all.
-/// `again` is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream to
-/// that agent.
-pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
+/// `takeover` is a run that another coordinator takes over: if an agent works for it here, this one forwards the stream
+/// to that agent.
+pub fn main(allowed: &str, takeover: Option<&str>) -> io::Result<()> {
     let clock = Instant::now();
-    if let Some(run) = again
-        && let Some(stream) = again::reach(&store()?, run)?
+    if let Some(run) = takeover
+        && let Some(stream) = takeover_socket::reach(&store()?, run)?
     {
-        return again::carry(stream);
+        return takeover_socket::carry(stream);
     }
-    let said = Said::new()?;
-    said.say(&FromAgent::Offer(offered()));
-    let orders = Orders::read(clock, said.clone())?;
-    beat(said.clone())?;
-    let ended = serve(clock, allowed, &said, &orders);
+    let output = Output::new()?;
+    output.say(&FromAgent::Offer(offered()));
+    let orders = Orders::read(clock, output.clone())?;
+    beat(output.clone())?;
+    let ended = serve(clock, allowed, &output, &orders);
     if let Err(words) = ended {
-        said.say(&FromAgent::Refused(words));
+        output.say(&FromAgent::Refused(words));
         // The coordinator reads the refusal before the stream ends.
         while orders.next().is_some_and(|order| !matches!(order, ToAgent::Leave)) {}
     }
-    said.flush();
+    output.flush();
     Ok(())
 }
 
-fn beat(said: Said) -> io::Result<()> {
+fn beat(output: Output) -> io::Result<()> {
     let beating = std::thread::Builder::new().name("beat".into()).spawn(move || {
         loop {
-            if !said.is_full() {
-                said.say(&FromAgent::Alive);
+            if !output.is_full() {
+                output.say(&FromAgent::Alive);
             }
             std::thread::sleep(BEAT);
         }
@@ -84,20 +84,20 @@ fn store() -> io::Result<Store> {
         .map_err(|error| io::Error::other(format!("cannot open the agent's cache folder: {error}")))
 }
 
-fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<(), String> {
+fn serve(clock: Instant, allowed: &str, output: &Output, orders: &Orders) -> Result<(), String> {
     let store = store().map_err(|error| error.to_string())?;
     // While a relay connects to its agents, the only order that it can receive is to leave.
     let ended =
         || matches!(orders.try_next(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
-    let (place, mut assignment, below) = match prepare(store, (said, &ended, allowed), orders)? {
+    let (place, mut assignment, below) = match prepare(store, (output, &ended, allowed), orders)? {
         Task::Run(place, assignment, below) => (place, assignment, below),
-        Task::Deliver(place, results) => return left(&place, &results, (said, allowed), orders),
+        Task::Deliver(place, results) => return left(&place, &results, (output, allowed), orders),
         Task::None => return Ok(()),
     };
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
     let results = assignment.results.clone();
-    if let Err(error) = again::listen(&place.root, orders.ear()) {
-        said.note(&format!("another coordinator cannot take over this agent: {error}"));
+    if let Err(error) = takeover_socket::listen(&place.root, orders.reader()) {
+        output.note(&format!("another coordinator cannot take over this agent: {error}"));
     }
     let is_relay = below.is_some();
     let bus: Box<dyn Bus> = match below {
@@ -108,18 +108,18 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
             Box::new(processes.map_err(words)?)
         }
     };
-    let mut working = Working::start(clock, said.clone(), (&place, bus), *assignment)?;
+    let mut working = Working::start(clock, output.clone(), (&place, bus), *assignment)?;
     let heard = working.run(orders)?;
     // A relay fetches its agents' rows even without a coordinator, because its agents end with it.
     if heard || (is_relay && working.relay.has_ended()) {
         for words in working.relay.collect() {
-            said.note(&words);
+            output.note(&words);
         }
     }
     // Without users there are no files to keep.
     let (started, stand) = (working.started, std::mem::take(&mut working.stand));
     drop(working);
-    if !started || (heard && deliver(&place, &results, (said, &stand, allowed), orders)) {
+    if !started || (heard && deliver(&place, &results, (output, &stand, allowed), orders)) {
         let _ = std::fs::remove_dir_all(&place.root);
     }
     Ok(())
@@ -128,22 +128,22 @@ fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<
 /// The task that an agent receives from its coordinator.
 enum Task<'a> {
     /// Run the agent's shares, or have the agents of its region run them.
-    Run(Place, Box<Assignment>, Option<Below<'a>>),
+    Run(RunFolder, Box<Assignment>, Option<RelayAgents<'a>>),
     /// Deliver the files of a run whose process has ended.
-    Deliver(Place, Vec<Results>),
+    Deliver(RunFolder, Vec<Results>),
     None,
 }
 
 /// Delivers the files of an ended run.
 fn left(
-    place: &Place,
+    place: &RunFolder,
     results: &[Results],
-    (said, allowed): (&Said, &str),
+    (output, allowed): (&Output, &str),
     orders: &Orders,
 ) -> Result<(), String> {
-    let Some(stand) = recover::recover(place, said, orders)? else { return Ok(()) };
-    said.say(&FromAgent::Stands(Box::new(stand.clone())));
-    if deliver(place, results, (said, &stand, allowed), orders) {
+    let Some(stand) = recover::recover(place, output, orders)? else { return Ok(()) };
+    output.say(&FromAgent::RunState(Box::new(stand.clone())));
+    if deliver(place, results, (output, &stand, allowed), orders) {
         let _ = std::fs::remove_dir_all(&place.root);
     }
     Ok(())
@@ -152,18 +152,18 @@ fn left(
 /// Receives the files and the assignment.
 fn prepare<'a>(
     mut store: Store,
-    (said, ended, allowed): (&Said, &'a dyn Fn() -> bool, &str),
+    (output, ended, allowed): (&Output, &'a dyn Fn() -> bool, &str),
     orders: &Orders,
 ) -> Result<Task<'a>, String> {
     let mut wanted: Option<(String, u32, Vec<Named>)> = None;
-    let mut below: Option<Below<'a>> = None;
-    let note = &mut |words: &str| said.note(words);
-    let (mut missing, mut place) = (Vec::new(), None::<Place>);
+    let mut below: Option<RelayAgents<'a>> = None;
+    let note = &mut |words: &str| output.note(words);
+    let (mut missing, mut place) = (Vec::new(), None::<RunFolder>);
     loop {
         match orders.next() {
             Some(ToAgent::Files { run, depth, files }) => {
                 missing = store.missing(&files)?;
-                said.say(&FromAgent::Missing(missing.clone()));
+                output.say(&FromAgent::Missing(missing.clone()));
                 wanted = Some((run, depth, files));
             }
             Some(ToAgent::Piece { hash, bytes }) => {
@@ -173,8 +173,8 @@ fn prepare<'a>(
                 }
             }
             Some(ToAgent::Gather(region)) => {
-                let reached = below.insert(Below::reach(*region, (ended, allowed), note)?);
-                said.say(&FromAgent::Gathered(reached.met()));
+                let reached = below.insert(RelayAgents::reach(*region, (ended, allowed), note)?);
+                output.say(&FromAgent::Gathered(reached.met()));
             }
             Some(ToAgent::Serve(serve)) => below.iter_mut().for_each(|of| of.serve(&serve)),
             Some(ToAgent::Begin(assignment)) => {
@@ -186,11 +186,12 @@ fn prepare<'a>(
                     return Ok(Task::Deliver(place, left.results));
                 }
                 let torn = Some("the agent has no data of the run".to_owned());
-                said.say(&FromAgent::Stands(Box::new(Stand { torn, ..Stand::default() })));
+                output
+                    .say(&FromAgent::RunState(Box::new(RunState { torn, ..RunState::default() })));
             }
-            Some(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::default())),
+            Some(ToAgent::Resume(_)) => output.say(&FromAgent::RunState(Box::default())),
             Some(ToAgent::Leave) | None => {
-                if let Some(Place { root, .. }) = place {
+                if let Some(RunFolder { root, .. }) = place {
                     let _ = std::fs::remove_dir_all(root);
                 }
                 return Ok(Task::None);
@@ -206,7 +207,7 @@ fn prepare<'a>(
             // A relay stores files only for its agents.
             let own: &[Named] = if below.is_some() { &[] } else { &files };
             place = Some(store.place(&run, depth, own)?);
-            said.say(&FromAgent::Placed);
+            output.say(&FromAgent::FilesStored);
         }
     }
 }
@@ -214,7 +215,7 @@ fn prepare<'a>(
 /// An agent with running processes.
 struct Working {
     clock: Instant,
-    said: Said,
+    output: Output,
     relay: Relay,
     sender: Sender,
     spool: Disk,
@@ -222,7 +223,7 @@ struct Working {
     zero: i64,
     /// Highest number of a sent record, and time of the last resend.
     sent: u64,
-    again: Instant,
+    resent: Instant,
     beaten: Instant,
     /// Time at which the totals of a relay's agents were last sent.
     figured: Instant,
@@ -236,14 +237,14 @@ struct Working {
     /// Time at which users were stopped because the grant had expired.
     stopped: Option<Instant>,
     done: Option<FromWorker>,
-    stand: Stand,
+    stand: RunState,
 }
 
 impl Working {
     fn start(
         clock: Instant,
-        said: Said,
-        (place, bus): (&Place, Box<dyn Bus>),
+        output: Output,
+        (place, bus): (&RunFolder, Box<dyn Bus>),
         assignment: Assignment,
     ) -> Result<Self, String> {
         let Assignment { sender, mut share, shares, results, .. } = assignment;
@@ -271,13 +272,13 @@ impl Working {
         let now = Instant::now();
         Ok(Self {
             clock,
-            said,
+            output,
             relay: Relay::new(bus, share, shares),
             sender,
             spool,
             zero,
             sent: 0,
-            again: now,
+            resent: now,
             beaten: now,
             figured: now,
             started: false,
@@ -286,18 +287,18 @@ impl Working {
             alone: false,
             stopped: None,
             done: None,
-            stand: Stand { begun: true, ..Stand::default() },
+            stand: RunState { begun: true, ..RunState::default() },
         })
     }
 
     /// Runs until everything is delivered or nobody can receive it. Returns true if the coordinator has everything.
     fn run(&mut self, orders: &Orders) -> Result<bool, String> {
-        self.said.say(&FromAgent::Up(self.sender.here()));
+        self.output.say(&FromAgent::Up(self.sender.here()));
         loop {
             loop {
                 match orders.try_next() {
                     Ok(ToAgent::Leave) => return Ok(false),
-                    Ok(order) => self.obey(order)?,
+                    Ok(order) => self.execute(order)?,
                     Err(error) => {
                         // Another coordinator may still connect.
                         self.alone = error == TryRecvError::Disconnected;
@@ -313,7 +314,7 @@ impl Working {
             self.keep_to_grant();
             if self.beaten.elapsed() >= BEAT {
                 self.beaten = Instant::now();
-                self.said.say(&FromAgent::Up(self.sender.here()));
+                self.output.say(&FromAgent::Up(self.sender.here()));
             }
             if self.figured.elapsed() >= FIGURES {
                 self.say_figures();
@@ -329,8 +330,8 @@ impl Working {
                 if self.sender.is_clear() {
                     self.say_figures();
                     if let Some(done) = self.done.take() {
-                        self.stand.ended(&done);
-                        self.said.say(&FromAgent::Said(done));
+                        self.stand.record_end(&done);
+                        self.output.say(&FromAgent::Message(done));
                     }
                     return Ok(true);
                 }
@@ -347,12 +348,12 @@ impl Working {
     fn say_figures(&mut self) {
         self.figured = Instant::now();
         let figures = self.relay.figures();
-        if !figures.is_empty() && !self.said.is_full() {
-            self.said.say(&FromAgent::Figures(figures));
+        if !figures.is_empty() && !self.output.is_full() {
+            self.output.say(&FromAgent::Figures(figures));
         }
     }
 
-    fn obey(&mut self, order: ToAgent) -> Result<(), String> {
+    fn execute(&mut self, order: ToAgent) -> Result<(), String> {
         match order {
             // Users that were stopped must not be restarted.
             ToAgent::Order(ToWorker::Start { .. }) if self.stopped.is_some() => {}
@@ -368,17 +369,17 @@ impl Working {
                         }
                     }
                 }
-                self.stand.heard(&order);
-                self.relay.obey(order);
+                self.stand.record_order(&order);
+                self.relay.execute(order);
             }
             ToAgent::Resume(_) => {
-                self.said.say(&FromAgent::Stands(Box::new(self.stand.clone())));
+                self.output.say(&FromAgent::RunState(Box::new(self.stand.clone())));
                 // Resends what may have been lost in transit, and requests a grant at once.
                 self.sent = 0;
-                self.said.say(&FromAgent::Up(self.sender.here()));
+                self.output.say(&FromAgent::Up(self.sender.here()));
             }
             ToAgent::Down(down) => {
-                if let Some(entry) = self.sender.hear(&down) {
+                if let Some(entry) = self.sender.handle(&down) {
                     self.write(&entry)?;
                 }
             }
@@ -388,21 +389,21 @@ impl Working {
     }
 
     fn take(&mut self, out: Out) -> Result<(), String> {
-        self.stand.says(&out);
+        self.stand.record_output(&out);
         match out {
-            Out::Said(FromWorker::Done { aborted, samples }) => {
+            Out::Message(FromWorker::Done { aborted, samples }) => {
                 // The coordinator returned after more than the grace time: report this as the reason.
                 let ended = self.stopped.map(|_| ALONE.to_owned());
                 self.done = Some(FromWorker::Done { aborted: aborted.or(ended), samples });
             }
-            Out::Said(message) => {
+            Out::Message(message) => {
                 // An earlier order to end would drop samples in flight.
                 if self.stopped.is_some() && matches!(message, FromWorker::BatchDone { .. }) {
-                    self.relay.obey(ToWorker::End);
+                    self.relay.execute(ToWorker::End);
                 }
-                self.said.say(&FromAgent::Said(message));
+                self.output.say(&FromAgent::Message(message));
             }
-            Out::Lost(part) => self.said.say(&FromAgent::Lost(part)),
+            Out::Lost(part) => self.output.say(&FromAgent::Lost(part)),
             Out::Second(report) => {
                 self.sender.count(report.samples());
                 if let Some(entry) = self.sender.cut(self.slot(), wire::body(&report)) {
@@ -417,7 +418,7 @@ impl Working {
     fn late(&self, late: i64) {
         if late > 0 {
             let words = format!("an agent received the start order {} ms late", late / 1_000_000);
-            self.said.say(&FromAgent::Said(FromWorker::Log(words.into())));
+            self.output.say(&FromAgent::Message(FromWorker::Log(words.into())));
         }
     }
 
@@ -436,14 +437,14 @@ impl Working {
 
     /// Sends records that were not sent yet, and periodically resends all unacknowledged ones.
     fn send(&mut self) {
-        let again = self.again.elapsed() >= AGAIN && !self.said.is_full();
+        let again = self.resent.elapsed() >= RESEND && !self.output.is_full();
         if again {
-            self.again = Instant::now();
+            self.resent = Instant::now();
         }
         for record in self.sender.due() {
             if again || record.number > self.sent {
                 self.sent = self.sent.max(record.number);
-                self.said.say(&FromAgent::Up(crate::account::Up::Record(record.clone())));
+                self.output.say(&FromAgent::Up(crate::account::Up::Record(record.clone())));
             }
         }
     }
@@ -459,14 +460,14 @@ impl Working {
             match self.stopped {
                 None => {
                     self.stopped = Some(Instant::now());
-                    self.said.say(&FromAgent::Said(FromWorker::Log(ALONE.to_owned().into())));
-                    self.relay.obey(ToWorker::Stop { now: false });
+                    self.output.say(&FromAgent::Message(FromWorker::Log(ALONE.to_owned().into())));
+                    self.relay.execute(ToWorker::Stop { now: false });
                     if !self.relay.has_users() {
-                        self.relay.obey(ToWorker::End);
+                        self.relay.execute(ToWorker::End);
                     }
                 }
                 Some(since) if since.elapsed() > LAST_SAMPLES => {
-                    self.relay.obey(ToWorker::Stop { now: true });
+                    self.relay.execute(ToWorker::Stop { now: true });
                 }
                 Some(_) => {}
             }
@@ -474,9 +475,9 @@ impl Working {
         let beyond = counted >= grant.ceiling;
         if beyond != self.held {
             self.held = beyond;
-            self.said.say(&FromAgent::Up(self.sender.here()));
+            self.output.say(&FromAgent::Up(self.sender.here()));
             if !self.paused {
-                self.relay.obey(ToWorker::Change(vec![Live::Pause(beyond)]));
+                self.relay.execute(ToWorker::Change(vec![Live::Pause(beyond)]));
             }
         }
     }
@@ -484,9 +485,9 @@ impl Working {
 
 /// Sends result files on request. Returns true if the coordinator needs nothing more.
 fn deliver(
-    place: &Place,
+    place: &RunFolder,
     results: &[Results],
-    (said, stand, allowed): (&Said, &Stand, &str),
+    (output, stand, allowed): (&Output, &RunState, &str),
     orders: &Orders,
 ) -> bool {
     loop {
@@ -495,14 +496,14 @@ fn deliver(
                 let found =
                     results.get(file as usize).into_iter().flat_map(|file| paths(place, file));
                 for path in found {
-                    if let Err(error) = send_file(&path, said)
+                    if let Err(error) = send_file(&path, output)
                         && error.kind() != io::ErrorKind::NotFound
                     {
                         let words = format!("cannot send the rows in {}: {error}", path.display());
-                        said.say(&FromAgent::Said(FromWorker::Log(words.into())));
+                        output.say(&FromAgent::Message(FromWorker::Log(words.into())));
                     }
                 }
-                said.say(&FromAgent::Rows(Vec::new()));
+                output.say(&FromAgent::Rows(Vec::new()));
             }
             Ok(ToAgent::Push(push)) => {
                 let files: Vec<PathBuf> = results
@@ -511,9 +512,9 @@ fn deliver(
                     .flat_map(|file| paths(place, file))
                     .collect();
                 let sent = push.carry_out(&files, allowed, &place.root.join("pushed"));
-                said.say(&FromAgent::Pushed(sent));
+                output.say(&FromAgent::Pushed(sent));
             }
-            Ok(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::new(stand.clone()))),
+            Ok(ToAgent::Resume(_)) => output.say(&FromAgent::RunState(Box::new(stand.clone()))),
             Ok(ToAgent::Leave) => return true,
             Ok(_) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
@@ -521,7 +522,7 @@ fn deliver(
     }
 }
 
-fn send_file(path: &Path, said: &Said) -> io::Result<()> {
+fn send_file(path: &Path, output: &Output) -> io::Result<()> {
     let mut file = std::fs::File::open(path)?;
     loop {
         let mut bytes = vec![0; PIECE];
@@ -530,15 +531,15 @@ fn send_file(path: &Path, said: &Said) -> io::Result<()> {
             return Ok(());
         }
         bytes.truncate(n);
-        if !said.has_room() {
+        if !output.has_room() {
             return Err(io::Error::other("the coordinator does not receive them"));
         }
-        said.say(&FromAgent::Rows(pack(&bytes)));
+        output.say(&FromAgent::Rows(pack(&bytes)));
     }
 }
 
 /// Returns the paths that a result file may have; at most one of them is written.
-fn paths(place: &Place, results: &Results) -> Vec<PathBuf> {
+fn paths(place: &RunFolder, results: &Results) -> Vec<PathBuf> {
     match results {
         Results::All(number) => vec![place.root.join(format!("rows-{number}"))],
         Results::Listener(paths) => paths.iter().map(|path| place.plan.join(path)).collect(),
@@ -559,11 +560,11 @@ mod tests {
     fn an_agent_whose_targets_are_limited_is_no_relay() {
         let root = std::env::temp_dir().join(format!("throng-limited-{}", std::process::id()));
         let way = Way::read("ssh:elsewhere", Choice::default(), 0).expect("a machine");
-        let region = Region { way, proofs: Vec::new(), grace: 5 };
+        let region = Region { way, credentials: Vec::new(), grace: 5 };
         let orders = Orders::of([ToAgent::Gather(Box::new(region))]);
-        let (said, ended) = (Said::new().expect("a thread"), || false);
+        let (output, ended) = (Output::new().expect("a thread"), || false);
         let store = Store::at(root.clone()).expect("a folder");
-        let prepared = prepare(store, (&said, &ended, "10.0.0.0/8"), &orders);
+        let prepared = prepare(store, (&output, &ended, "10.0.0.0/8"), &orders);
         assert!(prepared.is_err_and(|words| words.contains("only certain targets")));
         let _ = std::fs::remove_dir_all(root);
     }

@@ -14,12 +14,14 @@ use stats::Snapshot;
 use super::carrier::Line;
 use super::clock::{Answer, Clocks};
 use super::disk::{Disk, Frames};
-use super::line::{Heard, nanos};
+use super::line::{AgentEvent, nanos};
 use super::push::RowsTo;
-use super::resume::{self, Taken};
-use super::wire::{self, Assignment, FromAgent, Met, Offer, Results, Served, Stand, ToAgent};
+use super::resume::{self, TakeoverData};
+use super::wire::{
+    self, AgentAssignment, Assignment, FromAgent, Offer, ReachedAgent, Results, RunState, ToAgent,
+};
 use crate::account::{Ledger, Limits, Note, Record, Up, What};
-use crate::bus::{Bus, News};
+use crate::bus::{Bus, WorkerEvent};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
 /// Interval of counting silence and of clock queries, and the maximum silence counted at once: in a longer interval
@@ -49,7 +51,7 @@ pub(crate) struct Agent {
     pub(super) shares: Vec<u32>,
     pub(super) cores: u32,
     /// The agents of a relay with their assignments.
-    pub(super) agents: Vec<(Met, Served)>,
+    pub(super) agents: Vec<(ReachedAgent, AgentAssignment)>,
     /// The coordinator's zero of the run minus the zero that was sent to the agent, in ms. It stays fixed, so that
     /// later changes of either system clock do not matter.
     shift_ms: Option<i64>,
@@ -88,7 +90,7 @@ impl Agent {
     }
 
     /// Returns the agent as a relay of these agents.
-    pub(super) fn with_agents(self, agents: Vec<(Met, Served)>) -> Self {
+    pub(super) fn with_agents(self, agents: Vec<(ReachedAgent, AgentAssignment)>) -> Self {
         Self { agents, ..self }
     }
 
@@ -126,8 +128,8 @@ pub struct About {
 pub struct Agents {
     pub(super) all: Vec<Agent>,
     pub(super) clock: Instant,
-    pub(super) heard: Receiver<(u32, Heard)>,
-    news: VecDeque<(u32, News)>,
+    pub(super) heard: Receiver<(u32, AgentEvent)>,
+    events: VecDeque<(u32, WorkerEvent)>,
     /// Snapshots that were counted; the next ones are deserialized into them.
     #[expect(clippy::vec_box, reason = "they travel in their boxes")]
     spare: Vec<Box<Snapshot>>,
@@ -158,13 +160,13 @@ pub struct Agents {
     failed: bool,
     /// True if the file for a takeover was written.
     kept: bool,
-    pub(super) taken: Option<Taken>,
+    pub(super) taken: Option<TakeoverData>,
 }
 
 impl Agents {
     pub(super) fn new(
         agents: Vec<Agent>,
-        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (clock, heard): (Instant, Receiver<(u32, AgentEvent)>),
         limits: Limits,
         notes_path: &Path,
     ) -> io::Result<Self> {
@@ -173,20 +175,20 @@ impl Agents {
         notes.write(&note)?;
         let offers = (0..).zip(&agents).map(|(number, agent)| {
             let (pid, descriptors) = (agent.offer.pid, agent.offer.descriptors);
-            (number, News::Said(FromWorker::Offer { version: VERSION, pid, descriptors }))
+            (number, WorkerEvent::Message(FromWorker::Offer { version: VERSION, pid, descriptors }))
         });
-        let news = offers.collect();
+        let events = offers.collect();
         let this = Self::of(agents, (clock, heard), (limits, ledger), (notes, notes_path));
-        Ok(Self { news, ..this })
+        Ok(Self { events, ..this })
     }
 
     /// Creates the agents of a run that is taken over, with the notes so far.
-    pub(super) fn again(
+    pub(super) fn taken_over(
         agents: Vec<Agent>,
-        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (clock, heard): (Instant, Receiver<(u32, AgentEvent)>),
         (limits, zero): (Limits, i64),
         (mut notes, notes_path): (Disk, &Path),
-        taken: Taken,
+        taken: TakeoverData,
     ) -> io::Result<Self> {
         let mut frames = Frames::open(notes_path)?;
         // Notes after a broken frame cannot be counted.
@@ -200,12 +202,12 @@ impl Agents {
 
     fn of(
         all: Vec<Agent>,
-        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (clock, heard): (Instant, Receiver<(u32, AgentEvent)>),
         (limits, ledger): (Limits, Ledger),
         (notes, notes_path): (Disk, &Path),
     ) -> Self {
         Self {
-            news: VecDeque::new(),
+            events: VecDeque::new(),
             spare: Vec::new(),
             all,
             clock,
@@ -316,7 +318,7 @@ impl Agents {
                 agent.cores,
             )];
         }
-        let behind = |(met, served): &(Met, Served)| About {
+        let behind = |(met, served): &(ReachedAgent, AgentAssignment)| About {
             clock_bound_ms: bound.saturating_add(met.bound) as f64 / 1e6,
             clock_offset_ms: offset_ms + met.offset_ms,
             relay: Some(agent.name.clone()),
@@ -396,38 +398,43 @@ impl Agents {
         u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
     }
 
-    pub(super) fn hear(&mut self, worker: u32, heard: Heard) {
+    pub(super) fn handle(&mut self, worker: u32, heard: AgentEvent) {
         let Some(agent) = self.all.get_mut(worker as usize) else { return };
         if agent.gone {
             return;
         }
         match heard {
-            Heard::Note(words) => self.say(worker, words),
-            Heard::Ended(words) => self.lose(worker, words),
-            Heard::Message(message, came) => match *message {
+            AgentEvent::Note(words) => self.say(worker, words),
+            AgentEvent::Ended(words) => self.lose(worker, words),
+            AgentEvent::Message(message, came) => match *message {
                 FromAgent::Time { asked, monotonic, wall } => {
-                    agent.clocks.hear(&Answer { asked, came, monotonic, wall });
+                    agent.clocks.handle(&Answer { asked, came, monotonic, wall });
                 }
-                FromAgent::Said(message) => self.news.push_back((worker, News::Said(message))),
+                FromAgent::Message(message) => {
+                    self.events.push_back((worker, WorkerEvent::Message(message)));
+                }
                 FromAgent::Figures(figures) => {
-                    self.news.push_back((worker, News::Figures(figures)));
+                    self.events.push_back((worker, WorkerEvent::Figures(figures)));
                 }
                 FromAgent::Up(up) => self.account(worker, up),
-                FromAgent::Stands(stand) => self.found(worker, *stand),
+                FromAgent::RunState(stand) => self.found(worker, *stand),
                 FromAgent::Lost(part) => {
                     let name = agent.name.clone();
                     let offset_ms = self.offset_ms(&self.all[worker as usize]);
-                    self.news.push_back((worker, News::Part(part.of(worker, name, offset_ms))));
+                    self.events.push_back((
+                        worker,
+                        WorkerEvent::PartLost(part.of(worker, name, offset_ms)),
+                    ));
                 }
                 FromAgent::Refused(words) => {
                     let words = format!("{}: {words}", agent.name);
                     let done = FromWorker::Done { aborted: Some(words), samples: 0 };
-                    self.news.push_back((worker, News::Said(done)));
+                    self.events.push_back((worker, WorkerEvent::Message(done)));
                 }
                 FromAgent::Offer(_)
                 | FromAgent::Gathered(_)
                 | FromAgent::Missing(_)
-                | FromAgent::Placed
+                | FromAgent::FilesStored
                 | FromAgent::Rows(_)
                 | FromAgent::Pushed(_)
                 | FromAgent::Alive => {}
@@ -438,14 +445,14 @@ impl Agents {
     /// Handles a message of the account: writes to disk first, then sends the answer, then counts the report.
     fn account(&mut self, worker: u32, up: Up) {
         let origin = match &up {
-            Up::Here { origin, .. } => *origin,
+            Up::Heartbeat { origin, .. } => *origin,
             Up::Record(record) => record.origin,
         };
         // An agent may report only for itself.
         if origin.sender != worker {
             return self.lose(worker, "it sent a report in the name of another agent".into());
         }
-        let (note, mut down) = self.ledger.hear(self.slot(), up);
+        let (note, mut down) = self.ledger.handle(self.slot(), up);
         if let Some(note) = note {
             if let Err(error) = self.notes.write(&note) {
                 if !std::mem::replace(&mut self.failed, true) {
@@ -466,7 +473,7 @@ impl Agents {
                 let agent = &self.all[worker as usize];
                 let shift_ms = agent.shift_ms.unwrap_or_else(|| self.offset_ms(agent));
                 let news = self.counted(worker, record, shift_ms);
-                self.news.extend(news.map(|news| (worker, news)));
+                self.events.extend(news.map(|news| (worker, news)));
             }
         }
         if let Some(down) = down {
@@ -475,7 +482,12 @@ impl Agents {
     }
 
     /// Returns the report in a record that is on disk.
-    pub(super) fn counted(&mut self, worker: u32, record: Record, offset_ms: i64) -> Option<News> {
+    pub(super) fn counted(
+        &mut self,
+        worker: u32,
+        record: Record,
+        offset_ms: i64,
+    ) -> Option<WorkerEvent> {
         let What::Delta { samples, body } = record.what else { return None };
         let snapshot = self.spare.pop().unwrap_or_default();
         let mut report = match wire::report(&body, snapshot) {
@@ -493,11 +505,11 @@ impl Agents {
         report.seq = record.number;
         report.snapshot.core = 0;
         report.snapshot.shift(offset_ms);
-        Some(News::Said(FromWorker::Report(Box::new(report))))
+        Some(WorkerEvent::Message(FromWorker::Report(Box::new(report))))
     }
 
     /// Handles the state of the run that an agent reports during a takeover.
-    fn found(&mut self, worker: u32, mut stand: Stand) {
+    fn found(&mut self, worker: u32, mut stand: RunState) {
         if let Some(words) = stand.torn.take() {
             return self.lose(worker, words);
         }
@@ -506,14 +518,15 @@ impl Agents {
         let lost = std::mem::take(&mut stand.lost).into_iter();
         let lost = lost.map(|part| part.of(worker, agent.name.clone(), offset_ms)).collect();
         let share = self.taken.as_ref().filter(|_| !stand.begun).map(|taken| taken.share.clone());
-        self.news.push_back((worker, News::Found { pid, stand: Box::new(stand), lost }));
+        self.events
+            .push_back((worker, WorkerEvent::TakenOver { pid, stand: Box::new(stand), lost }));
         if let Some(share) = share {
             self.assign(worker, &share);
         }
     }
 
     fn say(&mut self, worker: u32, words: String) {
-        self.news.push_back((worker, News::Said(FromWorker::Log(words.into()))));
+        self.events.push_back((worker, WorkerEvent::Message(FromWorker::Log(words.into()))));
     }
 
     pub(super) fn lose(&mut self, worker: u32, words: String) {
@@ -523,7 +536,7 @@ impl Agents {
         }
         let how = agent.line.end(Duration::from_millis(500));
         let words = if words.is_empty() { how } else { format!("{words}; {how}") };
-        self.news.push_back((worker, News::Gone(words)));
+        self.events.push_back((worker, WorkerEvent::Ended(words)));
     }
 
     /// Once a second: queries the agents' clocks and checks for silent agents.
@@ -553,7 +566,7 @@ impl Agents {
                 }
                 if before < TOLD && silent >= TOLD {
                     let words = format!("{words}; it counts as lost after {limit} s");
-                    self.news.push_back((worker, News::Silent(words)));
+                    self.events.push_back((worker, WorkerEvent::Silent(words)));
                 }
             }
             // Other processes may hold the connection's output open. The agent's last messages are read before the next
@@ -576,31 +589,31 @@ impl Bus for Agents {
         match message {
             ToWorker::Plan(share) => self.begin(worker, share),
             // Orders are small except for the plan.
-            order => match again(order) {
+            order => match copied(order) {
                 Some(order) => self.tell(worker, &ToAgent::Order(order)),
                 None => self.lose(worker, "internal error: cannot encode an order".into()),
             },
         }
     }
 
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+    fn next(&mut self, patience: Duration) -> Option<(u32, WorkerEvent)> {
         let end = Instant::now() + patience;
         loop {
             self.tick();
             if let Some(replayed) = self.replay() {
                 return Some(replayed);
             }
-            if let Some(news) = self.news.pop_front() {
+            if let Some(news) = self.events.pop_front() {
                 return Some(news);
             }
             let left = end.saturating_duration_since(Instant::now());
             match self.heard.recv_timeout(left.min(TICK)) {
-                Ok((worker, heard)) => self.hear(worker, heard),
+                Ok((worker, heard)) => self.handle(worker, heard),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     std::thread::sleep(left.min(TICK));
-                    return self.news.pop_front();
+                    return self.events.pop_front();
                 }
             }
         }
@@ -661,7 +674,7 @@ impl Bus for Agents {
 }
 
 /// Copies an order by serializing it, because orders are sent to several agents.
-fn again(order: &ToWorker) -> Option<ToWorker> {
+fn copied(order: &ToWorker) -> Option<ToWorker> {
     postcard::from_bytes(&postcard::to_stdvec(order).ok()?).ok()
 }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::line::Piped;
 use super::wire::ToAgent;
-use crate::nats::{Carried, Found};
+use crate::nats::{NatsStream, StreamHandover};
 
 /// The connection to an agent.
 #[derive(Debug)]
 pub(crate) enum Line {
     Piped(Box<Piped>),
-    Carried(Carried),
+    Nats(NatsStream),
 }
 
 impl Line {
@@ -19,15 +19,15 @@ impl Line {
     pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
         match self {
             Self::Piped(line) => line.send(message),
-            Self::Carried(line) => line.send(message),
+            Self::Nats(line) => line.send(message),
         }
     }
 
     /// Returns the stream's data for a takeover; `None` for pipes, which end with the coordinator.
-    pub(crate) fn found(&self) -> Option<&Found> {
+    pub(crate) fn handover(&self) -> Option<&StreamHandover> {
         match self {
             Self::Piped(_) => None,
-            Self::Carried(line) => Some(line.found()),
+            Self::Nats(line) => Some(line.handover()),
         }
     }
 
@@ -35,7 +35,7 @@ impl Line {
     pub(crate) fn queued(&self) -> usize {
         match self {
             Self::Piped(line) => line.queued(),
-            Self::Carried(line) => line.queued(),
+            Self::Nats(line) => line.queued(),
         }
     }
 
@@ -43,7 +43,7 @@ impl Line {
     pub(crate) fn last(&self) -> i64 {
         match self {
             Self::Piped(line) => line.last(),
-            Self::Carried(line) => line.last(),
+            Self::Nats(line) => line.last(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Line {
     pub(crate) fn hears(&self) -> bool {
         match self {
             Self::Piped(_) => true,
-            Self::Carried(line) => line.hears(),
+            Self::Nats(line) => line.hears(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Line {
     pub(crate) fn has_ended(&mut self) -> bool {
         match self {
             Self::Piped(line) => line.has_ended(),
-            Self::Carried(line) => line.has_ended(),
+            Self::Nats(line) => line.has_ended(),
         }
     }
 
@@ -67,7 +67,7 @@ impl Line {
     pub(crate) fn cut(&mut self) {
         match self {
             Self::Piped(line) => line.cut(),
-            Self::Carried(line) => line.cut(),
+            Self::Nats(line) => line.cut(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Line {
     pub(crate) fn end(&mut self, patience: Duration) -> String {
         match self {
             Self::Piped(line) => line.end(patience),
-            Self::Carried(line) => line.end(patience),
+            Self::Nats(line) => line.end(patience),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    pub(crate) fn hear(&mut self, answer: &Answer) {
+    pub(crate) fn handle(&mut self, answer: &Answer) {
         let trip = (answer.came - answer.asked).max(0);
         if self.answers.len() == KEPT {
             self.answers.pop_front();
@@ -115,7 +115,7 @@ mod tests {
             let asked = 1_000 * MS;
             let monotonic = asked + (there + 70) * MS;
             let came = asked + (there + back) * MS;
-            clocks.hear(&Answer { asked, came, monotonic, wall: monotonic });
+            clocks.handle(&Answer { asked, came, monotonic, wall: monotonic });
         }
         assert_eq!(clocks.best(), Some((20 * MS, 70 * MS)), "each answer alone is 25 ms at best");
     }
@@ -125,7 +125,7 @@ mod tests {
         let mut clocks = Clocks::default();
         for (trip, difference) in [(2, 0), (4, 500), (3, 500)] {
             let (asked, monotonic) = (0, trip / 2 * MS + difference * MS);
-            clocks.hear(&Answer { asked, came: trip * MS, monotonic, wall: monotonic });
+            clocks.handle(&Answer { asked, came: trip * MS, monotonic, wall: monotonic });
         }
         assert_eq!(clocks.best(), Some((MS, 0)));
     }
@@ -140,9 +140,9 @@ mod tests {
             let (came, wall) = (asked + there + back, monotonic + 1_000_000 * MS);
             Answer { asked, came, monotonic, wall }
         };
-        clocks.hear(&answer(10_000 * MS, 30 * MS, 2 * MS));
-        clocks.hear(&answer(11_000 * MS, 3 * MS, MS));
-        clocks.hear(&answer(12_000 * MS, 5 * MS, 45 * MS));
+        clocks.handle(&answer(10_000 * MS, 30 * MS, 2 * MS));
+        clocks.handle(&answer(11_000 * MS, 3 * MS, MS));
+        clocks.handle(&answer(12_000 * MS, 5 * MS, 45 * MS));
         let drift = 2 * DRIFT;
         assert!(clocks.bound().is_some_and(|bound| (2 * MS..2 * MS + drift).contains(&bound)));
         assert_eq!(clocks.longest(), 50 * MS);
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn a_wall_clock_that_is_set_is_followed() {
         let mut clocks = Clocks::default();
-        clocks.hear(&Answer { asked: 0, came: 2, monotonic: 101, wall: 1_101 });
+        clocks.handle(&Answer { asked: 0, came: 2, monotonic: 101, wall: 1_101 });
         assert_eq!(clocks.wall_at(50), 1_150);
-        clocks.hear(&Answer { asked: 100, came: 110, monotonic: 205, wall: 9_205 });
+        clocks.handle(&Answer { asked: 100, came: 110, monotonic: 205, wall: 9_205 });
         assert_eq!(clocks.wall_at(50), 9_150, "the difference is the first answer's");
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use stats::grouped::things;
 
 use super::bus::Agents;
-use super::line::{Heard, nanos};
+use super::line::{AgentEvent, nanos};
 use super::push::{Rest, RowsTo};
 use super::rows::{self, Part};
 use super::squeeze::unpack;
@@ -147,12 +147,12 @@ impl Agents {
         let asked = Instant::now();
         while answers.contains(&None) {
             match self.heard.recv_timeout(Duration::from_millis(200)) {
-                Ok((from, Heard::Message(message, _))) => {
+                Ok((from, AgentEvent::Message(message, _))) => {
                     if let FromAgent::Pushed(sent) = *message {
                         answers[from as usize] = Some(sent);
                     }
                 }
-                Ok((from, Heard::Ended(_))) => self.all[from as usize].gone = true,
+                Ok((from, AgentEvent::Ended(_))) => self.all[from as usize].gone = true,
                 Ok(_) | Err(_) => {}
             }
             let is_late = asked.elapsed() > PUSHED;
@@ -185,15 +185,16 @@ impl Agents {
         self.tell(worker as u32, &ToAgent::Fetch { file });
         loop {
             match self.heard.recv_timeout(Duration::from_millis(200)) {
-                Ok((from, Heard::Message(message, _))) if from as usize == worker => match *message
-                {
-                    FromAgent::Rows(bytes) if bytes.is_empty() => return Ok(()),
-                    FromAgent::Rows(bytes) => {
-                        out.write_all(&unpack(&bytes).map_err(io::Error::other)?)?;
+                Ok((from, AgentEvent::Message(message, _))) if from as usize == worker => {
+                    match *message {
+                        FromAgent::Rows(bytes) if bytes.is_empty() => return Ok(()),
+                        FromAgent::Rows(bytes) => {
+                            out.write_all(&unpack(&bytes).map_err(io::Error::other)?)?;
+                        }
+                        _ => {}
                     }
-                    _ => {}
-                },
-                Ok((from, Heard::Ended(words))) => {
+                }
+                Ok((from, AgentEvent::Ended(words))) => {
                     self.all[from as usize].gone = true;
                     if from as usize == worker {
                         let separator = if words.is_empty() { "" } else { ": " };

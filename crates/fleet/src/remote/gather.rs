@@ -17,12 +17,15 @@ use super::clock::{Answer, Clocks};
 use super::cut::{Cuts, Dealt};
 use super::deal::{self, Deal, Zones};
 use super::hosts::{Host, Way};
-use super::line::{Heard, Piped, nanos};
+use super::line::{AgentEvent, Piped, nanos};
 use super::manifest::Manifest;
 use super::relays::{self, Relays};
 use super::squeeze::pack;
 use super::ssh::Bootstrap;
-use super::wire::{FromAgent, Hash, Met, Named, Offer, PIECE, Region, Serve, Served, ToAgent};
+use super::wire::{
+    AgentAssignment, FromAgent, Hash, Named, Offer, PIECE, ReachedAgent, Region, RelayAssignment,
+    ToAgent,
+};
 use crate::account::Limits;
 use crate::message::FromWorker;
 use crate::nats::{self, Access, Pools};
@@ -63,7 +66,7 @@ pub struct Gathering<'a> {
 }
 
 /// A machine that is being prepared.
-struct Coming {
+struct PendingAgent {
     name: String,
     zone: String,
     line: Line,
@@ -75,22 +78,22 @@ struct Coming {
     /// Files of the plan for this agent, each with its path on this machine.
     files: Vec<(Named, PathBuf)>,
     /// The agents of a relay, after it has reported them, and their assignments.
-    met: Option<Vec<Met>>,
-    serves: Vec<Served>,
+    met: Option<Vec<ReachedAgent>>,
+    serves: Vec<AgentAssignment>,
 }
 
 /// The machines that are being prepared.
 pub(super) struct Gather<'a> {
     cancelled: &'a dyn Fn() -> bool,
     clock: Instant,
-    coming: Vec<Coming>,
-    heard: Receiver<(u32, Heard)>,
+    coming: Vec<PendingAgent>,
+    heard: Receiver<(u32, AgentEvent)>,
     /// True if the machines are relays, whose messages about their agents and for the user are accepted. Agents may not
     /// send such messages.
     are_relays: bool,
 }
 
-impl Coming {
+impl PendingAgent {
     fn new(name: String, zone: String, line: Line) -> Self {
         Self {
             name,
@@ -109,9 +112,9 @@ impl Coming {
 }
 
 /// The clock of the connections, and the sender of the channel for messages of agents.
-type Ear = (Instant, Sender<(u32, Heard)>);
+type EventSender = (Instant, Sender<(u32, AgentEvent)>);
 /// The clock, and the receiver of that channel.
-type Hearing = (Instant, Receiver<(u32, Heard)>);
+type EventReceiver = (Instant, Receiver<(u32, AgentEvent)>);
 
 /// Starts and prepares agents. `note` receives messages for the user; the error is such a message too.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
@@ -139,12 +142,12 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
 }
 
 /// Starts the relays.
-fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
+fn by_relays(relays: &Relays, ear: &EventSender) -> Result<Vec<PendingAgent>, String> {
     let Relays::Ssh(hosts) = relays else {
         let lines = (0..).zip(relays.names()).map(|(number, name)| {
             let line = Piped::here(number, relays::here(None), ear.clone());
             let line = line.map_err(|error| format!("cannot start {name}: {error}"))?;
-            Ok(Coming::new(name, String::new(), Line::Piped(Box::new(line))))
+            Ok(PendingAgent::new(name, String::new(), Line::Piped(Box::new(line))))
         });
         return lines.collect();
     };
@@ -152,7 +155,7 @@ fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
 }
 
 /// Starts an agent on each machine.
-fn by_ssh(hosts: &[Host], ear: &Ear) -> Result<Vec<Coming>, String> {
+fn by_ssh(hosts: &[Host], ear: &EventSender) -> Result<Vec<PendingAgent>, String> {
     let bootstrap = Bootstrap::new()
         .map_err(|error| format!("cannot read the file of this program: {error}"))?;
     let mut coming = Vec::new();
@@ -162,33 +165,37 @@ fn by_ssh(hosts: &[Host], ear: &Ear) -> Result<Vec<Coming>, String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let line = Piped::start(number, command, bootstrap, ear.clone());
         let line = line.map_err(|error| format!("{host}: cannot start {program}: {error}"))?;
-        coming.push(Coming::new(host.to_string(), String::new(), Line::Piped(Box::new(line))));
+        coming.push(PendingAgent::new(
+            host.to_string(),
+            String::new(),
+            Line::Piped(Box::new(line)),
+        ));
     }
     Ok(coming)
 }
 
-/// Hires waiting agents.
+/// Reserves waiting agents.
 fn by_nats(
     pools: &Pools,
     (env, grace): (impl Fn(&str) -> Option<String>, u64),
     cancelled: &dyn Fn() -> bool,
-    ear: Ear,
+    ear: EventSender,
     note: &mut dyn FnMut(&str),
-) -> Result<Vec<Coming>, String> {
+) -> Result<Vec<PendingAgent>, String> {
     // Users stop at the end of the grace time. Their measurements can be fetched for some time after it.
     let patience = u32::try_from(grace).unwrap_or(u32::MAX).saturating_add(60);
     let access = Access::of(&pools.server, env)?;
-    let crew = nats::hire(pools, access, patience, cancelled, note)?;
+    let reserved = nats::reserve(pools, access, patience, cancelled, note)?;
     let names: Vec<_> =
-        crew.hired.iter().map(|hired| (hired.name.clone(), hired.zone.clone())).collect();
-    let lines = nats::start(crew, ear)
+        reserved.agents.iter().map(|agent| (agent.name.clone(), agent.zone.clone())).collect();
+    let lines = nats::start(reserved, ear)
         .map_err(|error| format!("cannot start the streams to agents: {error}"))?;
     let coming = names.into_iter().zip(lines);
-    Ok(coming.map(|((name, zone), line)| Coming::new(name, zone, Line::Carried(line))).collect())
+    Ok(coming.map(|((name, zone), line)| PendingAgent::new(name, zone, Line::Nats(line))).collect())
 }
 
 impl<'a> Gather<'a> {
-    /// Starts or hires the agents. `env` reads environment variables.
+    /// Starts or reserves the agents. `env` reads environment variables.
     pub(super) fn start(
         way: &Way,
         (env, grace): (impl Fn(&str) -> Option<String>, u64),
@@ -218,7 +225,8 @@ impl<'a> Gather<'a> {
         self.cut_files(asked, &dealt, folder, note)?;
         if asked.relays.is_some() {
             let ahead = ahead(asked, &dealt);
-            let serve = |agent: &Coming| Serve { agents: agent.serves.clone(), ahead };
+            let serve =
+                |agent: &PendingAgent| RelayAssignment { agents: agent.serves.clone(), ahead };
             self.tell(|agent| ToAgent::Serve(serve(agent)))?;
         }
         self.send_files((&asked.run, asked.manifest.depth), note)?;
@@ -243,26 +251,26 @@ impl<'a> Gather<'a> {
         asked: &Gathering<'_>,
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
-        let (mut waiting, mut proofs) = (Vec::new(), Vec::new());
+        let (mut waiting, mut credentials) = (Vec::new(), Vec::new());
         if let Way::Nats(pools) = asked.way {
             let access = Access::of(&pools.server, nats::env)?;
-            waiting = nats::look(pools, access, asked.cancelled, note)?;
+            waiting = nats::find_free(pools, access, asked.cancelled, note)?;
             if matches!(relays, Relays::Ssh(_)) {
-                proofs = nats::proofs()?;
+                credentials = nats::credentials()?;
             }
         }
         let ways = relays::divide(asked.way, relays.count(), &waiting)?;
         for (agent, way) in self.coming.iter().zip(ways) {
-            let region = Region { way, proofs: proofs.clone(), grace: asked.grace };
+            let region = Region { way, credentials: credentials.clone(), grace: asked.grace };
             agent.line.send(&ToAgent::Gather(Box::new(region)))?;
         }
         self.wait("the agents of the relay", note, |agent| agent.met.is_some())
     }
 
     /// Returns the data of the agents themselves, without agents behind relays.
-    pub(super) fn met(&self) -> Vec<Met> {
+    pub(super) fn met(&self) -> Vec<ReachedAgent> {
         let now = (nanos(self.clock), wall_ns());
-        let met = |agent: &Coming| Met {
+        let met = |agent: &PendingAgent| ReachedAgent {
             name: agent.name.clone(),
             zone: agent.zone.clone(),
             offer: agent.offer.clone().unwrap_or_default(),
@@ -274,7 +282,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Returns all agents that get shares. A relay is replaced by its agents.
-    fn all(&self) -> Vec<Met> {
+    fn all(&self) -> Vec<ReachedAgent> {
         let own = self.met().into_iter().zip(&self.coming);
         own.flat_map(|(own, agent)| agent.met.clone().unwrap_or_else(|| vec![own])).collect()
     }
@@ -325,7 +333,11 @@ impl<'a> Gather<'a> {
             };
             for (files, (shares, cores)) in parts.by_ref().take(met.len()) {
                 let named = files.iter().map(|(named, _)| named.clone()).collect();
-                agent.serves.push(Served { files: named, shares: shares.clone(), cores: *cores });
+                agent.serves.push(AgentAssignment {
+                    files: named,
+                    shares: shares.clone(),
+                    cores: *cores,
+                });
                 agent.files.extend(files);
             }
             // A relay needs each content only once.
@@ -340,11 +352,11 @@ impl<'a> Gather<'a> {
         &mut self,
         what: &str,
         note: &mut dyn FnMut(&str),
-        is_there: impl Fn(&Coming) -> bool,
+        is_there: impl Fn(&PendingAgent) -> bool,
     ) -> Result<(), String> {
         while !self.coming.iter().all(&is_there) {
             match self.heard.recv_timeout(TICK) {
-                Ok((number, heard)) => self.hear(number, heard, note)?,
+                Ok((number, heard)) => self.handle(number, heard, note)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err("all agents have ended".into()),
             }
@@ -352,7 +364,7 @@ impl<'a> Gather<'a> {
                 return Err("interrupted while preparing the agents".into());
             }
             let now = nanos(self.clock);
-            let silent = |agent: &&Coming| {
+            let silent = |agent: &&PendingAgent| {
                 !is_there(agent) && now - agent.line.last() > SILENCE.as_nanos() as i64
             };
             if let Some(agent) = self.coming.iter().find(silent) {
@@ -363,20 +375,20 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    fn hear(
+    fn handle(
         &mut self,
         number: u32,
-        heard: Heard,
+        heard: AgentEvent,
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
         let Some(agent) = self.coming.get_mut(number as usize) else { return Ok(()) };
         let message = match heard {
-            Heard::Message(message, came) => (*message, came),
-            Heard::Note(words) => {
+            AgentEvent::Message(message, came) => (*message, came),
+            AgentEvent::Note(words) => {
                 note(&words);
                 return Ok(());
             }
-            Heard::Ended(words) => {
+            AgentEvent::Ended(words) => {
                 let how = agent.line.end(Duration::from_secs(2));
                 let words = if words.is_empty() { how } else { format!("{words}; {how}") };
                 return Err(format!("{}: cannot start an agent: {words}", agent.name));
@@ -385,28 +397,28 @@ impl<'a> Gather<'a> {
         match message {
             (FromAgent::Offer(offer), _) => agent.offer = Some(offer),
             (FromAgent::Time { asked, monotonic, wall }, came) => {
-                agent.clocks.hear(&Answer { asked, came, monotonic, wall });
+                agent.clocks.handle(&Answer { asked, came, monotonic, wall });
                 agent.answers += 1;
             }
             (FromAgent::Gathered(met), _) if self.are_relays => agent.met = Some(met),
-            (FromAgent::Said(FromWorker::Log(Words::Engine(words))), _) if self.are_relays => {
+            (FromAgent::Message(FromWorker::Log(Words::Engine(words))), _) if self.are_relays => {
                 note(&words);
             }
             (FromAgent::Missing(missing), _) => agent.missing = Some(missing),
-            (FromAgent::Placed, _) => agent.placed = true,
+            (FromAgent::FilesStored, _) => agent.placed = true,
             (FromAgent::Refused(words), _) => return Err(format!("{}: {words}", agent.name)),
             _ => {}
         }
         Ok(())
     }
 
-    fn tell(&mut self, message: impl Fn(&Coming) -> ToAgent) -> Result<(), String> {
+    fn tell(&mut self, message: impl Fn(&PendingAgent) -> ToAgent) -> Result<(), String> {
         self.coming.iter().try_for_each(|agent| agent.line.send(&message(agent)))
     }
 
     /// Assigns to a relay's agents the files that the coordinator listed, from the relay's store.
-    pub(super) fn serve(&mut self, served: &[Served], path: impl Fn(&Hash) -> PathBuf) {
-        for (agent, Served { files, .. }) in self.coming.iter_mut().zip(served) {
+    pub(super) fn serve(&mut self, served: &[AgentAssignment], path: impl Fn(&Hash) -> PathBuf) {
+        for (agent, AgentAssignment { files, .. }) in self.coming.iter_mut().zip(served) {
             let with_path = |named: &Named| (named.clone(), path(&named.hash));
             agent.files = files.iter().map(with_path).collect();
         }
@@ -468,7 +480,7 @@ impl<'a> Gather<'a> {
     fn room(&mut self, at: usize, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         while self.coming[at].line.queued() > QUEUED {
             if let Ok((number, heard)) = self.heard.recv_timeout(Duration::from_millis(5)) {
-                self.hear(number, heard, note)?;
+                self.handle(number, heard, note)?;
             }
             if (self.cancelled)() {
                 return Err("interrupted while sending files".into());
@@ -501,7 +513,7 @@ impl<'a> Gather<'a> {
     pub(super) fn into_parts(
         self,
         mut parts: impl Iterator<Item = (Vec<u32>, u32)>,
-    ) -> (Vec<Agent>, Hearing) {
+    ) -> (Vec<Agent>, EventReceiver) {
         let agents = self.coming.into_iter().map(|coming| {
             let name = (coming.name, coming.zone);
             let offer = coming.offer.unwrap_or_default();

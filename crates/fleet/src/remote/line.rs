@@ -26,7 +26,7 @@ const LONGEST_LINE: u64 = 4096;
 
 /// Input from an agent.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum AgentEvent {
     /// A message, with the time of its arrival on the clock of the connections.
     Message(Box<FromAgent>, i64),
     /// A message for the user.
@@ -54,7 +54,7 @@ pub(crate) struct Piped {
 struct Threads {
     number: u32,
     clock: Instant,
-    say: Sender<(u32, Heard)>,
+    say: Sender<(u32, AgentEvent)>,
     last: Arc<AtomicI64>,
 }
 
@@ -64,7 +64,7 @@ impl Piped {
         number: u32,
         command: Command,
         bootstrap: Bootstrap,
-        ear: (Instant, Sender<(u32, Heard)>),
+        ear: (Instant, Sender<(u32, AgentEvent)>),
     ) -> io::Result<Self> {
         Self::begin(number, ("ssh", command), Some(bootstrap), ear)
     }
@@ -73,7 +73,7 @@ impl Piped {
     pub(crate) fn here(
         number: u32,
         command: Command,
-        ear: (Instant, Sender<(u32, Heard)>),
+        ear: (Instant, Sender<(u32, AgentEvent)>),
     ) -> io::Result<Self> {
         Self::begin(number, ("the process", command), None, ear)
     }
@@ -82,7 +82,7 @@ impl Piped {
         number: u32,
         (process, mut command): (&'static str, Command),
         bootstrap: Option<Bootstrap>,
-        (clock, say): (Instant, Sender<(u32, Heard)>),
+        (clock, say): (Instant, Sender<(u32, AgentEvent)>),
     ) -> io::Result<Self> {
         // A separate process group, so that Ctrl-C reaches only the coordinator.
         command.process_group(0);
@@ -102,7 +102,7 @@ impl Piped {
         std::thread::Builder::new().name("agent".into()).spawn(move || {
             let ended = threads.follow(stdout, stdin, (from, taken), bootstrap.as_ref());
             let words = ended.err().map_or_else(String::new, |error| error.to_string());
-            let _ = threads.say.send((threads.number, Heard::Ended(words)));
+            let _ = threads.say.send((threads.number, AgentEvent::Ended(words)));
         })?;
         Ok(Self { process, child, to: Some(to), queued, last, words, stderr })
     }
@@ -192,7 +192,7 @@ impl Threads {
         bootstrap: Option<&Bootstrap>,
     ) -> io::Result<()> {
         let mut stdout = BufReader::with_capacity(64 << 10, stdout);
-        let note = |words| drop(self.say.send((self.number, Heard::Note(words))));
+        let note = |words| drop(self.say.send((self.number, AgentEvent::Note(words))));
         let alive = || self.last.store(nanos(self.clock), Ordering::Relaxed);
         if let Some(bootstrap) = bootstrap {
             bootstrap.follow(&mut stdout, &mut stdin, &note, &alive)?;
@@ -219,7 +219,7 @@ impl Threads {
             stdout.consume(length);
             self.last.store(came, Ordering::Relaxed);
             while let Some(message) = incoming.next().map_err(io::Error::other)? {
-                let heard = Heard::Message(Box::new(message), came);
+                let heard = AgentEvent::Message(Box::new(message), came);
                 if self.say.send((self.number, heard)).is_err() {
                     return Ok(());
                 }

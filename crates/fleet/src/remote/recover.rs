@@ -8,20 +8,20 @@ use std::io;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
-use super::agent::{AGAIN, ALONE, PATIENCE};
+use super::agent::{ALONE, PATIENCE, RESEND};
 use super::disk::{Disk, Frames};
-use super::stdio::{Orders, Said};
-use super::store::Place;
-use super::wire::{FromAgent, Stand, ToAgent};
+use super::stdio::{Orders, Output};
+use super::store::RunFolder;
+use super::wire::{FromAgent, RunState, ToAgent};
 use crate::account::{Entry, Origin, Record, Sender, Up, What};
 
 /// Sends the records until the coordinator has them. Returns the state of the run; `None` if no coordinator receives
 /// them.
 pub(super) fn recover(
-    place: &Place,
-    said: &Said,
+    place: &RunFolder,
+    output: &Output,
     orders: &Orders,
-) -> Result<Option<Stand>, String> {
+) -> Result<Option<RunState>, String> {
     let words = |error: io::Error| format!("the agent's spool file: {error}");
     let path = place.root.join("spool");
     let mut spool = Disk::open(&path).map_err(words)?;
@@ -40,7 +40,7 @@ pub(super) fn recover(
         }),
     );
     let is_torn =
-        |entry: &Entry| matches!(entry, Entry::Spooled(Record { what: What::Torn { .. }, .. }));
+        |entry: &Entry| matches!(entry, Entry::Spooled(Record { what: What::Killed { .. }, .. }));
     let torn = begun.iter().any(is_torn);
     // If everything is acknowledged, the coordinator has also received the end.
     let was_alone = !sender.is_clear();
@@ -51,12 +51,12 @@ pub(super) fn recover(
     for entry in &begun {
         spool.write(entry).map_err(words)?;
     }
-    deliver(&mut sender, &mut spool, said, orders).map(|all| {
-        all.then(|| Stand {
+    deliver(&mut sender, &mut spool, output, orders).map(|all| {
+        all.then(|| RunState {
             begun: true,
             done: (!torn).then(|| (was_alone.then(|| ALONE.to_owned()), samples)),
             torn: torn.then(|| "the agent was killed or restarted during the run".to_owned()),
-            ..Stand::default()
+            ..RunState::default()
         })
     })
 }
@@ -65,22 +65,22 @@ pub(super) fn recover(
 fn deliver(
     sender: &mut Sender,
     spool: &mut Disk,
-    said: &Said,
+    output: &Output,
     orders: &Orders,
 ) -> Result<bool, String> {
     let mut sent: Option<(Record, Instant)> = None;
     loop {
         let Some(first) = sender.due().next().cloned() else { return Ok(true) };
-        let is_new = |(last, at): &(Record, Instant)| *last != first || at.elapsed() > AGAIN;
+        let is_new = |(last, at): &(Record, Instant)| *last != first || at.elapsed() > RESEND;
         if sent.as_ref().is_none_or(is_new) {
             sent = Some((first, Instant::now()));
             for record in sender.due() {
-                said.say(&FromAgent::Up(Up::Record(record.clone())));
+                output.say(&FromAgent::Up(Up::Record(record.clone())));
             }
         }
         match orders.next_within(PATIENCE) {
             Ok(ToAgent::Down(down)) => {
-                if let Some(entry) = sender.hear(&down) {
+                if let Some(entry) = sender.handle(&down) {
                     let written = spool.write(&entry);
                     written.map_err(|error| format!("the agent's spool file: {error}"))?;
                     sender.written(&entry);

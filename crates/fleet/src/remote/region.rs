@@ -10,21 +10,22 @@ use std::path::PathBuf;
 
 use super::bus::Agents;
 use super::gather::Gather;
-use super::store::{Place, Store};
-use super::wire::{Assignment, Met, Region, Results, Serve};
+use super::store::{RunFolder, Store};
+use super::wire::{Assignment, ReachedAgent, Region, RelayAssignment, Results};
 use crate::account::Limits;
-use crate::nats::{self, Lent};
+use crate::nats::{self, LentCredentials};
 
 /// The agents of a relay while they are being prepared.
-pub(super) struct Below<'a> {
+pub(super) struct RelayAgents<'a> {
     gather: Gather<'a>,
-    serve: Serve,
+    serve: RelayAssignment,
     grace: u64,
     run: (String, u32),
 }
 
-impl<'a> Below<'a> {
-    /// Starts or hires the agents and compares the clocks. `allowed` lists the targets that the relay itself may load.
+impl<'a> RelayAgents<'a> {
+    /// Starts or reserves the agents and compares the clocks. `allowed` lists the targets that the relay itself may
+    /// load.
     pub(super) fn reach(
         region: Region,
         (cancelled, allowed): (&'a dyn Fn() -> bool, &str),
@@ -33,23 +34,23 @@ impl<'a> Below<'a> {
         if !allowed.is_empty() {
             return Err("a machine that permits only certain targets cannot be a relay".into());
         }
-        let Region { way, proofs, grace } = region;
-        let mut gather = if proofs.is_empty() {
+        let Region { way, credentials, grace } = region;
+        let mut gather = if credentials.is_empty() {
             Gather::start(&way, (nats::env, grace), cancelled, note)?
         } else {
-            let lent = Lent::new(proofs)
+            let lent = LentCredentials::new(credentials)
                 .map_err(|error| format!("cannot store the credentials of the run: {error}"))?;
             Gather::start(&way, (|name: &str| lent.var(name), grace), cancelled, note)?
         };
         gather.meet(note)?;
-        Ok(Self { gather, serve: Serve::default(), grace, run: <_>::default() })
+        Ok(Self { gather, serve: RelayAssignment::default(), grace, run: <_>::default() })
     }
 
-    pub(super) fn met(&self) -> Vec<Met> {
+    pub(super) fn met(&self) -> Vec<ReachedAgent> {
         self.gather.met()
     }
 
-    pub(super) fn serve(&mut self, serve: &Serve) {
+    pub(super) fn serve(&mut self, serve: &RelayAssignment) {
         self.serve.clone_from(serve);
     }
 
@@ -68,7 +69,7 @@ impl<'a> Below<'a> {
     /// Returns the agents as workers.
     pub(super) fn into_agents(
         self,
-        place: &Place,
+        place: &RunFolder,
         assignment: &Assignment,
     ) -> Result<Agents, String> {
         let parts = self.serve.agents.iter().map(|served| (served.shares.clone(), served.cores));
@@ -86,7 +87,10 @@ impl<'a> Below<'a> {
 }
 
 /// Creates the files for the rows of all agents, at the paths where the coordinator expects them.
-fn results(place: &Place, assignment: &Assignment) -> io::Result<Vec<(PathBuf, bool, Results)>> {
+fn results(
+    place: &RunFolder,
+    assignment: &Assignment,
+) -> io::Result<Vec<(PathBuf, bool, Results)>> {
     let mut files = Vec::new();
     for (on_agent, are_rows) in assignment.results.iter().zip(&assignment.rows) {
         let path = match on_agent {

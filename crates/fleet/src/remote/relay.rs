@@ -14,7 +14,7 @@ use stats::{Counter, Standstill};
 
 use super::wire::Part;
 use crate::batch_properties::BatchProperties;
-use crate::bus::{Bus, News};
+use crate::bus::{Bus, WorkerEvent};
 use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
@@ -30,7 +30,7 @@ const LATE_MS: i64 = 700;
 /// Combined output of all processes of the agent.
 #[derive(Debug)]
 pub(crate) enum Out {
-    Said(FromWorker),
+    Message(FromWorker),
     /// A second of all processes.
     Second(Box<Report>),
     Lost(Part),
@@ -101,20 +101,20 @@ impl Relay {
     }
 
     /// Executes an order of the coordinator.
-    pub(crate) fn obey(&mut self, order: ToWorker) {
+    pub(crate) fn execute(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
             ToWorker::Arm if self.bus.arms() => {
-                self.stage(Stage::Ready, Stage::Asked);
-                self.tell(&order);
+                self.stage(Stage::Ready, Stage::Arming);
+                self.broadcast(&order);
             }
             // No confirmation is needed from processes on the agent's own machine.
-            ToWorker::Arm => self.out.push_back(Out::Said(FromWorker::Armed)),
+            ToWorker::Arm => self.out.push_back(Out::Message(FromWorker::Armed)),
             ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;
                 self.stage(Stage::Ready, Stage::Running);
                 properties.extend(self.own.send());
-                self.tell(&ToWorker::Start { groups, at, properties });
+                self.broadcast(&ToWorker::Start { groups, at, properties });
             }
             ToWorker::Adjust { elsewhere } => {
                 self.elsewhere = elsewhere;
@@ -128,9 +128,9 @@ impl Relay {
                     self.owes = true;
                     self.stage(Stage::Ready, Stage::Running);
                 }
-                self.tell(&order);
+                self.broadcast(&order);
             }
-            ToWorker::Stop { .. } | ToWorker::End => self.tell(&order),
+            ToWorker::Stop { .. } | ToWorker::End => self.broadcast(&order),
         }
     }
 
@@ -138,18 +138,18 @@ impl Relay {
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Out> {
         if self.out.is_empty() && !self.ended {
             match self.bus.next(patience) {
-                Some((child, News::Said(message))) => self.heard(child, message),
-                Some((child, News::Silent(words))) => {
+                Some((child, WorkerEvent::Message(message))) => self.handle(child, message),
+                Some((child, WorkerEvent::Silent(words))) => {
                     let pid = self.members.get(child as usize).map_or(0, |member| member.pid);
                     self.log(match self.bus.name(child) {
                         Some(_) => words,
                         None => format!("process {pid} of an agent: {words}"),
                     });
                 }
-                Some((child, News::Gone(words))) => self.gone(child, &words),
-                Some((_, News::Part(loss))) => self.out.push_back(Out::Lost(part(loss))),
-                Some((child, News::Figures(figures))) => self.figures.behind(child, figures),
-                Some((_, News::Found { .. })) | None => {}
+                Some((child, WorkerEvent::Ended(words))) => self.gone(child, &words),
+                Some((_, WorkerEvent::PartLost(loss))) => self.out.push_back(Out::Lost(part(loss))),
+                Some((child, WorkerEvent::Figures(figures))) => self.figures.behind(child, figures),
+                Some((_, WorkerEvent::TakenOver { .. })) | None => {}
             }
             if !self.seen.is_empty() && self.since.elapsed() > OVERDUE {
                 self.close();
@@ -188,7 +188,7 @@ impl Relay {
         self.open.samples()
     }
 
-    fn heard(&mut self, child: u32, message: FromWorker) {
+    fn handle(&mut self, child: u32, message: FromWorker) {
         let Some(member) = self.members.get_mut(child as usize) else { return };
         if !member.is_alive() {
             return;
@@ -210,7 +210,7 @@ impl Relay {
                 self.all_ready();
             }
             FromWorker::Armed => {
-                if member.stage == Stage::Asked {
+                if member.stage == Stage::Arming {
                     member.stage = Stage::Armed;
                 }
                 self.armed();
@@ -232,13 +232,14 @@ impl Relay {
             }
             FromWorker::Alive => {}
             FromWorker::StopAsked { .. } | FromWorker::Figures(_) | FromWorker::Log(_) => {
-                self.out.push_back(Out::Said(message));
+                self.out.push_back(Out::Message(message));
             }
             FromWorker::Done { aborted, samples } => {
                 member.stage = Stage::Done;
                 member.active.clear();
                 let agent = self.bus.name(child);
-                let differs = member.differs(child, samples).map(|loss| Loss { agent, ..loss });
+                let differs =
+                    member.sample_mismatch(child, samples).map(|loss| Loss { agent, ..loss });
                 self.out.extend(differs.map(|loss| Out::Lost(part(loss))));
                 if let Some(reason) = aborted {
                     self.fail(reason);
@@ -279,15 +280,15 @@ impl Relay {
         }
         self.ready = true;
         let cores = self.members.iter().map(|member| member.cores).sum();
-        self.out.push_back(Out::Said(FromWorker::Ready { cores }));
+        self.out.push_back(Out::Message(FromWorker::Ready { cores }));
     }
 
     /// Reports that all agents of a relay are reachable, when the last one has confirmed or is lost.
     fn armed(&mut self) {
         let any = |stage| self.members.iter().any(|member| member.stage == stage);
-        if any(Stage::Armed) && !any(Stage::Asked) {
+        if any(Stage::Armed) && !any(Stage::Arming) {
             self.stage(Stage::Armed, Stage::Ready);
-            self.out.push_back(Out::Said(FromWorker::Armed));
+            self.out.push_back(Out::Message(FromWorker::Armed));
         }
     }
 
@@ -304,13 +305,13 @@ impl Relay {
             return;
         }
         let (properties, changes) = (std::mem::take(&mut self.properties), self.changes);
-        self.out.push_back(Out::Said(FromWorker::BatchDone { properties, changes }));
+        self.out.push_back(Out::Message(FromWorker::BatchDone { properties, changes }));
     }
 
     /// Adds a thread's report of a second.
     fn report(&mut self, child: u32, report: &mut Report) {
         let Some(member) = self.members.get_mut(child as usize) else { return };
-        let (counts, missing) = member.takes(report);
+        let (counts, missing) = member.apply(report);
         if missing > 0 {
             self.log(format!("a process of an agent: {} missing", things(missing, "report")));
         }
@@ -393,17 +394,17 @@ impl Relay {
             self.aborted = Some("all processes of the agent were lost".into());
         }
         let (aborted, samples) = (self.aborted.take(), self.samples);
-        self.out.push_back(Out::Said(FromWorker::Done { aborted, samples }));
+        self.out.push_back(Out::Message(FromWorker::Done { aborted, samples }));
     }
 
     fn fail(&mut self, reason: String) {
         self.aborted.get_or_insert(reason);
-        self.tell(&ToWorker::Stop { now: true });
-        self.tell(&ToWorker::End);
+        self.broadcast(&ToWorker::Stop { now: true });
+        self.broadcast(&ToWorker::End);
     }
 
     fn log(&mut self, text: String) {
-        self.out.push_back(Out::Said(FromWorker::Log(text.into())));
+        self.out.push_back(Out::Message(FromWorker::Log(text.into())));
     }
 
     fn stage(&mut self, from: Stage, to: Stage) {
@@ -412,7 +413,7 @@ impl Relay {
         }
     }
 
-    fn tell(&mut self, order: &ToWorker) {
+    fn broadcast(&mut self, order: &ToWorker) {
         for (child, member) in (0..).zip(&self.members) {
             if member.is_alive() {
                 self.bus.send(child, order);
@@ -433,9 +434,9 @@ impl Relay {
                 }
             }
             let member = &mut self.members[child];
-            if member.is_alive() && elsewhere != member.told {
+            if member.is_alive() && elsewhere != member.sent_elsewhere {
                 self.bus.send(child as u32, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
-                member.told = elsewhere;
+                member.sent_elsewhere = elsewhere;
             }
         }
     }

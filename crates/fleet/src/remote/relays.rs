@@ -61,11 +61,11 @@ impl Relays {
 }
 
 /// Returns the command that starts a relay on this machine. It uses the running program, even if its file was replaced.
-/// `again` is the run that the relay takes over.
-pub(crate) fn here(again: Option<&str>) -> Command {
+/// `takeover` is the run that the relay takes over.
+pub(crate) fn here(takeover: Option<&str>) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", "--stdio"]);
-    command.args(again.into_iter().flat_map(|run| ["--again", run]));
+    command.args(takeover.into_iter().flat_map(|run| ["--again", run]));
     command
 }
 

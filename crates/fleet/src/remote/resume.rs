@@ -1,7 +1,8 @@
 //! Lets another coordinator take over a run whose coordinator was killed, while its agents continue within their grace
 //! time.
 //!
-//! Agents on a NATS server still wait there. Agents that ssh has started, and relays, are reached through `again`.
+//! Agents on a NATS server still wait there. Agents that ssh has started, and relays, are reached through
+//! `takeover_socket`.
 //!
 //! Beside the notes, a file in the run's folder stores what a takeover needs, from the time when agents receive the
 //! plan. Reports that were already counted are counted again from the notes, starting with the first second. Agents
@@ -23,15 +24,15 @@ use super::clock::Clocks;
 use super::disk::{Disk, Frames};
 use super::gather::{SILENCE, TICK};
 use super::hosts::{Host, Way};
-use super::line::{Heard, Piped, nanos};
+use super::line::{AgentEvent, Piped, nanos};
 use super::relays::{self, Relays};
 use super::ssh::Bootstrap;
-use super::wire::{FromAgent, Left, Met, Offer, Results, Served, ToAgent};
+use super::wire::{AgentAssignment, FromAgent, Left, Offer, ReachedAgent, Results, ToAgent};
 use crate::account::{Limits, Note};
-use crate::bus::{Bus as _, News};
+use crate::bus::{Bus as _, WorkerEvent};
 use crate::frame;
 use crate::message::Share;
-use crate::nats::{self, Access, Found, Pools};
+use crate::nats::{self, Access, Pools, StreamHandover};
 
 /// Number of clock queries, and the maximum wait for an answer.
 const QUESTIONS: usize = 16;
@@ -61,14 +62,14 @@ struct Kept {
 struct KeptAgent {
     name: String,
     zone: String,
-    found: Option<Found>,
+    found: Option<StreamHandover>,
     offer: Offer,
     shares: Vec<u32>,
     cores: u32,
     /// The coordinator's clock minus the agent's, in ms.
     offset_ms: i64,
     /// The agents of a relay.
-    agents: Vec<(Met, Served)>,
+    agents: Vec<(ReachedAgent, AgentAssignment)>,
 }
 
 impl Kept {
@@ -83,7 +84,7 @@ pub(super) fn keep(agents: &Agents, share: &Share) -> io::Result<()> {
     let of = |agent: &Agent| KeptAgent {
         name: agent.name.clone(),
         zone: agent.zone.clone(),
-        found: agent.line.found().cloned(),
+        found: agent.line.handover().cloned(),
         offer: agent.offer.clone(),
         shares: agent.shares.clone(),
         cores: agent.cores,
@@ -192,7 +193,7 @@ pub fn resume(
     let Former { mut kept, notes, notes_path } = former;
     let words = |error: io::Error| format!("{}: {error}", notes_path.display());
     for agent in &mut kept.agents {
-        agent.found = agent.found.take().map(Found::next).transpose()?;
+        agent.found = agent.found.take().map(StreamHandover::next).transpose()?;
     }
     // The new sessions are stored before any agent learns of them, because this coordinator may be killed too.
     store(&kept, &notes_path).map_err(words)?;
@@ -223,10 +224,10 @@ pub fn resume(
     });
     let frames = Some(Frames::open(&notes_path).map_err(words)?);
     let limits = (Limits { ahead, grace }, share.zero);
-    let taken = Taken { share, frames, offsets_ms };
+    let taken = TakeoverData { share, frames, offsets_ms };
     let all = all.collect();
     let whole = matches!(asked.way, Way::Whole(_));
-    let mut agents = Agents::again(all, (clock, heard), limits, (notes, &notes_path), taken)
+    let mut agents = Agents::taken_over(all, (clock, heard), limits, (notes, &notes_path), taken)
         .map_err(words)?
         .holding(connections, run.clone(), whole);
     for (worker, why) in (0..).zip(refused) {
@@ -235,7 +236,7 @@ pub fn resume(
         }
     }
     for (worker, heard) in early {
-        agents.hear(worker, heard);
+        agents.handle(worker, heard);
     }
     agents.ask_clocks();
     for worker in 0..agents.workers() {
@@ -252,18 +253,18 @@ struct Reached {
     /// The reason for each lost agent.
     refused: Vec<Option<String>>,
     /// Messages that arrived in the meantime.
-    early: Vec<(u32, Heard)>,
+    early: Vec<(u32, AgentEvent)>,
 }
 
 /// The clock of the connections, and the sender of the channel for messages of agents.
-type Ear = (Instant, Sender<(u32, Heard)>);
+type EventSender = (Instant, Sender<(u32, AgentEvent)>);
 
 /// Connects to agents that wait on a NATS server.
 fn by_nats(
     pools: &Pools,
     kept: &Kept,
     asked: &Resuming<'_>,
-    ear: Ear,
+    ear: EventSender,
     note: &mut dyn FnMut(&str),
 ) -> Result<Reached, String> {
     let patience = u32::try_from(kept.grace).unwrap_or(u32::MAX).saturating_add(60);
@@ -273,15 +274,16 @@ fn by_nats(
         .filter_map(|agent| Some((agent.name.clone(), agent.zone.clone(), agent.found.clone()?)))
         .collect();
     let access = Access::of(&pools.server, nats::env)?;
-    let (crew, refused) = nats::take(pools, access, &streams, patience, asked.cancelled, note)?;
-    let lines = nats::start(crew, ear)
+    let (reserved, refused) =
+        nats::take_over(pools, access, &streams, patience, asked.cancelled, note)?;
+    let lines = nats::start(reserved, ear)
         .map_err(|error| format!("cannot start the streams to agents: {error}"))?;
-    let lines = lines.into_iter().map(Line::Carried).collect();
+    let lines = lines.into_iter().map(Line::Nats).collect();
     Ok(Reached { lines, refused, early: Vec::new() })
 }
 
 /// Connects to agents or relays by ssh.
-fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
+fn by_ssh(hosts: &[Host], kept: &Kept, ear: EventSender) -> Result<Vec<Piped>, String> {
     if hosts.len() != kept.agents.len() {
         let (had, names) = (things(kept.agents.len() as u64, "agent"), hosts.len());
         return Err(format!("the run has {had}, but its command line names {names}"));
@@ -289,7 +291,7 @@ fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
     let bootstrap = Bootstrap::new()
         .map_err(|error| format!("cannot read the file of this program: {error}"))?;
     let lines = (0..).zip(hosts).map(|(number, host)| {
-        let bootstrap = bootstrap.of(host).again(&kept.run_of(number))?;
+        let bootstrap = bootstrap.of(host).taking_over(&kept.run_of(number))?;
         let line = Piped::start(number, bootstrap.command(host), bootstrap, ear.clone());
         line.map_err(|error| format!("{host}: cannot start ssh: {error}"))
     });
@@ -297,7 +299,7 @@ fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
 }
 
 /// Connects to relays on this machine.
-fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
+fn here(kept: &Kept, ear: EventSender) -> Result<Vec<Piped>, String> {
     let lines = (0..).zip(&kept.agents).map(|(number, agent)| {
         let command = relays::here(Some(&kept.run_of(number)));
         let line = Piped::here(number, command, ear.clone());
@@ -310,7 +312,7 @@ fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
 fn by_pipes(
     (mut lines, names): (Vec<Piped>, Vec<String>),
     asked: &Resuming<'_>,
-    (clock, heard): (Instant, &Receiver<(u32, Heard)>),
+    (clock, heard): (Instant, &Receiver<(u32, AgentEvent)>),
     note: &mut dyn FnMut(&str),
 ) -> Result<Reached, String> {
     let (mut came, mut early) = (vec![false; lines.len()], Vec::new());
@@ -318,15 +320,15 @@ fn by_pipes(
     let mut told = Some(Instant::now() + TOLD);
     while came.contains(&false) {
         match heard.recv_timeout(TICK) {
-            Ok((_, Heard::Note(words))) => note(&words),
-            Ok((number, Heard::Ended(words))) => {
+            Ok((_, AgentEvent::Note(words))) => note(&words),
+            Ok((number, AgentEvent::Ended(words))) => {
                 let at = number as usize;
                 let how = lines[at].end(Duration::from_secs(2));
                 let words = if words.is_empty() { how } else { format!("{words}; {how}") };
                 (came[at], refused[at]) = (true, Some(words));
             }
             // The old agent is leaving; its files will be delivered when it has ended.
-            Ok((_, Heard::Message(message, _))) if matches!(*message, FromAgent::Alive) => {}
+            Ok((_, AgentEvent::Message(message, _))) if matches!(*message, FromAgent::Alive) => {}
             Ok((number, message)) => {
                 came[number as usize] = true;
                 early.push((number, message));
@@ -355,7 +357,7 @@ fn by_pipes(
 
 /// Data of the previous coordinator for the one that takes the run over.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct TakeoverData {
     pub(super) share: Share,
     /// The notes, until all of them are counted again.
     pub(super) frames: Option<Frames>,
@@ -371,10 +373,10 @@ impl Agents {
 
     /// Returns the next report that the previous coordinator had counted. Messages of agents are handled in the
     /// meantime: their reports are appended to the notes, and other messages are queued until all notes are replayed.
-    pub(super) fn replay(&mut self) -> Option<(u32, News)> {
+    pub(super) fn replay(&mut self) -> Option<(u32, WorkerEvent)> {
         while self.taken.as_ref()?.frames.is_some() {
             while let Ok((worker, heard)) = self.heard.try_recv() {
-                self.hear(worker, heard);
+                self.handle(worker, heard);
             }
             let taken = self.taken.as_mut()?;
             let Some(note) = taken.frames.as_mut()?.next::<Note>().ok().flatten() else {
@@ -404,7 +406,7 @@ impl Agents {
             while waits(self) {
                 let left = until.saturating_duration_since(Instant::now());
                 match self.heard.recv_timeout(left) {
-                    Ok((worker, heard)) => self.hear(worker, heard),
+                    Ok((worker, heard)) => self.handle(worker, heard),
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
                 }
             }

@@ -11,7 +11,7 @@ use stats::{Recorder, Sample};
 use super::bus::wall_ns;
 use super::line::nanos;
 use super::offer::offered;
-use super::stdio::{Orders, Said};
+use super::stdio::{Orders, Output};
 use super::wire::{self, FromAgent, Offer, ToAgent};
 use crate::account::{Sender, Up};
 use crate::message::{FromWorker, Report, ToWorker};
@@ -46,20 +46,20 @@ impl Shape {
 /// Runs until the coordinator releases the agent.
 pub fn main(shape: Shape) -> io::Result<()> {
     let clock = Instant::now();
-    let said = Said::new()?;
-    said.say(&FromAgent::Offer(Offer { processors: 1, ..offered() }));
-    let orders = Orders::read(clock, said.clone())?;
+    let output = Output::new()?;
+    output.say(&FromAgent::Offer(Offer { processors: 1, ..offered() }));
+    let orders = Orders::read(clock, output.clone())?;
     let mut this =
-        Simulated { shape, clock, said, zero: 0, sender: None, made: None, report: None };
+        Simulated { shape, clock, output, zero: 0, sender: None, made: None, report: None };
     this.run(&orders);
-    this.said.flush();
+    this.output.flush();
     Ok(())
 }
 
 struct Simulated {
     shape: Shape,
     clock: Instant,
-    said: Said,
+    output: Output,
     /// Zero of the run on the agent's clock.
     zero: i64,
     sender: Option<Sender>,
@@ -74,7 +74,7 @@ impl Simulated {
         loop {
             match orders.next_within(beat.saturating_duration_since(Instant::now())) {
                 Ok(ToAgent::Leave) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(order) => self.obey(order),
+                Ok(order) => self.execute(order),
                 Err(RecvTimeoutError::Timeout) => {
                     beat += BEAT;
                     self.second();
@@ -83,20 +83,22 @@ impl Simulated {
         }
     }
 
-    fn obey(&mut self, order: ToAgent) {
+    fn execute(&mut self, order: ToAgent) {
         match order {
             ToAgent::Files { .. } => {
-                self.said.say(&FromAgent::Missing(Vec::new()));
-                self.said.say(&FromAgent::Placed);
+                self.output.say(&FromAgent::Missing(Vec::new()));
+                self.output.say(&FromAgent::FilesStored);
             }
             ToAgent::Begin(assignment) => {
                 self.zero = nanos(self.clock) - (wall_ns() - assignment.share.zero);
                 let (sender, _) = Sender::begin(assignment.sender, &[]);
-                self.said.say(&FromAgent::Up(sender.here()));
+                self.output.say(&FromAgent::Up(sender.here()));
                 self.sender = Some(sender);
-                self.said.say(&FromAgent::Said(FromWorker::Ready { cores: 1 }));
+                self.output.say(&FromAgent::Message(FromWorker::Ready { cores: 1 }));
             }
-            ToAgent::Order(ToWorker::Arm) => self.said.say(&FromAgent::Said(FromWorker::Armed)),
+            ToAgent::Order(ToWorker::Arm) => {
+                self.output.say(&FromAgent::Message(FromWorker::Armed));
+            }
             ToAgent::Order(ToWorker::Start { .. }) => self.made = Some(0),
             ToAgent::Order(ToWorker::Stop { .. }) => self.done(),
             ToAgent::Order(ToWorker::End) => {
@@ -106,19 +108,20 @@ impl Simulated {
                         sender.written(&end);
                     }
                     for record in sender.due() {
-                        self.said.say(&FromAgent::Up(Up::Record(record.clone())));
+                        self.output.say(&FromAgent::Up(Up::Record(record.clone())));
                     }
-                    self.said.say(&FromAgent::Said(FromWorker::Done { aborted: None, samples }));
+                    self.output
+                        .say(&FromAgent::Message(FromWorker::Done { aborted: None, samples }));
                 }
             }
             ToAgent::Down(down) => {
                 if let Some(sender) = &mut self.sender
-                    && let Some(entry) = sender.hear(&down)
+                    && let Some(entry) = sender.handle(&down)
                 {
                     sender.written(&entry);
                 }
             }
-            ToAgent::Fetch { .. } => self.said.say(&FromAgent::Rows(Vec::new())),
+            ToAgent::Fetch { .. } => self.output.say(&FromAgent::Rows(Vec::new())),
             _ => {}
         }
     }
@@ -126,14 +129,14 @@ impl Simulated {
     fn done(&mut self) {
         if self.made.take().is_some() {
             let done = FromWorker::BatchDone { properties: Vec::new(), changes: 0 };
-            self.said.say(&FromAgent::Said(done));
+            self.output.say(&FromAgent::Message(done));
         }
     }
 
     fn second(&mut self) {
-        self.said.say(&FromAgent::Alive);
+        self.output.say(&FromAgent::Alive);
         let Some(sender) = &mut self.sender else { return };
-        self.said.say(&FromAgent::Up(sender.here()));
+        self.output.say(&FromAgent::Up(sender.here()));
         let Some(made) = &mut self.made else { return };
         *made += 1;
         // The report is built once and then moved by a second each time, so that agents use little processor time.
@@ -146,7 +149,7 @@ impl Simulated {
             sender.written(&entry);
         }
         for record in sender.due() {
-            self.said.say(&FromAgent::Up(Up::Record(record.clone())));
+            self.output.say(&FromAgent::Up(Up::Record(record.clone())));
         }
         if *made >= self.shape.seconds {
             self.done();

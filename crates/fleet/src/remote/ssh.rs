@@ -32,7 +32,7 @@ pub(crate) struct Bootstrap {
     length: u64,
     name: String,
     /// The run that is taken over.
-    again: Option<String>,
+    takeover: Option<String>,
 }
 
 /// The file of the running program, even if its path now has another program.
@@ -49,7 +49,7 @@ pub(crate) fn program() -> Result<String, String> {
 impl Bootstrap {
     pub(crate) fn new() -> io::Result<Self> {
         let (hash, length) = manifest::hash(SELF.as_ref())?;
-        Ok(Self { hash, length, name: String::new(), again: None })
+        Ok(Self { hash, length, name: String::new(), takeover: None })
     }
 
     /// Returns the bootstrap for a machine, with the machine's name for messages.
@@ -58,11 +58,11 @@ impl Bootstrap {
     }
 
     /// Returns the bootstrap for a takeover: the agent works or has worked for this run.
-    pub(crate) fn again(self, run: &str) -> Result<Self, String> {
+    pub(crate) fn taking_over(self, run: &str) -> Result<Self, String> {
         if !is_run(run) {
             return Err(format!("invalid run name {run:?}"));
         }
-        Ok(Self { again: Some(run.to_owned()), ..self })
+        Ok(Self { takeover: Some(run.to_owned()), ..self })
     }
 
     /// Returns the command that starts an agent on a machine.
@@ -80,8 +80,8 @@ impl Bootstrap {
 
     /// Returns a command line for any POSIX shell, in single quotes, because the login shell may be a different one.
     fn script(&self) -> String {
-        let Self { hash, length, again, .. } = self;
-        let again = again.as_ref().map_or_else(String::new, |run| format!(" --again {run}"));
+        let Self { hash, length, takeover, .. } = self;
+        let again = takeover.as_ref().map_or_else(String::new, |run| format!(" --again {run}"));
         format!(
             r#"sh -c 'umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/throng/{hash}"; p="$d/throng"; n="$p.$$"; if [ ! -x "$p" ]; then mkdir -p "$d" || exit 1; echo {NEEDED}; head -c {length} > "$n"; if [ "$(wc -c < "$n")" -ne {length} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; if command -v sha256sum > /dev/null && [ "$(sha256sum < "$n" | cut -c 1-64)" != {hash} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; chmod 700 "$n" && mv -f "$n" "$p" || exit 1; fi; echo {THERE}; exec "$p" agent --stdio{again}'"#
         )
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn bootstrap() -> Bootstrap {
-        Bootstrap { hash: "ab12".into(), length: 5, name: "me@a".into(), again: None }
+        Bootstrap { hash: "ab12".into(), length: 5, name: "me@a".into(), takeover: None }
     }
 
     #[test]
@@ -155,10 +155,10 @@ mod tests {
         assert_eq!(args[7], "me@a");
         assert!(args[8].contains("/throng/ab12") && args[8].contains("head -c 5 "), "{}", args[8]);
         assert_eq!(args[8].matches('\'').count(), 2, "one word for any shell: {}", args[8]);
-        let again = bootstrap().again("17-3-ab-0").expect("a name").script();
+        let again = bootstrap().taking_over("17-3-ab-0").expect("a name").script();
         assert!(again.ends_with("agent --stdio --again 17-3-ab-0'"), "{again}");
         for run in ["", "a b", "a;b", "$(a)", "../a"] {
-            assert!(bootstrap().again(run).is_err(), "{run}");
+            assert!(bootstrap().taking_over(run).is_err(), "{run}");
         }
     }
 

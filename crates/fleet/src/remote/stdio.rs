@@ -1,8 +1,8 @@
 //! The stream of an agent: orders from standard input, and its messages on standard output.
 //!
-//! While the agent works, another stream can replace both (`again`), for a coordinator that takes the run over. Further
-//! input of an earlier stream is then ignored. Standard output carries only frames; output of processes is redirected
-//! to standard error.
+//! While the agent works, another stream can replace both (`takeover_socket`), for a coordinator that takes the run
+//! over. Further input of an earlier stream is then ignored. Standard output carries only frames; output of processes
+//! is redirected to standard error.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// The output. A separate thread writes it, so that a coordinator that does not read cannot keep the agent from
 /// stopping its users.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct Output {
     pipe: Arc<Mutex<Pipe>>,
 }
 
@@ -64,14 +64,14 @@ impl Pipe {
     }
 }
 
-impl Said {
+impl Output {
     /// Creates the output on standard output.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { pipe: Arc::new(Mutex::new(Pipe::start(io::stdout())?)) })
     }
 
     /// Writes to another stream from now on. Bytes queued for the previous stream stay there.
-    pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
+    pub(super) fn redirect(&self, out: impl Write + Send + 'static) -> io::Result<()> {
         *self.pipe() = Pipe::start(out)?;
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Said {
 
     /// Sends a message for the user.
     pub(super) fn note(&self, words: &str) {
-        self.say(&FromAgent::Said(FromWorker::Log(words.to_owned().into())));
+        self.say(&FromAgent::Message(FromWorker::Log(words.to_owned().into())));
     }
 
     /// Waits until everything is written, or the time limit is over.
@@ -126,14 +126,14 @@ impl Said {
 #[derive(Debug)]
 pub(super) struct Orders {
     from: Receiver<ToAgent>,
-    ear: Arc<Ear>,
+    reader: Arc<OrderReader>,
 }
 
 /// The data shared by the threads that read orders.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct OrderReader {
     clock: Instant,
-    said: Said,
+    output: Output,
     to: Sender<ToAgent>,
     stream: Mutex<Stream>,
 }
@@ -149,23 +149,23 @@ struct Stream {
 
 impl Orders {
     /// Reads standard input. The reading thread answers clock queries at once.
-    pub(super) fn read(clock: Instant, said: Said) -> io::Result<Self> {
+    pub(super) fn read(clock: Instant, output: Output) -> io::Result<Self> {
         let (to, from) = channel();
-        let ear = Arc::new(Ear { clock, said, to, stream: Mutex::default() });
-        ear.read(0, io::stdin())?;
-        Ok(Self { from, ear })
+        let reader = Arc::new(OrderReader { clock, output, to, stream: Mutex::default() });
+        reader.read(0, io::stdin())?;
+        Ok(Self { from, reader })
     }
 
     /// Returns the handle through which another stream replaces this one.
-    pub(super) fn ear(&self) -> Arc<Ear> {
-        Arc::clone(&self.ear)
+    pub(super) fn reader(&self) -> Arc<OrderReader> {
+        Arc::clone(&self.reader)
     }
 
     /// Returns an available order. `Disconnected`: the stream has ended, but another one may replace it.
     pub(super) fn try_next(&self) -> Result<ToAgent, TryRecvError> {
         match self.from.try_recv() {
             // The last order may have arrived just before the end was noticed.
-            Err(TryRecvError::Empty) if self.ear.stream().ended => {
+            Err(TryRecvError::Empty) if self.reader.stream().ended => {
                 self.from.try_recv().map_err(|_| TryRecvError::Disconnected)
             }
             other => other,
@@ -204,13 +204,13 @@ impl Orders {
 
     /// True if the stream has ended. From then on no other stream can replace it.
     pub(super) fn leave(&self) -> bool {
-        let mut stream = self.ear.stream();
+        let mut stream = self.reader.stream();
         stream.left |= stream.ended;
         stream.left
     }
 }
 
-impl Ear {
+impl OrderReader {
     fn stream(&self) -> MutexGuard<'_, Stream> {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -226,12 +226,12 @@ impl Ear {
     }
 
     /// Sends all further messages to this stream.
-    pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
-        self.said.turn(out)
+    pub(super) fn redirect(&self, out: impl Write + Send + 'static) -> io::Result<()> {
+        self.output.redirect(out)
     }
 
     pub(super) fn say(&self, message: &FromAgent) {
-        self.said.say(message);
+        self.output.say(message);
     }
 
     /// Records that a stream has ended.
@@ -246,10 +246,10 @@ impl Ear {
         number: u64,
         from: impl Read + Send + 'static,
     ) -> io::Result<()> {
-        let ear = Arc::clone(self);
+        let reader = Arc::clone(self);
         let reads = std::thread::Builder::new().name("orders".into()).spawn(move || {
-            ear.follow(number, from);
-            ear.end(number);
+            reader.follow(number, from);
+            reader.end(number);
         });
         reads.map(drop)
     }
@@ -269,7 +269,7 @@ impl Ear {
                 }
                 if let ToAgent::Time { asked } = order {
                     let (monotonic, wall) = (nanos(self.clock), super::bus::wall_ns());
-                    self.said.say(&FromAgent::Time { asked, monotonic, wall });
+                    self.output.say(&FromAgent::Time { asked, monotonic, wall });
                 } else if self.to.send(order).is_err() {
                     return;
                 }
@@ -287,17 +287,18 @@ pub(super) mod tests {
     impl Orders {
         /// Returns exactly these orders, followed by the end of the stream.
         pub(in crate::remote) fn of(orders: impl IntoIterator<Item = ToAgent>) -> Self {
-            let this = Self::open(Said::new().expect("a thread"));
-            orders.into_iter().for_each(|order| this.ear.to.send(order).expect("it is heard"));
-            this.ear.end(0);
+            let this = Self::open(Output::new().expect("a thread"));
+            orders.into_iter().for_each(|order| this.reader.to.send(order).expect("it is heard"));
+            this.reader.end(0);
             this
         }
 
         /// Returns a stream without any input so far.
-        pub(in crate::remote) fn open(said: Said) -> Self {
+        pub(in crate::remote) fn open(output: Output) -> Self {
             let (to, from) = channel();
-            let ear = Ear { clock: Instant::now(), said, to, stream: Mutex::default() };
-            Self { from, ear: Arc::new(ear) }
+            let reader =
+                OrderReader { clock: Instant::now(), output, to, stream: Mutex::default() };
+            Self { from, reader: Arc::new(reader) }
         }
     }
 
@@ -313,21 +314,21 @@ pub(super) mod tests {
         assert!(matches!(orders.next_within(Duration::ZERO), Ok(ToAgent::Leave)));
         assert_eq!(orders.try_next().err(), Some(TryRecvError::Disconnected));
         assert!(orders.next().is_none());
-        assert_eq!(orders.ear().next(), None, "it has left");
+        assert_eq!(orders.reader().next(), None, "it has left");
     }
 
     #[test]
     fn a_stream_takes_the_place_of_another_one_whatever_that_brings() {
-        let orders = Orders::open(Said::new().expect("a thread"));
-        let ear = orders.ear();
+        let orders = Orders::open(Output::new().expect("a thread"));
+        let reader = orders.reader();
         let mut streams = Vec::new();
         for number in [0, 1] {
             let (mut here, there) = UnixStream::pair().expect("a pair");
             if number > 0 {
-                assert_eq!(ear.next(), Some(number));
+                assert_eq!(reader.next(), Some(number));
             }
-            ear.turn(there.try_clone().expect("the same")).expect("a thread");
-            ear.read(number, there).expect("a thread");
+            reader.redirect(there.try_clone().expect("the same")).expect("a thread");
+            reader.read(number, there).expect("a thread");
             here.write_all(&frame(&ToAgent::Time { asked: 7 })).expect("it is read");
             // The complete answer arrives on the stream of the query.
             let mut length = [0; 4];

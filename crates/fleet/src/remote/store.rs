@@ -29,7 +29,7 @@ pub(crate) struct Store {
 
 /// The folder of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RunFolder {
     pub(crate) root: PathBuf,
     /// The plan's folder within the run's folder.
     pub(crate) plan: PathBuf,
@@ -111,7 +111,12 @@ impl Store {
     }
 
     /// Creates the folder of a run with its files.
-    pub(crate) fn place(&self, run: &str, depth: u32, files: &[Named]) -> Result<Place, String> {
+    pub(crate) fn place(
+        &self,
+        run: &str,
+        depth: u32,
+        files: &[Named],
+    ) -> Result<RunFolder, String> {
         let root = self.run(run).ok_or_else(|| format!("invalid run name {run:?}"))?;
         let words = |error: io::Error| format!("the run's folder {}: {error}", root.display());
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(words)?;
@@ -135,7 +140,7 @@ impl Store {
             let folder = to.parent().unwrap_or(&base);
             private(folder).and_then(|()| fs::copy(&source, &to)).map_err(words)?;
         }
-        Ok(Place { root, plan })
+        Ok(RunFolder { root, plan })
     }
 
     /// Returns the path of a run's folder; `None` if the name is invalid.
@@ -144,11 +149,11 @@ impl Store {
     }
 
     /// Returns the folder of a run whose process has ended, if it exists.
-    pub(crate) fn left(&self, run: &str, depth: u32) -> Option<Place> {
+    pub(crate) fn left(&self, run: &str, depth: u32) -> Option<RunFolder> {
         let root = self.run(run)?;
         let mut plan = root.join("plan");
         (0..depth.min(64)).for_each(|_| plan.push("d"));
-        root.join("spool").is_file().then_some(Place { root, plan })
+        root.join("spool").is_file().then_some(RunFolder { root, plan })
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum ToAgent {
     /// Makes the agent a relay that connects to these agents.
     Gather(Box<Region>),
     /// The assignments of a relay's agents, in the order in which the relay listed them.
-    Serve(Serve),
+    Serve(RelayAssignment),
     /// The plan with the agent's shares.
     Begin(Box<Assignment>),
     /// An order for the agent's processes.
@@ -68,22 +68,22 @@ pub(crate) struct Left {
 pub(crate) struct Region {
     pub(crate) way: Way,
     /// Credentials for a NATS server, if the relay has none of its own.
-    pub(crate) proofs: Vec<(String, String)>,
+    pub(crate) credentials: Vec<(String, String)>,
     /// Number of seconds for which agents continue without the relay.
     pub(crate) grace: u64,
 }
 
 /// The assignments of a relay's agents.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Serve {
-    pub(crate) agents: Vec<Served>,
+pub(crate) struct RelayAssignment {
+    pub(crate) agents: Vec<AgentAssignment>,
     /// Number of samples that each agent may measure beyond those received.
     pub(crate) ahead: u64,
 }
 
 /// The assignment of one of a relay's agents.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Served {
+pub(crate) struct AgentAssignment {
     pub(crate) files: Vec<Named>,
     pub(crate) shares: Vec<u32>,
     pub(crate) cores: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Served {
 
 /// An agent of a relay.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Met {
+pub(crate) struct ReachedAgent {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(crate) offer: Offer,
@@ -138,7 +138,7 @@ pub(crate) enum Results {
 pub(crate) enum FromAgent {
     Offer(Offer),
     /// The agents that a relay has connected to.
-    Gathered(Vec<Met>),
+    Gathered(Vec<ReachedAgent>),
     /// The totals of each agent of a relay, in their order.
     Figures(Vec<Figures>),
     /// The agent's monotonic clock and system clock at a query, in nanoseconds.
@@ -150,9 +150,9 @@ pub(crate) enum FromAgent {
     /// Files that the agent does not have.
     Missing(Vec<Hash>),
     /// All files are in the run's folder.
-    Placed,
+    FilesStored,
     /// A message of a worker.
-    Said(FromWorker),
+    Message(FromWorker),
     /// A message of the account. The body of a record is a [`Report`].
     Up(Up),
     /// A process was lost, or counted other samples than it reported.
@@ -166,12 +166,12 @@ pub(crate) enum FromAgent {
     /// A heartbeat.
     Alive,
     /// The state of the run on the agent.
-    Stands(Box<Stand>),
+    RunState(Box<RunState>),
 }
 
 /// The state of a run on an agent: all orders and messages except measurements.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Stand {
+pub struct RunState {
     /// True if the agent has the plan.
     pub(crate) begun: bool,
     /// Number of threads of its processes, when they are ready.

@@ -2,12 +2,12 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
-use crate::bus::News;
+use crate::bus::WorkerEvent;
 
 /// Two workers with scripted events, and the orders sent to them.
 #[derive(Debug)]
 struct Scripted {
-    news: VecDeque<(u32, News)>,
+    news: VecDeque<(u32, WorkerEvent)>,
     orders: Sender<(u32, ToWorker)>,
 }
 
@@ -21,7 +21,7 @@ impl Bus for Scripted {
         let _ = self.orders.send((worker, postcard::from_bytes(&bytes).expect("an order")));
     }
 
-    fn next(&mut self, _: Duration) -> Option<(u32, News)> {
+    fn next(&mut self, _: Duration) -> Option<(u32, WorkerEvent)> {
         self.news.pop_front()
     }
 
@@ -46,7 +46,7 @@ fn plan() -> Plan {
 }
 
 /// Takes over a run with these events. Returns it with the orders that it sends.
-fn taken(news: impl IntoIterator<Item = (u32, News)>) -> (Fleet, Receiver<(u32, ToWorker)>) {
+fn taken(news: impl IntoIterator<Item = (u32, WorkerEvent)>) -> (Fleet, Receiver<(u32, ToWorker)>) {
     let (plan, (orders, given)) = (plan(), channel());
     let bus = Scripted { news: news.into_iter().collect(), orders };
     let job = Job {
@@ -85,16 +85,16 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-fn found(worker: u32, stand: Stand) -> (u32, News) {
-    (worker, News::Found { pid: 7, stand: Box::new(stand), lost: Vec::new() })
+fn found(worker: u32, stand: RunState) -> (u32, WorkerEvent) {
+    (worker, WorkerEvent::TakenOver { pid: 7, stand: Box::new(stand), lost: Vec::new() })
 }
 
 /// Returns the state of a worker in the first batch, which was sent with the property `x`.
-fn first(owes: bool, properties: &[(&str, &str)]) -> Stand {
-    let mut stand = Stand { begun: true, cores: Some(1), ..Stand::default() };
+fn first(owes: bool, properties: &[(&str, &str)]) -> RunState {
+    let mut stand = RunState { begun: true, cores: Some(1), ..RunState::default() };
     let sent = pairs(&[("x", "1")]);
-    stand.heard(&ToWorker::Start { groups: vec![0], at: 5, properties: sent });
-    Stand { owes, properties: pairs(properties), ..stand }
+    stand.record_order(&ToWorker::Start { groups: vec![0], at: 5, properties: sent });
+    RunState { owes, properties: pairs(properties), ..stand }
 }
 
 /// A start order: worker, groups and properties.
@@ -114,7 +114,7 @@ fn a_worker_that_is_done_before_another_one_has_said_where_it_stands_is_done() {
     let done = FromWorker::BatchDone { properties: pairs(&[("x", "2")]), changes: 0 };
     let (_, given) = taken([
         found(0, first(true, &[])),
-        (0, News::Said(done)),
+        (0, WorkerEvent::Message(done)),
         // The value that this worker received does not replace the newer one.
         found(1, first(false, &[("x", "1"), ("y", "3")])),
     ]);
@@ -124,23 +124,23 @@ fn a_worker_that_is_done_before_another_one_has_said_where_it_stands_is_done() {
 
 #[test]
 fn a_worker_that_is_ready_before_another_one_has_said_where_it_stands_starts() {
-    let begun = Stand { begun: true, ..Stand::default() };
-    let ready = Stand { cores: Some(1), ..begun.clone() };
-    let said = (0, News::Said(FromWorker::Ready { cores: 1 }));
+    let begun = RunState { begun: true, ..RunState::default() };
+    let ready = RunState { cores: Some(1), ..begun.clone() };
+    let said = (0, WorkerEvent::Message(FromWorker::Ready { cores: 1 }));
     let (_, given) = taken([found(0, begun), said, found(1, ready)]);
     assert_eq!(starts(&given), [(0, vec![0], Vec::new()), (1, vec![0], Vec::new())]);
 }
 
 #[test]
 fn a_worker_that_has_missed_a_start_gets_it_with_the_properties_of_then() {
-    let ready = Stand { begun: true, cores: Some(1), ..Stand::default() };
+    let ready = RunState { begun: true, cores: Some(1), ..RunState::default() };
     let (_, given) = taken([found(0, first(false, &[("z", "9")])), found(1, ready)]);
     assert_eq!(starts(&given), [(1, vec![0], pairs(&[("x", "1")]))]);
 }
 
 #[test]
 fn a_stop_before_the_stands_are_known_lets_users_finish() {
-    let asked = (0, News::Said(FromWorker::StopAsked { now: false }));
+    let asked = (0, WorkerEvent::Message(FromWorker::StopAsked { now: false }));
     let early = found(0, first(true, &[]));
     let (fleet, given) = taken([early, asked, found(1, first(true, &[]))]);
     let orders: Vec<_> = given.try_iter().collect();

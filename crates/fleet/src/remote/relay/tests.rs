@@ -83,16 +83,16 @@ fn a_relay_is_there_when_its_agents_are() {
     });
     let mut relay = Relay::new(Box::new(bus.on_machines()), share(), vec![0, 1, 2]);
     until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
-    relay.obey(ToWorker::Arm);
+    relay.execute(ToWorker::Arm);
     let outs = until(&mut relay, |message| matches!(message, FromWorker::Armed));
-    let said = outs.iter().filter(|out| matches!(out, Out::Said(FromWorker::Log(_)))).count();
+    let said = outs.iter().filter(|out| matches!(out, Out::Message(FromWorker::Log(_)))).count();
     let lost = outs.iter().filter(|out| matches!(out, Out::Lost(_))).count();
     assert_eq!((said, lost), (2, 1), "{outs:?}");
     // Processes on the agent's own machine are not asked to confirm.
     let mut agent = self::relay(false);
     until(&mut agent, |said| matches!(said, FromWorker::Ready { .. }));
-    agent.obey(ToWorker::Arm);
-    assert!(matches!(agent.next(Duration::ZERO), Some(Out::Said(FromWorker::Armed))));
+    agent.execute(ToWorker::Arm);
+    assert!(matches!(agent.next(Duration::ZERO), Some(Out::Message(FromWorker::Armed))));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
     });
     let mut relay = Relay::new(Box::new(bus.on_machines()), share(), vec![1, 3]);
     until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
-    relay.obey(ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() });
+    relay.execute(ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() });
     let mut seconds = Vec::new();
     for _ in 0..1_000 {
         if let Some(Out::Second(report)) = relay.next(Duration::from_millis(10)) {
@@ -147,7 +147,7 @@ fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
     let mut outs = Vec::new();
     for _ in 0..10_000 {
         let Some(out) = relay.next(Duration::from_millis(10)) else { continue };
-        let found = matches!(&out, Out::Said(message) if is_it(message));
+        let found = matches!(&out, Out::Message(message) if is_it(message));
         outs.push(out);
         if found {
             return outs;
@@ -164,8 +164,8 @@ fn start() -> ToWorker {
 fn two_processes_speak_as_one_worker() {
     let mut relay = relay(false);
     let outs = until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
-    assert!(matches!(outs[..], [Out::Said(FromWorker::Ready { cores: 2 })]), "{outs:?}");
-    relay.obey(start());
+    assert!(matches!(outs[..], [Out::Message(FromWorker::Ready { cores: 2 })]), "{outs:?}");
+    relay.execute(start());
     let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
     let seconds = |outs: &[Out]| -> Vec<(u64, u32, Vec<u32>)> {
         let report = |out: &Out| match out {
@@ -175,9 +175,9 @@ fn two_processes_speak_as_one_worker() {
         outs.iter().filter_map(report).collect()
     };
     assert_eq!(seconds(&outs), [(10, 4, vec![4])], "one second of both");
-    relay.obey(ToWorker::End);
+    relay.execute(ToWorker::End);
     let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
-    let done = Out::Said(FromWorker::Done { aborted: None, samples: 10 });
+    let done = Out::Message(FromWorker::Done { aborted: None, samples: 10 });
     assert_eq!(format!("{outs:?}"), format!("{:?}", [done]));
     assert!(relay.has_ended());
 }
@@ -186,9 +186,9 @@ fn two_processes_speak_as_one_worker() {
 fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
     let mut relay = relay(true);
     until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
-    relay.obey(start());
+    relay.execute(start());
     until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
-    relay.obey(start());
+    relay.execute(start());
     let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
     let parts: Vec<&Part> = outs
         .iter()
@@ -198,9 +198,9 @@ fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
         })
         .collect();
     assert!(parts.len() == 1 && parts[0].users == 2, "{outs:?}");
-    relay.obey(ToWorker::End);
+    relay.execute(ToWorker::End);
     let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
-    let Some(Out::Said(FromWorker::Done { aborted: None, samples: 15 })) = outs.last() else {
+    let Some(Out::Message(FromWorker::Done { aborted: None, samples: 15 })) = outs.last() else {
         panic!("the rest goes on: {outs:?}")
     };
 }
@@ -230,13 +230,13 @@ fn properties_that_users_set_are_for_the_processes_of_their_host() {
         let share = Share { host: host.clone(), ..share() };
         let mut relay = Relay::new(Box::new(bus), share, vec![0, 1]);
         until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
-        relay.obey(start());
+        relay.execute(start());
         let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
-        let Some(Out::Said(FromWorker::BatchDone { properties, .. })) = outs.last() else {
+        let Some(Out::Message(FromWorker::BatchDone { properties, .. })) = outs.last() else {
             panic!("{outs:?}")
         };
         assert_eq!(properties.len(), if host.is_some() { 0 } else { 2 }, "{properties:?}");
-        relay.obey(start());
+        relay.execute(start());
         let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
         let all = format!("{outs:?}");
         let both = all.matches("p0").count() >= 2 && all.matches("p1").count() >= 2;

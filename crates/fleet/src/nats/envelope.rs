@@ -4,61 +4,61 @@
 //! |---|---|---|
 //! | `throng.call.POOL` | a coordinator | a request for offers |
 //! | `throng.offer.POOL.AGENT` | an agent | its [`Offer`] |
-//! | `throng.to.AGENT` | a coordinator | an [`Order`]: the hire order, and packets of the stream |
-//! | `throng.from.AGENT` | an agent | a [`Word`]: packets of the stream, and the end of the stream |
+//! | `throng.to.AGENT` | a coordinator | an [`Order`]: the reservation order, and packets of the stream |
+//! | `throng.from.AGENT` | an agent | a [`Reply`]: packets of the stream, and the end of the stream |
 //!
 //! A message is a signature and a body. The signature also covers the kind of the message and the agent's name, so a
 //! message cannot be used as another kind or for another agent. Orders are signed with the operator's key. Offers and
 //! words are signed with a key that the agent generates when it starts. The content of packets is encrypted in addition
-//! ([`super::sealed`]). Recorded messages cannot be replayed: a hire order contains a random number from the agent's
-//! offer, which is valid once. All later messages contain the random session number of the coordinator.
+//! ([`super::sealed`]). Recorded messages cannot be replayed: a reservation order contains a random number from the
+//! agent's offer, which is valid once. All later messages contain the random session number of the coordinator.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::key::{Public, SIGNATURE, Secret};
 use super::link::Packet;
-use super::sealed::{Half, Mark};
+use super::sealed::{Fingerprint, Half};
 use crate::remote::Offered;
 
 /// A random number that cannot be guessed.
-pub(crate) type Drawn = [u8; 16];
+pub(crate) type RandomId = [u8; 16];
 
 /// An offer of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// The number that a hire order must contain.
-    pub(crate) nonce: Drawn,
+    /// The number that a reservation order must contain.
+    pub(crate) nonce: RandomId,
     /// The key with which the agent signs until it ends.
     pub(crate) key: [u8; 32],
     /// The agent's public key for the key exchange of the next stream, and the fingerprint of the key that it shares
     /// with the operator.
     pub(crate) half: Half,
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<Fingerprint>,
     /// Hash of the agent's program, which must equal that of the coordinator.
     pub(crate) program: String,
     pub(crate) zone: String,
     pub(crate) labels: Vec<(String, String)>,
     /// True if the agent works for a run.
     pub(crate) busy: bool,
-    /// The last session whose hire order the agent refused, with the reason.
-    pub(crate) refusal: Option<(Drawn, String)>,
+    /// The last session whose reservation order the agent refused, with the reason.
+    pub(crate) refusal: Option<(RandomId, String)>,
     pub(crate) offered: Offered,
 }
 
 /// A message of a coordinator to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
-    pub(crate) session: Drawn,
-    pub(crate) what: Ordered,
+    pub(crate) session: RandomId,
+    pub(crate) what: OrderKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Ordered {
+pub(crate) enum OrderKind {
     /// The agent works for a run from now on. It closes the stream after `patience` seconds without a message of the
     /// coordinator.
-    Hire {
-        nonce: Drawn,
+    Reserve {
+        nonce: RandomId,
         patience: u32,
         /// The coordinator's public key for the key exchange of the stream.
         half: Half,
@@ -69,21 +69,21 @@ pub(crate) enum Ordered {
     /// Another coordinator takes over the run. `former` lists the earlier sessions that the agent may still be in. A
     /// new stream starts in this session.
     Take {
-        former: Vec<Drawn>,
+        former: Vec<RandomId>,
         patience: u32,
         half: Half,
     },
 }
 
-/// A message of a hired agent.
+/// A message of a reserved agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Word {
-    pub(crate) session: Drawn,
-    pub(crate) what: Said,
+pub(crate) struct Reply {
+    pub(crate) session: RandomId,
+    pub(crate) what: ReplyKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Said {
+pub(crate) enum ReplyKind {
     Packet(Packet),
     /// The stream ends, for this reason.
     Close(String),
@@ -97,7 +97,7 @@ pub(crate) const OVERHEAD: usize = 256;
 pub(crate) enum Kind {
     Offer,
     Order,
-    Word,
+    Reply,
 }
 
 /// Returns the bytes that are signed.
@@ -105,7 +105,7 @@ fn signed(kind: Kind, agent: &str, body: &[u8]) -> Vec<u8> {
     let kind = match kind {
         Kind::Offer => "offer",
         Kind::Order => "order",
-        Kind::Word => "word",
+        Kind::Reply => "word",
     };
     let mut bytes = format!("throng fleet 1\0{kind}\0{agent}\0").into_bytes();
     bytes.extend_from_slice(body);
@@ -143,8 +143,8 @@ pub(crate) fn open_offer(agent: &str, bytes: &[u8]) -> Option<Offer> {
 }
 
 /// Returns a random number that cannot be guessed.
-pub(crate) fn draw() -> Result<Drawn, String> {
-    let mut bytes = Drawn::default();
+pub(crate) fn random_id() -> Result<RandomId, String> {
+    let mut bytes = RandomId::default();
     aws_lc_rs::rand::fill(&mut bytes)
         .map_err(|_| "the system's random number generator failed".to_owned())?;
     Ok(bytes)
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn order(session: u8) -> Order {
-        Order { session: [session; 16], what: Ordered::Close }
+        Order { session: [session; 16], what: OrderKind::Close }
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         let opened = |key, kind, agent, bytes: &[u8]| open::<Order>(key, (kind, agent), bytes);
         assert_eq!(opened(Some(&public), Kind::Order, "a1", &bytes), Some(order(1)));
         assert_eq!(opened(Some(&foreign), Kind::Order, "a1", &bytes), None, "a foreign key");
-        assert_eq!(opened(Some(&public), Kind::Word, "a1", &bytes), None, "another kind");
+        assert_eq!(opened(Some(&public), Kind::Reply, "a1", &bytes), None, "another kind");
         assert_eq!(opened(Some(&public), Kind::Order, "a2", &bytes), None, "another agent");
         let unsigned = seal(None, (Kind::Order, "a1"), &order(1));
         assert_eq!(opened(Some(&public), Kind::Order, "a1", &unsigned), None, "unsigned");

@@ -14,17 +14,17 @@ pub(crate) fn env(name: &str) -> Option<String> {
 
 /// Returns the credentials in the environment for use on another machine: variables with their values, or with the
 /// content of the files that they name.
-pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
-    let mut proofs = Vec::new();
+pub(crate) fn credentials() -> Result<Vec<(String, String)>, String> {
+    let mut credentials = Vec::new();
     for name in [var::USER, var::PASSWORD, var::TOKEN] {
-        proofs.extend(env(name).map(|value| (name.to_owned(), value)));
+        credentials.extend(env(name).map(|value| (name.to_owned(), value)));
     }
     for name in FILES {
         if let Some(path) = env(name) {
-            proofs.push((name.to_owned(), read(name, &path)?));
+            credentials.push((name.to_owned(), read(name, &path)?));
         }
     }
-    Ok(proofs)
+    Ok(credentials)
 }
 
 /// Variables that name credential files.
@@ -33,16 +33,16 @@ const FILES: [&str; 4] = [var::CREDS, var::CA, var::OPERATOR_SECRET, var::SEAL];
 /// Credentials received from another machine. Those that belong in files are written to a folder that only this user
 /// can read. Dropping this value deletes the folder.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct LentCredentials {
     variables: Vec<(String, String)>,
     folder: PathBuf,
 }
 
-impl Lent {
-    pub(crate) fn new(proofs: Vec<(String, String)>) -> std::io::Result<Self> {
+impl LentCredentials {
+    pub(crate) fn new(credentials: Vec<(String, String)>) -> std::io::Result<Self> {
         let folder = std::env::temp_dir().join(format!("throng-proofs-{}", std::process::id()));
         fs::DirBuilder::new().mode(0o700).create(&folder)?;
-        let mut this = Self { variables: proofs, folder };
+        let mut this = Self { variables: credentials, folder };
         for (name, value) in &mut this.variables {
             if let Some(at) = FILES.iter().position(|file| file == name) {
                 let path = this.folder.join(at.to_string());
@@ -60,7 +60,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentCredentials {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -73,9 +73,9 @@ mod tests {
     #[test]
     fn lent_proofs_are_private_and_gone_at_the_end() {
         use std::os::unix::fs::PermissionsExt;
-        let proofs = [(var::USER, "me"), (var::SEAL, "key"), (var::CA, "ca")];
-        let proofs = proofs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let lent = Lent::new(proofs.into()).expect("a folder");
+        let credentials = [(var::USER, "me"), (var::SEAL, "key"), (var::CA, "ca")];
+        let credentials = credentials.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let lent = LentCredentials::new(credentials.into()).expect("a folder");
         assert_eq!(lent.var(var::USER).as_deref(), Some("me"));
         assert_eq!(lent.var(var::CREDS), None);
         let path = PathBuf::from(lent.var(var::SEAL).expect("a file"));

@@ -1,12 +1,12 @@
 //! The state of a run on an agent for a takeover, updated by all orders and messages that pass through.
 
 use super::relay::Out;
-use super::wire::{Stand, Start};
+use super::wire::{RunState, Start};
 use crate::message::{FromWorker, ToWorker};
 
-impl Stand {
+impl RunState {
     /// Records an order.
-    pub(crate) fn heard(&mut self, order: &ToWorker) {
+    pub(crate) fn record_order(&mut self, order: &ToWorker) {
         match order {
             ToWorker::Start { groups, at, properties } => {
                 self.starts += 1;
@@ -28,17 +28,17 @@ impl Stand {
     }
 
     /// Records output of the processes for the coordinator.
-    pub(crate) fn says(&mut self, out: &Out) {
+    pub(crate) fn record_output(&mut self, out: &Out) {
         match out {
-            Out::Said(message) => self.said(message),
+            Out::Message(message) => self.record_message(message),
             Out::Lost(part) => self.lost.push(part.clone()),
             Out::Second(_) => {}
         }
     }
 
     /// Records a message to the coordinator. The end is recorded only after everything is delivered: see
-    /// [`Stand::ended`].
-    pub(crate) fn said(&mut self, message: &FromWorker) {
+    /// [`RunState::record_end`].
+    pub(crate) fn record_message(&mut self, message: &FromWorker) {
         match message {
             FromWorker::Ready { cores } => self.cores = Some(*cores),
             FromWorker::BatchDone { properties, changes } => {
@@ -58,7 +58,7 @@ impl Stand {
     }
 
     /// Records that the end was reported.
-    pub(crate) fn ended(&mut self, done: &FromWorker) {
+    pub(crate) fn record_end(&mut self, done: &FromWorker) {
         if let FromWorker::Done { aborted, samples } = done {
             self.done = Some((aborted.clone(), *samples));
         }
@@ -77,28 +77,28 @@ mod tests {
 
     #[test]
     fn a_batch_is_owed_from_its_start_to_its_end() {
-        let mut stand = Stand::default();
+        let mut stand = RunState::default();
         let start = ToWorker::Start { groups: vec![1], at: 7, properties: Vec::new() };
-        stand.heard(&start);
+        stand.record_order(&start);
         assert!(stand.owes && stand.starts == 1 && stand.start.as_ref().is_some_and(|s| s.at == 7));
-        stand.heard(&ToWorker::Change(vec![engine::Live::Pause(true)]));
+        stand.record_order(&ToWorker::Change(vec![engine::Live::Pause(true)]));
         assert_eq!(stand.changes, 0, "a pause starts nobody");
         let done = |value: &str| {
             let properties = vec![("a".to_owned(), value.to_owned())];
-            Out::Said(FromWorker::BatchDone { properties, changes: 0 })
+            Out::Message(FromWorker::BatchDone { properties, changes: 0 })
         };
-        stand.says(&done("1"));
-        stand.says(&done("2"));
+        stand.record_output(&done("1"));
+        stand.record_output(&done("2"));
         assert!(!stand.owes);
         assert_eq!(stand.properties, [("a".to_owned(), "2".to_owned())]);
-        stand.heard(&start);
+        stand.record_order(&start);
         assert!(
             stand.owes && stand.properties.is_empty(),
             "those of the batch before are in the order"
         );
-        stand.says(&Out::Said(FromWorker::Done { aborted: None, samples: 3 }));
+        stand.record_output(&Out::Message(FromWorker::Done { aborted: None, samples: 3 }));
         assert_eq!(stand.done, None, "not before all is delivered");
-        stand.ended(&FromWorker::Done { aborted: None, samples: 3 });
+        stand.record_end(&FromWorker::Done { aborted: None, samples: 3 });
         assert_eq!(stand.done, Some((None, 3)));
     }
 }

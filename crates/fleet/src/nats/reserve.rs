@@ -1,8 +1,8 @@
-//! Hires agents that wait in a pool for a run.
+//! Reserves agents that wait in a pool for a run.
 //!
 //! The coordinator calls the pool until enough suitable agents have offered themselves: free, with the same program,
-//! and with matching zone and labels. Each chosen agent receives a hire order, which it acknowledges. The wait is
-//! limited. At its end, a message lists what is missing and which unsuitable offers arrived.
+//! and with matching zone and labels. Each chosen agent receives a reservation order, which it acknowledges. The wait
+//! is limited. At its end, a message lists what is missing and which unsuitable offers arrived.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use wire::nats::is_token;
 
-use super::air::{self, Drawn, Kind, Offer, Order, Ordered};
 use super::client::{Client, Event};
+use super::envelope::{self, Kind, Offer, Order, OrderKind, RandomId};
 use super::hub::Input;
 use super::key::{Public, Secret};
 use super::sealed::{Half, Keys, Own, Shared, Side};
@@ -23,7 +23,7 @@ const SERVER: Duration = Duration::from_secs(15);
 const AGENTS: Duration = Duration::from_secs(60);
 /// Time to wait for further agents if no number was requested.
 const MORE: Duration = Duration::from_secs(2);
-/// Interval of calls and of hire orders, and time after which an agent that does not start is given up.
+/// Interval of calls and of reservation orders, and time after which an agent that does not start is given up.
 pub(super) const CALL: Duration = Duration::from_millis(500);
 const BEGIN: Duration = Duration::from_secs(10);
 /// Maximum number of labels of an agent.
@@ -43,51 +43,51 @@ pub struct Pools {
     pub names: Vec<String>,
 }
 
-/// A hired agent.
+/// A reserved agent.
 #[derive(Debug)]
-pub(crate) struct Hired {
+pub(crate) struct ReservedAgent {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(super) key: Public,
     /// The agent's public key for the key exchange, and the resulting keys of the stream.
     pub(super) half: Half,
     pub(super) keys: Keys,
-    pub(super) session: Drawn,
+    pub(super) session: RandomId,
 }
 
 /// The data that another coordinator needs to take over the stream to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct StreamHandover {
     /// The key with which the agent signs.
     pub(super) key: [u8; 32],
     /// The agent's public key for the key exchange of the stream.
     pub(super) half: Half,
     /// The current session, preceded by the sessions in which the agent may still be.
-    pub(super) sessions: Vec<Drawn>,
+    pub(super) sessions: Vec<RandomId>,
 }
 
 /// Maximum number of stored sessions: this many coordinators may fail in a row to take over a run.
 const SESSIONS: usize = 16;
 
-impl Found {
+impl StreamHandover {
     /// Adds a new session. It must be saved before it is sent to the agent.
     pub(crate) fn next(mut self) -> Result<Self, String> {
-        self.sessions.push(air::draw()?);
+        self.sessions.push(envelope::random_id()?);
         let over = self.sessions.len().saturating_sub(SESSIONS);
         self.sessions.drain(..over);
         Ok(self)
     }
 }
 
-impl Hired {
-    pub(super) fn found(&self) -> Found {
-        Found { key: self.key.bytes(), half: self.half, sessions: vec![self.session] }
+impl ReservedAgent {
+    pub(super) fn handover(&self) -> StreamHandover {
+        StreamHandover { key: self.key.bytes(), half: self.half, sessions: vec![self.session] }
     }
 }
 
-/// The hired agents, and the connection through which they were hired.
-pub(crate) struct Crew {
-    pub(crate) hired: Vec<Hired>,
+/// The reserved agents, and the connection through which they were reserved.
+pub(crate) struct ReservedAgents {
+    pub(crate) agents: Vec<ReservedAgent>,
     pub(super) client: Client,
     pub(super) input: Receiver<Input>,
     pub(super) say: Sender<Input>,
@@ -105,7 +105,7 @@ pub(super) struct Seals {
 
 impl Seals {
     /// Returns the keys of a stream to an agent.
-    pub(super) fn keys(&self, half: &Half, about: (Drawn, &str)) -> Result<Keys, String> {
+    pub(super) fn keys(&self, half: &Half, about: (RandomId, &str)) -> Result<Keys, String> {
         self.own.keys(Side::Coordinator, half, self.shared.as_ref(), about)
     }
 }
@@ -138,44 +138,44 @@ impl Access {
     }
 }
 
-/// Finds agents that could be hired. Returns their names, grouped by zone.
-pub(crate) fn look(
+/// Finds agents that could be reserved. Returns their names, grouped by zone.
+pub(crate) fn find_free(
     asked: &Pools,
     access: Access,
     cancelled: &dyn Fn() -> bool,
     note: &mut dyn FnMut(&str),
 ) -> Result<Vec<String>, String> {
-    let mut hiring = Hiring::start(asked, access, cancelled)?;
-    hiring.connect(note)?;
-    hiring.gather(note)?;
+    let mut reservation = Reservation::start(asked, access, cancelled)?;
+    reservation.connect(note)?;
+    reservation.gather(note)?;
     let mut found: Vec<_> =
-        hiring.crew.hired.into_iter().map(|hired| (hired.zone, hired.name)).collect();
+        reservation.reserved.agents.into_iter().map(|agent| (agent.zone, agent.name)).collect();
     found.sort_unstable();
     Ok(found.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Hires agents. Each closes its stream after `patience` seconds without a message of the coordinator.
-pub(crate) fn hire(
+/// Reserves agents. Each closes its stream after `patience` seconds without a message of the coordinator.
+pub(crate) fn reserve(
     asked: &Pools,
     access: Access,
     patience: u32,
     cancelled: &dyn Fn() -> bool,
     note: &mut dyn FnMut(&str),
-) -> Result<Crew, String> {
-    let mut hiring = Hiring::start(asked, access, cancelled)?;
-    hiring.connect(note)?;
-    hiring.gather(note)?;
-    if let Err(words) = hiring.begin(patience, note) {
-        hiring.dismiss();
+) -> Result<ReservedAgents, String> {
+    let mut reservation = Reservation::start(asked, access, cancelled)?;
+    reservation.connect(note)?;
+    reservation.gather(note)?;
+    if let Err(words) = reservation.begin(patience, note) {
+        reservation.dismiss();
         return Err(words);
     }
-    Ok(hiring.crew)
+    Ok(reservation.reserved)
 }
 
-pub(super) struct Hiring<'a> {
+pub(super) struct Reservation<'a> {
     asked: &'a Pools,
     pub(super) program: String,
-    pub(super) crew: Crew,
+    pub(super) reserved: ReservedAgents,
     cancelled: &'a dyn Fn() -> bool,
     /// The last offer of each agent.
     pub(super) offers: BTreeMap<String, Offer>,
@@ -183,7 +183,7 @@ pub(super) struct Hiring<'a> {
     down: String,
 }
 
-impl<'a> Hiring<'a> {
+impl<'a> Reservation<'a> {
     /// Connects to the server in the background.
     pub(super) fn start(
         asked: &'a Pools,
@@ -198,16 +198,24 @@ impl<'a> Hiring<'a> {
         let client = Client::start(server, login, "throng run".into(), move |event| {
             let _ = to.send(Input::Bus(event));
         })?;
-        let crew = Crew { hired: Vec::new(), client, input, say, operator, seals, max_payload: 0 };
+        let reserved = ReservedAgents {
+            agents: Vec::new(),
+            client,
+            input,
+            say,
+            operator,
+            seals,
+            max_payload: 0,
+        };
         let (offers, down) = (BTreeMap::new(), String::new());
-        Ok(Self { asked, program, crew, cancelled, offers, down })
+        Ok(Self { asked, program, reserved, cancelled, offers, down })
     }
 
     pub(super) fn pool(&self) -> &str {
         self.asked.server.pool.as_deref().unwrap_or(POOL)
     }
 
-    /// Waits briefly for an event and handles it. Returns a message of a hired agent: its name and the bytes.
+    /// Waits briefly for an event and handles it. Returns a message of a reserved agent: its name and the bytes.
     pub(super) fn listen(
         &mut self,
         note: &mut dyn FnMut(&str),
@@ -215,7 +223,7 @@ impl<'a> Hiring<'a> {
         if (self.cancelled)() {
             return Err("interrupted while looking for agents".into());
         }
-        let event = match self.crew.input.recv_timeout(Duration::from_millis(50)) {
+        let event = match self.reserved.input.recv_timeout(Duration::from_millis(50)) {
             Ok(Input::Bus(event)) => event,
             Ok(_) | Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -224,7 +232,7 @@ impl<'a> Hiring<'a> {
         };
         match event {
             Event::Up { max_payload } => {
-                self.crew.max_payload = max_payload;
+                self.reserved.max_payload = max_payload;
                 self.down.clear();
             }
             Event::Down { words, refused: true } => return Err(words),
@@ -234,7 +242,8 @@ impl<'a> Hiring<'a> {
                 let mut tokens = subject.split('.').skip(1);
                 match (tokens.next(), tokens.next(), tokens.next()) {
                     (Some("offer"), Some(pool), Some(agent)) if pool == self.pool() => {
-                        if let Some(offer) = air::open_offer(agent, &payload).filter(is_plain) {
+                        if let Some(offer) = envelope::open_offer(agent, &payload).filter(is_plain)
+                        {
                             self.offers.insert(agent.to_owned(), offer);
                         }
                     }
@@ -250,7 +259,7 @@ impl<'a> Hiring<'a> {
 
     pub(super) fn connect(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let until = Instant::now() + SERVER;
-        while self.crew.max_payload == 0 {
+        while self.reserved.max_payload == 0 {
             self.listen(note)?;
             if Instant::now() > until {
                 let Server { host, port, .. } = &self.asked.server;
@@ -259,9 +268,9 @@ impl<'a> Hiring<'a> {
                 return Err(format!("cannot reach the NATS server {why}"));
             }
         }
-        self.crew
+        self.reserved
             .client
-            .subscribe(&format!("{}.*", air::call(self.pool()).replace("call", "offer")));
+            .subscribe(&format!("{}.*", envelope::call(self.pool()).replace("call", "offer")));
         Ok(())
     }
 
@@ -273,8 +282,8 @@ impl<'a> Hiring<'a> {
         loop {
             if called.is_none_or(|at| at.elapsed() >= CALL) {
                 called = Some(Instant::now());
-                let subject = air::call(self.pool());
-                self.crew.client.publish(&subject, Vec::new());
+                let subject = envelope::call(self.pool());
+                self.reserved.client.publish(&subject, Vec::new());
             }
             self.listen(note)?;
             let chosen = self.chosen();
@@ -295,7 +304,7 @@ impl<'a> Hiring<'a> {
         self.asked.names.is_empty() || self.asked.names.binary_search(name).is_ok()
     }
 
-    /// Returns the reason for which an agent cannot be hired.
+    /// Returns the reason for which an agent cannot be reserved.
     fn unfit(&self, offer: &Offer) -> Option<String> {
         let Pools { zones, labels, .. } = self.asked;
         if offer.busy {
@@ -304,7 +313,7 @@ impl<'a> Hiring<'a> {
         if offer.program != self.program {
             return Some("runs another version or build of Throng".into());
         }
-        match (offer.mark, self.crew.seals.shared.as_ref().map(Shared::mark)) {
+        match (offer.mark, self.reserved.seals.shared.as_ref().map(Shared::mark)) {
             (one, other) if one == other => {}
             (None, _) => return Some(format!("has no shared key ({})", var::SEAL)),
             (_, None) => {
@@ -322,7 +331,7 @@ impl<'a> Hiring<'a> {
             .map(|(name, value)| format!("does not have the label {name}={value}"))
     }
 
-    /// Returns the agents to hire if there are enough, taken from the zones in turn.
+    /// Returns the agents to reserve if there are enough, taken from the zones in turn.
     fn chosen(&self) -> Option<Vec<String>> {
         let fit = || {
             let meant = self.offers.iter().filter(|(name, _)| self.is_meant(name));
@@ -354,68 +363,82 @@ impl<'a> Hiring<'a> {
                 .get(&name)
                 .cloned()
                 .ok_or("internal error: an offer has disappeared")?;
-            let (key, session) = (Public::of(offer.key), air::draw()?);
-            self.crew.client.subscribe(&air::from(&name));
-            let (half, keys) = (offer.half, self.crew.seals.keys(&offer.half, (session, &name))?);
-            self.crew.hired.push(Hired { name, zone: offer.zone, key, half, keys, session });
+            let (key, session) = (Public::of(offer.key), envelope::random_id()?);
+            self.reserved.client.subscribe(&envelope::from(&name));
+            let (half, keys) =
+                (offer.half, self.reserved.seals.keys(&offer.half, (session, &name))?);
+            self.reserved.agents.push(ReservedAgent {
+                name,
+                zone: offer.zone,
+                key,
+                half,
+                keys,
+                session,
+            });
         }
         Ok(())
     }
 
-    /// Sends hire orders to the agents until each has answered.
+    /// Sends reservation orders to the agents until each has answered.
     fn begin(&mut self, patience: u32, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (begun, mut ordered) = (Instant::now(), None::<Instant>);
-        let mut answered = vec![false; self.crew.hired.len()];
+        let mut answered = vec![false; self.reserved.agents.len()];
         while answered.contains(&false) {
             if ordered.is_none_or(|at| at.elapsed() >= CALL) {
                 ordered = Some(Instant::now());
-                for (hired, _) in self.crew.hired.iter().zip(&answered).filter(|(_, done)| !**done)
+                for (agent, _) in
+                    self.reserved.agents.iter().zip(&answered).filter(|(_, done)| !**done)
                 {
-                    let Some(nonce) = self.offers.get(&hired.name).map(|offer| offer.nonce) else {
+                    let Some(nonce) = self.offers.get(&agent.name).map(|offer| offer.nonce) else {
                         continue;
                     };
-                    let half = self.crew.seals.own.half();
-                    let what = Ordered::Hire { nonce, patience, half };
-                    let order = Order { session: hired.session, what };
-                    let about = (Kind::Order, hired.name.as_str());
-                    let bytes = air::seal(self.crew.operator.as_ref(), about, &order);
-                    self.crew.client.publish(&air::to(&hired.name), bytes);
+                    let half = self.reserved.seals.own.half();
+                    let what = OrderKind::Reserve { nonce, patience, half };
+                    let order = Order { session: agent.session, what };
+                    let about = (Kind::Order, agent.name.as_str());
+                    let bytes = envelope::seal(self.reserved.operator.as_ref(), about, &order);
+                    self.reserved.client.publish(&envelope::to(&agent.name), bytes);
                 }
             }
             if let Some((name, bytes)) = self.listen(note)? {
-                for (hired, done) in self.crew.hired.iter().zip(&mut answered) {
-                    let word = |_: &&Hired| {
-                        air::open::<air::Word>(Some(&hired.key), (Kind::Word, &name), &bytes)
+                for (agent, done) in self.reserved.agents.iter().zip(&mut answered) {
+                    let word = |_: &&ReservedAgent| {
+                        envelope::open::<envelope::Reply>(
+                            Some(&agent.key),
+                            (Kind::Reply, &name),
+                            &bytes,
+                        )
                     };
                     let word =
-                        Some(hired).filter(|hired| hired.name == name).as_ref().and_then(word);
-                    *done |= word.is_some_and(|word| word.session == hired.session);
+                        Some(agent).filter(|agent| agent.name == name).as_ref().and_then(word);
+                    *done |= word.is_some_and(|word| word.session == agent.session);
                 }
             }
-            let silent = self.crew.hired.iter().zip(&answered).find(|(_, done)| !**done);
-            let Some((hired, _)) = silent else { continue };
-            let refusal = self.offers.get(&hired.name).and_then(|offer| offer.refusal.clone());
+            let silent = self.reserved.agents.iter().zip(&answered).find(|(_, done)| !**done);
+            let Some((agent, _)) = silent else { continue };
+            let refusal = self.offers.get(&agent.name).and_then(|offer| offer.refusal.clone());
             let refusal =
-                refusal.filter(|(session, _)| *session == hired.session).map(|(_, words)| words);
+                refusal.filter(|(session, _)| *session == agent.session).map(|(_, words)| words);
             let late = begun.elapsed() > BEGIN;
             let late = late.then(|| format!("it did not start within {} s", BEGIN.as_secs()));
             if let Some(words) = refusal.or(late) {
-                return Err(format!("agent {}: {words}", hired.name));
+                return Err(format!("agent {}: {words}", agent.name));
             }
         }
         Ok(())
     }
 
-    /// Releases the agents that were already hired.
+    /// Releases the agents that were already reserved.
     fn dismiss(&self) {
-        for hired in &self.crew.hired {
-            let order = Order { session: hired.session, what: Ordered::Close };
-            let bytes = air::seal(self.crew.operator.as_ref(), (Kind::Order, &hired.name), &order);
-            self.crew.client.publish(&air::to(&hired.name), bytes);
+        for agent in &self.reserved.agents {
+            let order = Order { session: agent.session, what: OrderKind::Close };
+            let bytes =
+                envelope::seal(self.reserved.operator.as_ref(), (Kind::Order, &agent.name), &order);
+            self.reserved.client.publish(&envelope::to(&agent.name), bytes);
         }
         // The connection's thread sends the orders.
         let until = Instant::now() + Duration::from_secs(1);
-        while self.crew.client.queued() > 0 && Instant::now() < until {
+        while self.reserved.client.queued() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     }

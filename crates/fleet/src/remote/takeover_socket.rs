@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::offer::offered;
-use super::stdio::Ear;
+use super::stdio::OrderReader;
 use super::store::Store;
 use super::wire::FromAgent;
 use crate::frame;
@@ -30,7 +30,7 @@ const MOST: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_millis(200);
 
 /// Accepts streams that replace the agent's own stream, as long as the process lives.
-pub(super) fn listen(folder: &Path, ear: Arc<Ear>) -> io::Result<()> {
+pub(super) fn listen(folder: &Path, reader: Arc<OrderReader>) -> io::Result<()> {
     let listener = at(folder, |path| UnixListener::bind(path))?;
     let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
         for stream in listener.incoming() {
@@ -39,20 +39,20 @@ pub(super) fn listen(folder: &Path, ear: Arc<Ear>) -> io::Result<()> {
                 std::thread::sleep(TICK);
                 continue;
             };
-            let Some(number) = ear.next() else { continue };
-            if take(&ear, number, stream).is_err() {
-                ear.end(number);
+            let Some(number) = reader.next() else { continue };
+            if take(&reader, number, stream).is_err() {
+                reader.end(number);
             }
         }
     });
     takes.map(drop)
 }
 
-fn take(ear: &Arc<Ear>, number: u64, mut stream: UnixStream) -> io::Result<()> {
+fn take(reader: &Arc<OrderReader>, number: u64, mut stream: UnixStream) -> io::Result<()> {
     stream.write_all(&[TAKEN])?;
-    ear.turn(stream.try_clone()?)?;
-    ear.say(&FromAgent::Offer(offered()));
-    ear.read(number, stream)
+    reader.redirect(stream.try_clone()?)?;
+    reader.say(&FromAgent::Offer(offered()));
+    reader.read(number, stream)
 }
 
 /// Returns a stream to the agent that works for the named run; `None` if there is no such agent or it has ended.
@@ -116,7 +116,7 @@ fn at<T>(folder: &Path, does: impl FnOnce(&Path) -> io::Result<T>) -> io::Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::stdio::{Orders, Said};
+    use super::super::stdio::{Orders, Output};
     use super::super::wire::ToAgent;
     use super::*;
     use crate::frame::Incoming;
@@ -134,8 +134,8 @@ mod tests {
         assert!(reach(&store, "r-0").expect("a look").is_none(), "nobody works");
         assert!(reach(&store, "../r").expect("a look").is_none(), "that is no run");
         // The folder's path is longer than a socket's path may be.
-        let orders = Orders::open(Said::new().expect("a thread"));
-        listen(&place.root, orders.ear()).expect("a socket");
+        let orders = Orders::open(Output::new().expect("a thread"));
+        listen(&place.root, orders.reader()).expect("a socket");
         let mut stream = reach(&store, "r-0").expect("a look").expect("it works");
         let mut incoming = Incoming::default();
         let first = loop {
