@@ -32,7 +32,7 @@ struct Shared {
     connections: AtomicUsize,
     ended: AtomicBool,
     /// Times of the last two scrapes.
-    asked: Mutex<[Option<Instant>; 2]>,
+    scrapes: Mutex<[Option<Instant>; 2]>,
 }
 
 impl Endpoint {
@@ -59,11 +59,11 @@ impl Endpoint {
     /// Waits until the figures since `last` have been scraped. It waits one scrape interval plus a second, at most
     /// [`MOST_LINGER`], and not at all if no two scrapes have been seen.
     pub(crate) fn linger(&self, last: Instant) {
-        let asked = || *self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let [Some(before), Some(latest)] = asked() else { return };
+        let scrapes = || *self.shared.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let [Some(before), Some(latest)] = scrapes() else { return };
         let pace = latest.duration_since(before) + Duration::from_secs(1);
         let deadline = latest.max(last) + pace.min(MOST_LINGER);
-        while Instant::now() < deadline && asked()[1].is_none_or(|asked| asked <= last) {
+        while Instant::now() < deadline && scrapes()[1].is_none_or(|latest| latest <= last) {
             std::thread::sleep(Duration::from_millis(50));
         }
         // Wait for a response that is still being sent.
@@ -156,13 +156,13 @@ impl Shared {
             let (name, value) = line.split_once(':')?;
             name.eq_ignore_ascii_case("accept").then_some(value)
         });
-        let format = Format::asked(accept.unwrap_or(""));
+        let format = Format::accepted(accept.unwrap_or(""));
         let moment = Instant::now();
         let families = Arc::clone(&self.families.lock().unwrap_or_else(PoisonError::into_inner));
         let body = text(&families, format);
         answer(&mut stream, "200 OK", format.content_type(), &body, with_body, deadline)?;
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        *asked = [asked[1], Some(moment)];
+        let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+        *scrapes = [scrapes[1], Some(moment)];
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ pub enum Format {
 
 impl Format {
     /// Returns the format for an `Accept` header: OpenMetrics only if the header names it.
-    pub fn asked(accept: &str) -> Self {
+    pub fn accepted(accept: &str) -> Self {
         let names = |part: &str| part.trim().starts_with("application/openmetrics-text");
         if accept.split(',').any(names) { Self::OpenMetrics } else { Self::Text }
     }
@@ -147,9 +147,9 @@ mod tests {
     #[test]
     fn a_scraper_gets_the_format_it_names() {
         let accept = "application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
-        assert_eq!(Format::asked(accept), Format::OpenMetrics);
-        assert_eq!(Format::asked("text/plain"), Format::Text);
-        assert_eq!(Format::asked(""), Format::Text);
+        assert_eq!(Format::accepted(accept), Format::OpenMetrics);
+        assert_eq!(Format::accepted("text/plain"), Format::Text);
+        assert_eq!(Format::accepted(""), Format::Text);
     }
 
     proptest! {

@@ -19,7 +19,7 @@ use crate::{otlp, remote_write};
 /// Capacity of the queue of seconds. Usually it holds one second, because the thread only encodes.
 const MOST_SECONDS: usize = 64;
 /// Time limit for sending the last figures at the end of a run.
-const FAREWELL: Duration = Duration::from_secs(5);
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Facts that all figures of a run share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,12 +54,12 @@ enum Job {
 #[derive(Debug)]
 struct Out {
     target: Target,
-    to: To,
+    to: Transport,
 }
 
 #[derive(Debug)]
-enum To {
-    Asked(Endpoint),
+enum Transport {
+    Scraped(Endpoint),
     Pushed(Sender),
 }
 
@@ -79,9 +79,9 @@ impl Exports {
         let mut outs = Vec::new();
         for target in targets {
             let to = if target.kind == Kind::Prometheus {
-                To::Asked(Endpoint::start(&target.url)?)
+                Transport::Scraped(Endpoint::start(&target.url)?)
             } else {
-                To::Pushed(Sender::start(target, variable).map_err(cannot)?)
+                Transport::Pushed(Sender::start(target, variable).map_err(cannot)?)
             };
             outs.push(Out { target: target.clone(), to });
         }
@@ -108,18 +108,18 @@ impl Exports {
 
     /// Returns the follower, which the run calls each second.
     pub fn follower(&self) -> Box<dyn Follower> {
-        Box::new(Tap { to: self.to.clone(), missed: Arc::clone(&self.missed) })
+        Box::new(SecondFollower { to: self.to.clone(), missed: Arc::clone(&self.missed) })
     }
 
     /// Returns the messages for the user since the last call.
     pub fn said(&self) -> Vec<String> {
-        self.senders().flat_map(Sender::said).collect()
+        self.senders().flat_map(Sender::take_messages).collect()
     }
 
     fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.outs.iter().filter_map(|out| match &out.to {
-            To::Pushed(sender) => Some(sender),
-            To::Asked(_) => None,
+            Transport::Pushed(sender) => Some(sender),
+            Transport::Scraped(_) => None,
         })
     }
 
@@ -128,7 +128,7 @@ impl Exports {
         self.ended = Instant::now();
         if let Some(to) = self.to.take() {
             // The thread empties its queue without waiting for any target.
-            let _ = to.send(Job::End(self.ended + FAREWELL));
+            let _ = to.send(Job::End(self.ended + END_LIMIT));
         }
     }
 
@@ -149,7 +149,7 @@ impl Exports {
             ));
         }
         for out in self.outs.iter() {
-            if let To::Asked(endpoint) = &out.to {
+            if let Transport::Scraped(endpoint) = &out.to {
                 endpoint.linger(self.ended);
             }
         }
@@ -158,12 +158,12 @@ impl Exports {
 }
 
 /// Copies each second into the queue of the export thread.
-struct Tap {
+struct SecondFollower {
     to: Option<SyncSender<Job>>,
     missed: Arc<AtomicU64>,
 }
 
-impl Follower for Tap {
+impl Follower for SecondFollower {
     fn second(&mut self, now: &Now<'_>) {
         let Some(to) = &self.to else { return };
         if let Err(TrySendError::Full(_)) = to.try_send(Job::Second(Box::new(Tick::of(now)))) {
@@ -224,13 +224,13 @@ impl Hub {
         }
         self.sums.add(tick);
         self.show();
-        for place in 0..self.parts.len() {
-            let (_, due_ms) = &mut self.parts[place];
+        for index in 0..self.parts.len() {
+            let (_, due_ms) = &mut self.parts[index];
             // Tolerance: seconds end a few ms early or late.
             if at_ms + 200 >= *due_ms {
-                let interval = self.outs[place].target.interval.as_millis() as i64;
+                let interval = self.outs[index].target.interval.as_millis() as i64;
                 *due_ms = (*due_ms + interval).max(at_ms);
-                self.send(place, at_ms);
+                self.send(index, at_ms);
             }
         }
     }
@@ -238,16 +238,16 @@ impl Hub {
     /// Passes the newest figures to all Prometheus endpoints.
     fn show(&self) {
         for out in self.outs.iter() {
-            if let To::Asked(endpoint) = &out.to {
+            if let Transport::Scraped(endpoint) = &out.to {
                 endpoint.set(self.sums.families());
             }
         }
     }
 
-    fn send(&mut self, place: usize, at_ms: i64) {
-        let Out { target, to: To::Pushed(sender) } = &self.outs[place] else { return };
+    fn send(&mut self, index: usize, at_ms: i64) {
+        let Out { target, to: Transport::Pushed(sender) } = &self.outs[index] else { return };
         let application = target.application.as_ref().unwrap_or(&self.facts.application).clone();
-        let message = match (target.kind, &mut self.parts[place].0) {
+        let message = match (target.kind, &mut self.parts[index].0) {
             (Kind::InfluxDb, Some(lines)) => lines.end_interval(at_ms).into_bytes(),
             (Kind::RemoteWrite, _) => {
                 let common = [("job", "throng".to_owned()), ("application", application)];
@@ -271,14 +271,14 @@ impl Hub {
 
     /// Sends the last figures regardless of the interval.
     fn end(&mut self, last_ms: i64, deadline: Instant) {
-        for place in 0..self.parts.len() {
+        for index in 0..self.parts.len() {
             // Two points of one series must not have the same timestamp.
             let at_ms = last_ms + 1;
-            if let Some(lines) = &mut self.parts[place].0 {
+            if let Some(lines) = &mut self.parts[index].0 {
                 lines.event("ended", at_ms);
             }
-            self.send(place, at_ms);
-            if let To::Pushed(sender) = &self.outs[place].to {
+            self.send(index, at_ms);
+            if let Transport::Pushed(sender) = &self.outs[index].to {
                 sender.end(deadline);
             }
         }

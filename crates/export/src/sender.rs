@@ -45,17 +45,17 @@ struct State {
     sent: u64,
     dropped: u64,
     /// The last error of a message.
-    trouble: String,
+    last_error: String,
     /// Messages for the user.
-    said: Vec<String>,
+    messages: Vec<String>,
 }
 
 /// The result of one attempt.
-enum Tried {
+enum Attempt {
     Sent,
     /// The target rejected the message; a retry would fail too.
-    Refused(String),
-    Later(String),
+    Rejected(String),
+    Retry(String),
 }
 
 impl Sender {
@@ -91,8 +91,8 @@ impl Sender {
     }
 
     /// Returns the messages for the user since the last call.
-    pub(crate) fn said(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.state().said)
+    pub(crate) fn take_messages(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.state().messages)
     }
 
     /// Waits for the thread, at most until its deadline. Returns a message about what was not sent.
@@ -109,10 +109,10 @@ impl Sender {
         // The thread may still wait for its target, but its later results are not reported.
         let lost = state.dropped + if state.done { 0 } else { state.waiting.len() as u64 + 1 };
         (lost > 0).then(|| {
-            let State { sent, trouble, .. } = &*state;
+            let State { sent, last_error, .. } = &*state;
             let all = things(sent + lost, "message");
             format!(
-                "{}: {lost} of {all} not delivered: {trouble}. The run's folder has all measurements",
+                "{}: {lost} of {all} not delivered: {last_error}. The run's folder has all measurements",
                 self.0.shown
             )
         })
@@ -125,18 +125,18 @@ impl State {
             let Some(oldest) = self.waiting.pop_front() else { return };
             self.bytes -= oldest.len();
             self.dropped += 1;
-            if self.trouble.is_empty() {
-                self.trouble = "the receiver is too slow".into();
+            if self.last_error.is_empty() {
+                self.last_error = "the receiver is too slow".into();
             }
         }
     }
 
     /// Reports only the first error to the user.
     fn note(&mut self, shown: &str, words: String, then: &str) {
-        if self.trouble.is_empty() {
-            self.said.push(format!("{shown}: {words}; {then}"));
+        if self.last_error.is_empty() {
+            self.messages.push(format!("{shown}: {words}; {then}"));
         }
-        self.trouble = words;
+        self.last_error = words;
     }
 }
 
@@ -148,14 +148,14 @@ impl Shared {
     fn work(&self, post: &Post) {
         let mut pause = PAUSES.0;
         while let Some((message, left)) = self.next() {
-            let tried = post.send(&message, left);
+            let attempt = post.send(&message, left);
             let mut state = self.state();
-            match tried {
-                Tried::Sent => {
+            match attempt {
+                Attempt::Sent => {
                     state.sent += 1;
                     pause = PAUSES.0;
                 }
-                Tried::Refused(words) => {
+                Attempt::Rejected(words) => {
                     state.dropped += 1;
                     state.note(
                         &self.shown,
@@ -163,7 +163,7 @@ impl Shared {
                         "rejected messages are dropped, and the run continues",
                     );
                 }
-                Tried::Later(words) => {
+                Attempt::Retry(words) => {
                     state.bytes += message.len();
                     state.waiting.push_front(message);
                     state.bound();
@@ -247,7 +247,7 @@ impl Post {
         Ok(Self { agent: agent(&url, own), url, headers: target.headers(variable), advice })
     }
 
-    fn send(&self, message: &[u8], left: Duration) -> Tried {
+    fn send(&self, message: &[u8], left: Duration) -> Attempt {
         let mut request = self.agent.post(&self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -257,9 +257,9 @@ impl Post {
             Ok(answer) => answer,
             // For example, a secret is not a valid header value; the message must not show it.
             Err(ureq::Error::Http(_)) => {
-                return Tried::Refused("a header or the URL is invalid".into());
+                return Attempt::Rejected("a header or the URL is invalid".into());
             }
-            Err(error) => return Tried::Later(words(&error)),
+            Err(error) => return Attempt::Retry(words(&error)),
         };
         let status = answer.status().as_u16();
         let body =
@@ -267,16 +267,18 @@ impl Post {
         let body: String =
             body.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
         match status {
-            200..=299 => Tried::Sent,
-            401 | 403 => Tried::Refused(format!("HTTP status {status} ({body}): {}", self.advice)),
-            404 => Tried::Refused(format!(
+            200..=299 => Attempt::Sent,
+            401 | 403 => {
+                Attempt::Rejected(format!("HTTP status {status} ({body}): {}", self.advice))
+            }
+            404 => Attempt::Rejected(format!(
                 "HTTP status {status} ({body}): check the URL, and that the database or path in it exists"
             )),
-            408 | 425 | 429 | 500..=599 => Tried::Later(format!("HTTP status {status} ({body})")),
-            300..=399 => Tried::Refused(format!(
+            408 | 425 | 429 | 500..=599 => Attempt::Retry(format!("HTTP status {status} ({body})")),
+            300..=399 => Attempt::Rejected(format!(
                 "HTTP status {status}, a redirect: use the URL that it leads to"
             )),
-            _ => Tried::Refused(format!("HTTP status {status} ({body})")),
+            _ => Attempt::Rejected(format!("HTTP status {status} ({body})")),
         }
     }
 }
