@@ -9,7 +9,7 @@ use serde::Deserialize;
 use ureq::Agent;
 
 use crate::scrape::{agent, text};
-use crate::{Alert, Teller, is_over};
+use crate::{Alert, Reporter, is_over};
 
 /// Time between two polls. An Alertmanager itself groups alerts for seconds.
 const PACE: Duration = Duration::from_secs(2);
@@ -20,7 +20,7 @@ const LONGEST: usize = 160;
 
 /// An alert in the API's response: only the fields that are used.
 #[derive(Debug, Deserialize)]
-struct Given {
+struct ApiAlert {
     fingerprint: String,
     #[serde(rename = "startsAt")]
     starts_at: String,
@@ -38,15 +38,15 @@ pub(crate) fn address(url: &str) -> String {
     )
 }
 
-pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
+pub(crate) fn follow(url: &str, reporter: &mut Reporter, ended: &Receiver<()>) {
     let (agent, url) = (agent(url), address(url));
     let mut firing = Firing::since(Timestamp::now().as_millisecond());
     loop {
         let asked = Instant::now();
         let now = Timestamp::now().as_millisecond();
         match ask(&agent, &url) {
-            Ok(given) => teller.alerts(firing.add(given, now)),
-            Err(why) => teller.failure(&why),
+            Ok(given) => reporter.alerts(firing.add(given, now)),
+            Err(why) => reporter.failure(&why),
         }
         if is_over(ended, PACE.saturating_sub(asked.elapsed()).max(PACE / 10)) {
             return;
@@ -59,12 +59,12 @@ pub(crate) fn once(url: &str) -> Result<usize, String> {
     ask(&agent(url), &address(url)).map(|given| given.len())
 }
 
-fn ask(agent: &Agent, url: &str) -> Result<Vec<Given>, String> {
+fn ask(agent: &Agent, url: &str) -> Result<Vec<ApiAlert>, String> {
     let text = text(agent, url, "application/json")?;
     read(&text).map_err(|words| format!("{}: {words}", record::mask::url(url)))
 }
 
-fn read(text: &str) -> Result<Vec<Given>, String> {
+fn read(text: &str) -> Result<Vec<ApiAlert>, String> {
     serde_json::from_str(text)
         .map_err(|error| format!("not a response of Alertmanager's API v2: {error}"))
 }
@@ -72,25 +72,25 @@ fn read(text: &str) -> Result<Vec<Given>, String> {
 /// The firing alerts by their fingerprint.
 #[derive(Debug, Default)]
 struct Firing {
-    now: BTreeMap<String, Held>,
+    now: BTreeMap<String, FiringAlert>,
     /// Time of the first poll, epoch ms.
     since_ms: i64,
-    told: usize,
+    reported: usize,
     /// The message about omitted alerts; it is reported once.
     more: Option<String>,
 }
 
 /// A firing alert.
 #[derive(Debug)]
-struct Held {
+struct FiringAlert {
     /// Start of the alert as the API writes it.
     starts_at: String,
     words: String,
     about: record::Alert,
 }
 
-impl Held {
-    fn told(&self, key: &str, at_ms: i64, words: String) -> Alert {
+impl FiringAlert {
+    fn event(&self, key: &str, at_ms: i64, words: String) -> Alert {
         // An alert that fires a second time has a new start and counts as a new alert.
         let key = format!("{key} {}", self.starts_at);
         Alert { at_ms, words, about: Some((key, self.about.clone())) }
@@ -107,8 +107,8 @@ impl Firing {
 
     /// Returns the starts and ends since the last poll. An alert that started before the first poll gets the time of
     /// that poll.
-    fn add(&mut self, given: Vec<Given>, now_ms: i64) -> Vec<Alert> {
-        let mut told = Vec::new();
+    fn add(&mut self, given: Vec<ApiAlert>, now_ms: i64) -> Vec<Alert> {
+        let mut events = Vec::new();
         let mut next = BTreeMap::new();
         for alert in given {
             let known = self.now.remove(&alert.fingerprint);
@@ -117,32 +117,32 @@ impl Firing {
                 alert.starts_at.parse::<Timestamp>().map_or(now_ms, Timestamp::as_millisecond);
             let about = about(&alert, at_ms.min(now_ms));
             let words = words(&about, &alert.labels);
-            let held = Held { starts_at: alert.starts_at, words, about };
+            let held = FiringAlert { starts_at: alert.starts_at, words, about };
             if is_new {
                 let before =
                     if at_ms < self.since_ms { " (firing since before the run)" } else { "" };
                 let text = format!("alert {}{before}", held.words);
                 let at_ms = at_ms.min(now_ms).max(self.since_ms);
-                told.push(held.told(&alert.fingerprint, at_ms, text));
+                events.push(held.event(&alert.fingerprint, at_ms, text));
             }
             next.insert(alert.fingerprint, held);
         }
         for (key, mut held) in std::mem::replace(&mut self.now, next) {
             held.about.until_ms = Some(now_ms);
-            told.push(held.told(&key, now_ms, format!("alert ended: {}", held.words)));
+            events.push(held.event(&key, now_ms, format!("alert ended: {}", held.words)));
         }
-        if told.len() > MOST - self.told {
-            told.truncate(MOST - self.told);
+        if events.len() > MOST - self.reported {
+            events.truncate(MOST - self.reported);
             let more = self.more.take();
-            told.extend(more.map(|words| Alert { at_ms: now_ms, words, about: None }));
+            events.extend(more.map(|words| Alert { at_ms: now_ms, words, about: None }));
         }
-        self.told = (self.told + told.len()).min(MOST);
-        told
+        self.reported = (self.reported + events.len()).min(MOST);
+        events
     }
 }
 
 /// Returns the alert as the record stores it.
-fn about(alert: &Given, from_ms: i64) -> record::Alert {
+fn about(alert: &ApiAlert, from_ms: i64) -> record::Alert {
     let name = alert.labels.get("alertname").map_or("without a name", String::as_str);
     let others = alert.labels.iter().filter(|(name, _)| *name != "alertname");
     let labels: Vec<String> = others.map(|(name, value)| format!("{name}={value}")).collect();
@@ -173,7 +173,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn given(alerts: &[(&str, &str, &str)]) -> Vec<Given> {
+    fn given(alerts: &[(&str, &str, &str)]) -> Vec<ApiAlert> {
         let one = |(fingerprint, starts_at, name): &(&str, &str, &str)| {
             format!(
                 r#"{{"fingerprint":"{fingerprint}","startsAt":"{starts_at}","endsAt":"2026-01-02T00:00:00Z",
@@ -231,9 +231,9 @@ mod tests {
         let names: Vec<String> = (0..500).map(|n| format!("{n}")).collect();
         let many: Vec<(&str, &str, &str)> =
             names.iter().map(|name| (name.as_str(), "2026-01-01T00:00:00Z", "Many")).collect();
-        let told = firing.add(given(&many), 0);
-        assert_eq!(told.len(), MOST + 1);
-        assert!(told[MOST].words.contains("further ones are not shown"), "{:?}", told[MOST]);
+        let events = firing.add(given(&many), 0);
+        assert_eq!(events.len(), MOST + 1);
+        assert!(events[MOST].words.contains("further ones are not shown"), "{:?}", events[MOST]);
         assert_eq!(firing.add(Vec::new(), 1).len(), 0);
         assert!(
             read("<html>").is_err_and(|words| words.contains("not a response of Alertmanager"))

@@ -39,7 +39,7 @@ pub use reader::Figure;
 /// Time between two scrapes.
 const PACE: Duration = Duration::from_secs(1);
 /// Time for the threads to disconnect from their hosts at the end of the run.
-const FAREWELL: Duration = Duration::from_millis(500);
+const DISCONNECT: Duration = Duration::from_millis(500);
 /// Maximum number of figures that wait for [`Watch::take`]; further figures are dropped.
 const MOST_WAITING: usize = 100_000;
 
@@ -146,15 +146,15 @@ impl Watch {
         for host in hosts {
             watch.by_udp |= matches!(&host.source, Source::PerfMon(agent) if agent.udp);
             let (end, ended) = channel();
-            let teller = Teller {
+            let reporter = Reporter {
                 host: host.name.as_str().into(),
                 ports: host.ports,
                 shared: Arc::clone(&watch.shared),
                 failed: 0,
-                told: 0,
+                reported: 0,
             };
             let thread = std::thread::Builder::new().name("watch".to_owned());
-            match thread.spawn(move || follow(host, teller, &ended)) {
+            match thread.spawn(move || follow(host, reporter, &ended)) {
                 Ok(thread) => watch.threads.push(thread),
                 Err(error) => {
                     let words = format!("cannot start a thread to watch a host: {error}");
@@ -213,7 +213,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.ends.clear();
         // An agent that is read over UDP must receive `exit`, or it sends for ever.
-        let end = Instant::now() + FAREWELL;
+        let end = Instant::now() + DISCONNECT;
         while self.by_udp && Instant::now() < end {
             if self.threads.iter().all(JoinHandle::is_finished) {
                 break;
@@ -227,11 +227,11 @@ impl Drop for Watch {
     }
 }
 
-fn follow(host: Host, mut teller: Teller, ended: &Receiver<()>) {
+fn follow(host: Host, mut reporter: Reporter, ended: &Receiver<()>) {
     match host.source {
-        Source::Prometheus(url) => scrape::follow(&url, &mut teller, ended),
-        Source::PerfMon(agent) => perfmon::follow(&agent, &mut teller, ended),
-        Source::Alertmanager(url) => alerts::follow(&url, &mut teller, ended),
+        Source::Prometheus(url) => scrape::follow(&url, &mut reporter, ended),
+        Source::PerfMon(agent) => perfmon::follow(&agent, &mut reporter, ended),
+        Source::Alertmanager(url) => alerts::follow(&url, &mut reporter, ended),
     }
 }
 
@@ -241,20 +241,20 @@ fn is_over(ended: &Receiver<()>, time: Duration) -> bool {
 }
 
 /// The reporting side of a host's thread.
-struct Teller {
+struct Reporter {
     host: Arc<str>,
     ports: Option<u32>,
     shared: Arc<Mutex<Shared>>,
     /// Number of consecutive failures.
     failed: u64,
     /// Number of messages so far about failures and recoveries.
-    told: u32,
+    reported: u32,
 }
 
 /// Maximum number of messages about an unstable host.
-const MOST_TOLD: u32 = 2;
+const MOST_REPORTED: u32 = 2;
 
-impl Teller {
+impl Reporter {
     fn figures(&mut self, mut figures: Vec<Figure>) {
         if let Some(ports) = self.ports.filter(|_| !figures.is_empty()) {
             figures.retain(|figure| figure.metric != "ports");
@@ -290,11 +290,11 @@ impl Teller {
 
     /// Records that the host has responded, and reports the end of its failures.
     fn recovered(&mut self) {
-        if self.failed > 0 && self.told < MOST_TOLD {
+        if self.failed > 0 && self.reported < MOST_REPORTED {
             let attempts = things(self.failed, "failed attempt");
             let words = format!("{} responds again after {attempts}", self.host);
             lock(&self.shared).said.push(words);
-            self.told += 1;
+            self.reported += 1;
         }
         self.failed = 0;
     }
@@ -313,8 +313,8 @@ impl Teller {
         let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let why = &why[..why.floor_char_boundary(500)];
         self.failed += 1;
-        if self.failed == 1 && self.told < MOST_TOLD {
-            self.told += 1;
+        if self.failed == 1 && self.reported < MOST_REPORTED {
+            self.reported += 1;
             shared
                 .said
                 .push(format!("cannot watch {}: {why}; retrying, the run continues", self.host));

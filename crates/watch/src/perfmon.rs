@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::Unit;
 
-use crate::{Figure, PACE, Teller, is_over};
+use crate::{Figure, PACE, Reporter, is_over};
 pub(crate) use connection::Connection;
 use connection::PATIENCE;
 
@@ -185,24 +185,24 @@ impl Agent {
 
 /// Reads the agent until the run is over. As in the plug-in, each failed attempt writes failed rows until the agent has
 /// been reached once; after that, failures write no rows. Unlike the plug-in, a lost agent is reconnected.
-pub(crate) fn follow(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) {
+pub(crate) fn follow(agent: &Agent, reporter: &mut Reporter, ended: &Receiver<()>) {
     let mut reached = false;
     loop {
         let begun = Instant::now();
         match Connection::open(agent) {
             Ok(mut connection) => {
                 reached = true;
-                let Err(error) = listen(&mut connection, agent, teller, ended) else { return };
-                teller.failure(&format!("{}: {error}", agent.address));
+                let Err(error) = listen(&mut connection, agent, reporter, ended) else { return };
+                reporter.failure(&format!("{}: {error}", agent.address));
             }
             Err(refused) => {
-                teller.failure(&refused.words);
+                reporter.failure(&refused.words);
                 let metrics = agent.metrics.iter().filter(|_| !reached);
                 for metric in metrics {
                     let (label, value) =
                         (refused.exception.clone(), Err(refused.exception.clone()));
                     let listener = metric.listener;
-                    teller.sample(Sample { listener, label, at_ms: now_ms(), value });
+                    reporter.sample(Sample { listener, label, at_ms: now_ms(), value });
                 }
             }
         }
@@ -216,17 +216,17 @@ pub(crate) fn follow(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) {
 fn listen(
     connection: &mut Connection,
     agent: &Agent,
-    teller: &mut Teller,
+    reporter: &mut Reporter,
     ended: &Receiver<()>,
 ) -> std::io::Result<()> {
     connection.send(&agent.start())?;
     let silence = PATIENCE.max(3 * agent.interval());
-    let mut heard = Instant::now();
+    let mut last_line = Instant::now();
     while !is_over(ended, Duration::ZERO) {
         if let Some(line) = connection.line()? {
-            heard = Instant::now();
-            tell(agent, &line, teller);
-        } else if heard.elapsed() > silence {
+            last_line = Instant::now();
+            report_line(agent, &line, reporter);
+        } else if last_line.elapsed() > silence {
             return Err(std::io::Error::other(format!("no data for {} s", silence.as_secs())));
         }
     }
@@ -235,11 +235,11 @@ fn listen(
     Ok(())
 }
 
-fn tell(agent: &Agent, line: &str, teller: &mut Teller) {
+fn report_line(agent: &Agent, line: &str, reporter: &mut Reporter) {
     let (figures, samples) = read(agent, line, now_ms());
-    teller.figures(figures);
+    reporter.figures(figures);
     for sample in samples {
-        teller.sample(sample);
+        reporter.sample(sample);
     }
 }
 

@@ -8,14 +8,14 @@ use record::mask;
 use ureq::Agent;
 
 use crate::reader::Reader;
-use crate::{PACE, Teller, is_over};
+use crate::{PACE, Reporter, is_over};
 
 /// Maximum length of a response in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 /// Time limit of one scrape.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
+pub(crate) fn follow(url: &str, reporter: &mut Reporter, ended: &Receiver<()>) {
     let agent = agent(url);
     let start = Instant::now();
     let mut reader = Reader::default();
@@ -26,12 +26,12 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
                 // The time of the request is used: exporters read their figures when the request arrives, and writing
                 // may take a second.
                 let figures = reader.read(&text, (asked - start).as_secs_f64());
-                teller.figures(figures);
+                reporter.figures(figures);
                 if let Some(settings) = reader.new_settings() {
-                    teller.settings(settings);
+                    reporter.settings(settings);
                 }
             }
-            Err(why) => teller.failure(&why),
+            Err(why) => reporter.failure(&why),
         }
         let rest = PACE.saturating_sub(asked.elapsed()).max(PACE / 10);
         if is_over(ended, rest) {
