@@ -89,7 +89,7 @@ struct Counted {
     errors: u64,
     opened: u64,
     /// True if the class appears in the next interval even without counts.
-    told: bool,
+    marked: bool,
     service: Tray,
     /// Labels that occurred in the class, and number of those that were already drained.
     labels: Vec<LabelId>,
@@ -129,7 +129,7 @@ impl Classes {
             count: 0,
             errors: 0,
             opened: 0,
-            told: false,
+            marked: false,
             service: Tray::default(),
             labels: Vec::new(),
             handed: 0,
@@ -147,9 +147,9 @@ impl Classes {
     }
 
     /// Marks a class that may be used, so that it appears in the next interval even without counts.
-    pub(crate) fn tell(&mut self, class: ClassId) {
+    pub(crate) fn mark(&mut self, class: ClassId) {
         if let Some(at) = usize::from(class.0).checked_sub(1) {
-            self.list[at].told = true;
+            self.list[at].marked = true;
         }
     }
 
@@ -187,9 +187,9 @@ impl Classes {
         name: impl Fn(LabelId) -> Arc<str>,
     ) {
         for class in
-            self.list.iter_mut().filter(|class| class.count + class.opened > 0 || class.told)
+            self.list.iter_mut().filter(|class| class.count + class.opened > 0 || class.marked)
         {
-            class.told = false;
+            class.marked = false;
             let mut service = spare.pop().unwrap_or_default();
             class.service.drain(&mut service);
             into.push(ClassDelta {

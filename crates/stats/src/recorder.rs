@@ -194,7 +194,7 @@ impl Recorder {
     /// Lists the class of an address in the next interval even if no request is sent to the address.
     pub fn tell_address(&mut self, address: SocketAddr) {
         let class = self.class_of(address);
-        self.classes.tell(class);
+        self.classes.mark(class);
     }
 
     /// Counts an exchange that is no sample in its class.
