@@ -23,7 +23,7 @@ fn timers(load: &Users, n: usize) -> Record {
 fn too_few_users_are_told_how_many_would_do() {
     let words = said(&timers(&Users { at_once: 2, ..users(2) }, 1000));
     assert!(words.contains("all 2 users were waiting for answers of 100 ms"), "{words}");
-    assert!(words.contains("The rate needs at least 1"), "{words}");
+    assert!(words.contains("the rate needs about 10 users"), "{words}");
     // More users with a timer each would raise the required rate.
     let found = rules::verdict(&timers(&Users { at_once: 2, ..users(2) }, 1000)).findings;
     let advice = &found.iter().find(|one| one.id == "late_starts").expect("late starts").advice;
@@ -65,4 +65,47 @@ fn a_short_stop_of_the_generator_does_not_explain_a_rate_that_was_never_reached(
     record.seconds[20].generator.stall = 250_000_000;
     let words = said(&record);
     assert!(!words.is_empty() && !words.contains("the generator"), "{words}");
+}
+
+/// Users that pause for so long, of 20 ms answers; a timer asks for 20 a second.
+fn pausing(n: u64, pause: u64) -> Record {
+    let mut record = run(&Users { at_once: n, ..users(n).pause(pause) }, |_, _| good(20 * MS));
+    record.frame.load.rate = Some(20.0);
+    record
+}
+
+#[test]
+fn pauses_count_in_the_number_of_users_that_a_rate_needs() {
+    let words = said(&pausing(3, 400));
+    assert!(words.contains("all 3 users were busy: "), "{words}");
+    assert!(words.contains("passed in waiting for answers of 20 ms"), "{words}");
+    assert!(words.contains("the rate needs about 9 users"), "{words}");
+    assert_eq!(said(&pausing(9, 400)), "", "as many as it needs");
+    let words = said(&pausing(1, 400));
+    assert!(words.contains("the only user was busy: "), "{words}");
+}
+
+/// A user that 300 starts a second are asked of, on a machine that is full of other programs.
+fn of_one_user(lag_ms: u64) -> Record {
+    let load = Users { at_once: 1, rate: Some(300.0), ..users(1).pause(50) };
+    let mut record = run(&load, |_, _| good(5 * MS));
+    for second in &mut record.seconds {
+        second.all.phases.lag = second.all.count * lag_ms * 1_000_000;
+        second.machine = Some(stats::machine::Machine { cpu: 1.0, ..Default::default() });
+    }
+    record
+}
+
+#[test]
+fn a_generator_is_not_to_blame_for_users_that_are_too_few_without_it() {
+    let words = said(&of_one_user(2));
+    assert!(words.contains("the only user was busy"), "{words}");
+    assert!(
+        words.contains("the rate needs about 17 users")
+            || words.contains("the rate needs about 18 users"),
+        "{words}"
+    );
+    // The same where most of the time passes in the generator.
+    let words = said(&of_one_user(54));
+    assert!(words.contains("because other programs filled the generator's machine"), "{words}");
 }

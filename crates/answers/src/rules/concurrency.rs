@@ -17,7 +17,8 @@ use super::figures::{
     Window, Z, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
     times_of, variation, whole, windows, with_users,
 };
-use super::light::{is_answered, loaded, nothing_or_lacks};
+use super::light::{is_answered, loaded};
+use super::pace::{self, nothing_or_lacks};
 use super::run::Run;
 use super::say::{counted, found, lacks, number, time, words};
 use super::{
@@ -26,6 +27,7 @@ use super::{
     generator,
     one_thread::{OneThread, one_thread},
     rate_limit,
+    same_work::asks_for_other_work,
     slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
     waiting_labels::{alone, answered, growths, of, that_wait, typical},
 };
@@ -44,6 +46,9 @@ const PER_S_FEW: f64 = 20.0;
 /// Smallest number of windows on the plateau (30 s), and the largest variation of their rates.
 const WINDOWS: usize = 6;
 const FLAT: f64 = 0.05;
+/// Smallest growth of the rate, as a share, from the windows with fewer users to those with more, at which the rate
+/// still grows.
+const GROWS: f64 = 0.1;
 /// Number of samples of requests alone that determines their time. With fewer, down to the second number, the interval
 /// must contain exactly one whole number.
 const ALONE: u64 = 20;
@@ -71,12 +76,6 @@ const BETWEEN: usize = 3;
 const LIGHT_RATE: f64 = 0.85;
 /// Share of failed requests from which on only the answered ones count as work.
 const FAILED: f64 = 0.01;
-/// Largest share of missed starts at which the plan, and not the target, sets the rate.
-const MISSED: f64 = 0.01;
-/// Growth in users, as a share of the starts, from which on the target does not keep up.
-const BEHIND: f64 = 0.05;
-/// Share of the seconds in which users leave from which on the number of users is not constant.
-const COME_AND_GO: f64 = 0.1;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
@@ -124,8 +123,10 @@ impl Workers {
     /// Formats the number of workers. `known`: the number, if it is known. The time of a request alone includes the
     /// network, so the interval may not contain that number.
     fn shown(&self, known: Option<f64>) -> Shown {
-        let between =
-            |low: f64, high: f64| format!("{}–{}", count(low.max(1.0) as u64), count(high as u64));
+        let between = |low: f64, high: f64| match (low.max(1.0) as u64, high as u64) {
+            (low, high) if low >= high => count(low),
+            (low, high) => format!("{}–{}", count(low), count(high)),
+        };
         let Some(k) = known else {
             let k = between(self.low.floor(), self.high.ceil());
             return Shown { k, range: String::new(), range_zh: String::new() };
@@ -298,38 +299,6 @@ fn count_of(seconds: &[&Second]) -> u64 {
     seconds.iter().map(|second| second.all.count).sum()
 }
 
-/// True if the plan sets the rate, all starts were made, and equally many users ended: the rate is then no evidence
-/// about the target.
-fn is_planned_rate(record: &Record) -> bool {
-    let busy = loaded(whole(record));
-    let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
-    due > 0 && missed as f64 <= MISSED * due as f64 && grown(&busy) <= BEHIND * due as f64
-}
-
-/// Returns the largest growth of the number of users over the number in the first second.
-fn grown(seconds: &[Second]) -> f64 {
-    let first = seconds.first().map_or(0, |second| second.users);
-    let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
-    most.saturating_sub(first) as f64
-}
-
-/// Returns the lack of the requested rate, which a result file does not contain. The rate may come from a schedule if
-/// users come and go, or if it is the same with the fewest users (`is_one_rate`) while as many users end as start.
-fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
-    let seconds = whole(record);
-    let keeps_up = || grown(seconds) <= BEHIND * requests(seconds) as f64;
-    let is_unknown = !record.has.load && (users_come_and_go(seconds) || is_one_rate && keeps_up());
-    is_unknown.then(|| lacks!("the rate that was asked for", "所要求的速率"))
-}
-
-/// True if users leave in many seconds while others arrive later: loops that continue keep their users.
-fn users_come_and_go(seconds: &[Second]) -> bool {
-    let users: Vec<u64> = seconds.iter().map(|second| second.users).collect();
-    let last = users.windows(2).rposition(|pair| pair[1] > pair[0]).unwrap_or(0);
-    let falls = users[..last].windows(2).filter(|pair| pair[1] < pair[0]).count();
-    falls as f64 >= COME_AND_GO * users.len() as f64
-}
-
 /// True if `flying` requests in flight do not wait for each other, given that their response time leads to `k` workers.
 /// With more requests than workers, any number of workers would be explained by the wait it causes.
 fn is_light(flying: f64, k: f64) -> bool {
@@ -468,15 +437,19 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     if requests(whole(record)) < 100 {
         return lacks!("100 requests", "100 个请求");
     }
-    if run.finds("rate_limit") || is_planned_rate(record) {
+    if run.finds("rate_limit") || pace::is_planned(record) {
         return Said::Nothing;
     }
-    if let Some(lacks) = lacks_schedule(record, false) {
+    if let Some(lacks) = pace::lacks_schedule(record, false) {
         return lacks;
     }
     workers(record).map_or_else(
         || lacks_full_load(record).unwrap_or_else(|| nothing_or_lacks(record)),
-        |found| if found.slows { lacks_time() } else { finding(record, &found).said() },
+        |found| match found.slows {
+            true => lacks_time(),
+            false if pace::are_idle(record) => pace::lacks_unpaced(record),
+            false => finding(record, &found).said(),
+        },
     )
 }
 
@@ -602,15 +575,18 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         return lacks!("the number of users", "用户数");
     }
     // A finding on the number of workers says more than a plateau, and so does a finding on a rate limit.
-    if run.finds("concurrency_limit") || run.finds("rate_limit") || is_planned_rate(record) {
+    if run.finds("concurrency_limit") || run.finds("rate_limit") || pace::is_planned(record) {
         return Said::Nothing;
     }
     let all = windows(whole(record), WINDOW);
     let Some(flat) = flat_part(&all) else {
         return if all.len() < WINDOWS { few_seconds() } else { nothing_or_lacks(record) };
     };
-    if let Some(lacks) = lacks_schedule(record, flat.len() == all.len()) {
+    if let Some(lacks) = pace::lacks_schedule(record, flat.len() == all.len()) {
         return lacks;
+    }
+    if !pace::wait(&flat[0], &flat[flat.len() - 1]) {
+        return pace::lacks_unpaced(record);
     }
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     if let Some(said) = other_reason(record, low, high) {
@@ -672,7 +648,29 @@ fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
     let seconds = whole(record).iter().filter(|s| s.users as f64 >= 0.9 * low);
     let (few, many): (Vec<&Second>, Vec<&Second>) =
         seconds.partition(|s| (s.users as f64) < middle);
-    mix_differs(record, few, many)
+    let span_of = |of: &[&Second]| {
+        let from = of.first().map_or(0, |s| s.at_ms - i64::from(s.ms));
+        (from, of.last().map_or(from, |s| s.at_ms))
+    };
+    let spans = [span_of(&few), span_of(&many)];
+    mix_differs(record, few, many) || asks_for_other_work(record, None, spans)
+}
+
+/// Whether the rate with the more users of these windows, in the order of their users, is higher than with the fewer ones: by
+/// more than it scatters.
+fn still_grows(part: &[Window]) -> bool {
+    let middle = f64::midpoint(part[0].users, part[part.len() - 1].users);
+    let rates = |of: &[Window]| of.iter().map(|w| w.rate).collect::<Vec<_>>();
+    let (few, many) = part.split_at(part.partition_point(|w| w.users <= middle));
+    let (few, many) = (rates(few), rates(many));
+    let squares = |of: &[f64]| deviation(of).powi(2) * of.len().saturating_sub(1) as f64;
+    let freedom = (part.len() as f64 - 2.0).max(1.0);
+    let scatter = ((squares(&few) + squares(&many)) / freedom).sqrt();
+    let each = 1.0 / few.len().max(1) as f64 + 1.0 / many.len().max(1) as f64;
+    let chance = student_quantile(0.975, freedom) * scatter * each.sqrt();
+    !few.is_empty()
+        && !many.is_empty()
+        && mean(&many) - mean(&few) > (GROWS * mean(&few)).max(chance)
 }
 
 /// Returns the windows at the largest loads in which the rate is flat, while the users or the response time at least
@@ -685,7 +683,7 @@ fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
         let part = &sorted[from..];
         let rates: Vec<f64> = part.iter().map(|w| w.rate).collect();
         let chance = 1.0 / (mean(&rates) * WINDOW as f64).max(1.0).sqrt();
-        if variation(&rates) > FLAT + chance {
+        if variation(&rates) > FLAT + chance || still_grows(part) {
             continue;
         }
         // At least two windows with half of the load are needed, so that a single outlier is not enough. Users that

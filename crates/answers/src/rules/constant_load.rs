@@ -16,9 +16,10 @@ use super::figures::{
     is_one_load, length_s, mean, ms, rate, requests, seconds_in, service, span, steady, sum,
     variation, whole, windows, without,
 };
-use super::light::{missing_light_load, nothing_or_lacks};
+use super::light::missing_light_load;
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
+use super::pace::{self, nothing_or_lacks};
 use super::regular::are_regular;
 use super::run::Run;
 use super::say::{found, lacks, time, words};
@@ -103,7 +104,8 @@ pub(super) fn constant_load(run: &Run<'_>) -> Said {
     }
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
     // A rate set by the plan is not a limit of the target.
-    let by_plan = record.frame.load.open || seconds.iter().any(|s| s.due > 0);
+    let by_plan =
+        record.frame.load.open || seconds.iter().any(|s| s.due > 0) || pace::is_planned(record);
     if failed > FAILED || by_plan || !is_flat(seconds, UNSTEADY) {
         return nothing_or_lacks(record);
     }

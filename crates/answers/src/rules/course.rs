@@ -382,13 +382,18 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     let (before, after) = (time(before), time(after));
     let when = clock(at_ms - record.frame.start_ms);
     let (slow, fast) = (errors::per_second(rate(early)), errors::per_second(rate(late)));
+    let (rates, rates_zh) = if slow == fast {
+        (format!("the rate stayed at {slow}/s"), format!("速率保持 {slow}/s"))
+    } else {
+        (format!("the rate from {slow}/s to {fast}/s"), format!("速率从 {slow}/s 变为 {fast}/s"))
+    };
     found(
         "step_change",
         About::Target,
         Confidence::Statistical,
         words!(
-            "Response times changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s{failures}.",
-            "在相同负载下，响应时间在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s{failures_zh}。"
+            "Response times changed at about {when}, under the same load: the median{of} went from {before} to {after}, {rates}{failures}.",
+            "在相同负载下，响应时间在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，{rates_zh}{failures_zh}。"
         ),
     )
     .with("change", changed.size(), "share", (at_ms, at_ms))

@@ -107,6 +107,11 @@ fn here(record: &Record) -> (&'static str, &'static str) {
     }
 }
 
+/// Whether the generator used all of its processors.
+pub(super) fn is_full(record: &Record) -> bool {
+    record.has.generator && full_of_itself(record).is_some()
+}
+
 fn full_of_itself(record: &Record) -> Option<Said> {
     let looked = looked(record);
     let seconds = seconds_in(looked.iter().copied());

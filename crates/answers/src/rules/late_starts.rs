@@ -1,30 +1,29 @@
 //! Detects a requested rate that was not reached: starts that were late or never made.
 
 use record::frame::RATE_USERS;
-use record::{Change, Record, Second};
+use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::constant_load::constant_load;
 use super::errors::per_second;
 use super::figures::{hist, in_flight, mean, median, mix_differs, ms, span, steady, sum};
-use super::generator::machine_busy;
+use super::generator::{generator_limit, machine_busy};
 use super::light::light_seconds;
+use super::pace::{MISSED_OF_SAMPLES, timers};
 use super::realism::setting;
 use super::run::Run;
 use super::say::{clock, counted, found, lacks, time, words};
 use super::{generator, machine};
 use crate::distribution::student_quantile;
 use crate::evidence::MOST_MISSED;
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "late_starts";
 
 /// Smallest number of missing starts for a finding, besides their share.
 const MISSED_LEAST: u64 = 10;
-/// Smallest share, and number of standard deviations, of missing starts where the plan's rate is compared with its
-/// samples. There each user may have one sample that does not count yet, start times scatter by chance, and timers have
-/// jitter.
-const MISSED_OF_SAMPLES: f64 = 0.05;
+/// Number of standard deviations of missing starts where the plan's rate is compared with its samples. There each user
+/// may have one sample that does not count yet, start times scatter by chance, and timers have jitter.
 const SIGMAS: f64 = 3.0;
 /// Number of seconds under load from which on their observed scatter is used: a Constant Throughput Timer scatters less
 /// than chance. Below the second value, Student's t accounts for the error of the scatter.
@@ -112,21 +111,11 @@ fn starts(record: &Record) -> Starts<'_> {
             tolerated: MOST_MISSED * due as f64,
         };
     }
-    // The rate cannot be compared with the samples if it counts iterations, if other groups ignore it, or if a user
-    // changed the load during the run.
-    let others = setting(record, RATE_USERS).is_some();
-    let is_known = record.has.load && !load.open && !others && !is_changed(record);
-    let Some(asked) = load.rate.filter(|rate| *rate > 0.0 && is_known) else {
-        return Starts::default();
-    };
+    let Some(timers) = timers(record) else { return Starts::default() };
     // Under full load only, the samples that the plan requires in each second are compared with those that ended in it.
     let full = |s: &&Second| !record.has.users || s.users as f64 >= FULL * load.users as f64;
     let under_load: Vec<&Second> = steady(record).iter().filter(full).collect();
-    let each = |s: &Second| {
-        let end = s.at_ms - record.frame.start_ms;
-        scheduled(&load.schedule, end - i64::from(s.ms), end)
-            .unwrap_or(asked * f64::from(s.ms) / 1000.0)
-    };
+    let each = |s: &Second| timers.due(s);
     let due: f64 = under_load.iter().map(|s| each(s)).sum();
     let made: u64 = under_load.iter().map(|s| s.all.count).sum();
     let length: f64 = under_load.iter().map(|s| f64::from(s.ms) / 1000.0).sum();
@@ -135,7 +124,7 @@ fn starts(record: &Record) -> Starts<'_> {
         due: due as u64,
         missed: (due - made as f64).max(0.0) as u64,
         lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
-        asked: if load.schedule.is_empty() { asked } else { due / length.max(1e-3) },
+        asked: if load.schedule.is_empty() { timers.asked } else { due / length.max(1e-3) },
         made: made as f64 / length.max(1e-3),
         tolerated: (MISSED_OF_SAMPLES * due).max(scatter(&under_load, due)).max(load.users as f64),
     }
@@ -157,27 +146,6 @@ fn scatter(seconds: &[&Second], due: f64) -> f64 {
     chance.min(sigmas * variance.sqrt())
 }
 
-/// Returns the samples that a schedule requires between two times in ms from the start; `None` without a schedule.
-fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
-    let mut begin = 0;
-    let part = |(length, first, last): &(i64, f64, f64)| {
-        let (start, end) = (from.max(begin), to.min(begin.saturating_add(*length)));
-        let rate = |at: i64| first + (last - first) * (at - begin) as f64 / *length as f64;
-        let n = f64::midpoint(rate(start), rate(end)) * (end - start) as f64 / 1000.0;
-        begin = begin.saturating_add(*length);
-        if start < end { n } else { 0.0 }
-    };
-    (!schedule.is_empty()).then(|| schedule.iter().map(part).sum())
-}
-
-/// True if a user changed the load during the run.
-fn is_changed(record: &Record) -> bool {
-    let is_load = |change: &Change| {
-        matches!(change, Change::Users(_) | Change::Rate(_) | Change::Paused | Change::Lost(_))
-    };
-    record.marks.iter().any(|mark| is_load(&mark.change))
-}
-
 /// Figures of missing starts as texts.
 struct Missing {
     /// A text such as "14 of 500 starts (2.8 %)".
@@ -188,6 +156,70 @@ struct Missing {
     asked_words: String,
     reached: String,
     users: u64,
+    /// Starts that a user makes per second, where starts are missing; `None`: none was made.
+    by_each: Option<f64>,
+}
+
+impl Missing {
+    /// All users as they read, with their verb.
+    fn everyone(&self) -> (String, &'static str) {
+        match self.users {
+            1 => ("the only user".to_owned(), "was"),
+            n => (format!("all {} users", count(n)), "were"),
+        }
+    }
+
+    /// The number of users that the rate needs while each of them makes as many starts.
+    fn needed(&self) -> Option<u64> {
+        let needed = (self.asked / self.by_each?).ceil() as u64;
+        Some(needed.max(self.users + 1))
+    }
+}
+
+/// Starts that a user makes per second where starts are missing; and the time of this process in it, s per start.
+fn made_by_each(starts: &Starts<'_>, users: u64, of_samples: bool) -> Option<(f64, f64)> {
+    let seconds = || starts.lost.iter().map(|(second, _)| *second);
+    let length_s = seconds().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
+    let made = if of_samples {
+        seconds().map(|s| s.all.count).sum::<u64>()
+    } else {
+        seconds().map(|s| s.due.saturating_sub(s.missed)).sum()
+    };
+    let lag_s = seconds().map(|s| s.all.phases.lag).sum::<u64>() as f64 / 1e9;
+    // Of samples, those seconds are left out that had more of them by chance.
+    let rate = if of_samples { starts.made } else { made as f64 / length_s.max(1e-3) };
+    (made > 0 && users > 0 && rate > 0.0).then(|| (rate / users as f64, lag_s / made as f64))
+}
+
+/// The words on a generator that kept starts from being made; `None`: it did not.
+fn generator_words(
+    record: &Record,
+    starts: &Starts<'_>,
+    missing: &Missing,
+    lag_s: f64,
+) -> Option<Words> {
+    // A stop explains no more than the starts of its second.
+    let in_stalls = starts.lost.iter().filter(|(second, _)| machine::is_stall(second));
+    let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
+    if in_stalls >= MOST * starts.missed as f64 {
+        return Some(words!("the generator stood still", "负载机停顿"));
+    }
+    if generator::is_full(record) {
+        return Some(words!("the generator was at its limit", "负载机已到极限"));
+    }
+    // Users who would be too few without the time that they spent in the generator miss the rate by themselves.
+    let are_too_few = missing.by_each.is_some_and(|by_each| {
+        let without_s = (1.0 / by_each - lag_s).max(1e-6);
+        (missing.users as f64) < missing.asked * without_s
+    });
+    if are_too_few {
+        None
+    } else if machine_busy(record).is_found() {
+        Some(words!("other programs filled the generator's machine", "其他程序占满了负载机"))
+    } else {
+        let waits = || words!("answers waited in the generator", "响应在负载机内等待");
+        generator_limit(record).is_found().then(waits)
+    }
 }
 
 fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
@@ -198,24 +230,26 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
     let (n, of, share) = (count(missed), count(due), percent(missed as f64 / due.max(1) as f64));
     let users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     let of_rate = setting(record, RATE_USERS).and_then(|users| users.parse().ok());
+    let users = of_rate.unwrap_or_else(|| users.max(record.frame.load.users));
+    let of_samples = sum(seconds, |s| s.due) == 0;
+    let by_each = made_by_each(starts, users, of_samples);
     let missing = Missing {
         en: format!("{n} of {of} starts ({share})"),
         zh: format!("{of} 次启动中有 {n} 次（{share}）"),
         asked,
         asked_words: per_second(asked),
         reached: per_second(*made),
-        users: of_rate.unwrap_or_else(|| users.max(record.frame.load.users)),
+        users,
+        by_each: by_each.map(|(rate, _)| rate),
     };
-    let of_samples = sum(seconds, |s| s.due) == 0;
-    // A pause explains at most the missing starts of its second.
-    let in_stalls = lost.iter().filter(|(second, _)| machine::is_stall(second));
-    let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
-    let by_generator = generator::generator_limit(record).is_found()
-        || machine_busy(record).is_found()
-        || in_stalls >= MOST * missed as f64;
+    let by_generator =
+        generator_words(record, starts, &missing, by_each.map_or(0.0, |(_, lag_s)| lag_s));
     let busy = mean(&lost.iter().map(|(s, _)| in_flight(s)).collect::<Vec<_>>());
-    let mut finding = if by_generator {
-        by_the_generator(&missing)
+    let is_clear = by_generator.is_none()
+        && !generator_limit(record).is_found()
+        && !machine_busy(record).is_found();
+    let mut finding = if let Some(why) = by_generator {
+        by_the_generator(&missing, &why)
     } else if of_rate.is_some() {
         beside_others(&missing)
     } else {
@@ -227,21 +261,22 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
         .with("starts_due", due as f64, "starts", span(seconds))
         .with("starts_missed", missed as f64, "starts", span(seconds))
         .with("in_flight", busy, "requests", span(seconds));
-    if record.has.generator && !by_generator {
+    if record.has.generator && is_clear {
         finding = finding.rules_out(generator::cleared(record));
     }
     finding
 }
 
-fn by_the_generator(missing: &Missing) -> Finding {
+fn by_the_generator(missing: &Missing, why: &Words) -> Finding {
     let Missing { en, zh, asked_words, reached, .. } = missing;
+    let (why, why_zh) = (&why.en, &why.zh);
     found(
         ID,
         About::Generator,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because the generator or its machine was at its limit: {asked_words}/s asked for, {reached}/s made.",
-            "没有达到要求的速率：{zh}未执行，因为负载机或其所在机器已到极限：要求 {asked_words}/s，实际 {reached}/s。"
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made.",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。"
         ),
     )
     .advise(words!(
@@ -254,10 +289,7 @@ fn by_the_generator(missing: &Missing) -> Finding {
 /// figure contains their response times.
 fn beside_others(missing: &Missing) -> Finding {
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
-    let (all, verb) = match users {
-        1 => ("the only user".to_owned(), "was"),
-        n => (format!("all {} users", count(*n)), "were"),
-    };
+    let (all, verb) = missing.everyone();
     let said = words!(
         "The rate was not reached: {en} were never made, because {all} that the schedule may start {verb} busy: {asked_words}/s asked for, {reached}/s made. Other thread groups have users of their own, which do not count.",
         "没有达到要求的速率：{zh}未执行，因为该计划可启动的 {users} 个用户全部在忙：要求 {asked_words}/s，实际 {reached}/s。其他线程组的用户不计在内。"
@@ -285,13 +317,14 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     let (at, pause, then) =
         (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let (everyone, _) = missing.everyone();
     Some(
         found(
             ID,
             About::Run,
             Confidence::Arithmetic,
             words!(
-                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), all {users} users waited for it, and {then} of them fell into that time: {asked_words}/s asked for, {reached}/s made.",
+                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), {everyone} waited for it, and {then} of them fell into that time: {asked_words}/s asked for, {reached}/s made.",
                 "没有达到要求的速率：{zh}未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其中 {then} 次落在此期间：要求 {asked_words}/s，实际 {reached}/s。"
             ),
         )
@@ -334,7 +367,7 @@ fn by_the_target(
         return None;
     }
     let is_limit = queue.is_found() || run.finds("concurrency_limit") || run.finds("plateau");
-    let (now, first) = (time(now), time(first));
+    let (now, first, (everyone, _)) = (time(now), time(first), missing.everyone());
     let (why, why_zh, then, then_zh) = if is_limit {
         (
             format!("the target answers about {reached}/s and not more"),
@@ -355,7 +388,7 @@ fn by_the_target(
         About::Run,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made, while all {users} users waited {now} for answers that took {first} under a light load. {then}",
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made, while {everyone} waited {now} for answers that took {first} under a light load. {then}",
             "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s，{users} 个用户全部在等待 {now} 的响应，而轻负载下只需 {first}。{then_zh}"
         ),
     );
@@ -374,20 +407,42 @@ fn too_few_users(
     busy: f64,
     of_samples: bool,
 ) -> Finding {
-    let Missing { en, zh, asked, asked_words, reached, users } = missing;
-    let takes = time_of(lost.iter().map(|(s, _)| *s));
-    let (each, waiting) = (time(takes), counted(busy));
-    let need = count((asked * takes / 1000.0).ceil() as u64);
-    let (why, why_zh) = if busy >= BUSY * *users as f64 {
+    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let each = time(time_of(lost.iter().map(|(s, _)| *s)));
+    let (everyone, verb) = missing.everyone();
+    let share = busy / (*users).max(1) as f64;
+    let (why, why_zh) = if share >= BUSY {
         (
-            format!("all {users} users were waiting for answers of {each}"),
+            format!("{everyone} {verb} waiting for answers of {each}"),
             format!("{users} 个用户都在等待耗时 {each} 的响应"),
         )
     } else {
+        let (share, their) = (percent(share), if *users == 1 { "its" } else { "their" });
         (
-            format!("{waiting} of {users} users were waiting for answers, the others paused"),
-            format!("{users} 个用户中有 {waiting} 个在等待响应，其余在暂停"),
+            format!(
+                "{everyone} {verb} busy: {share} of {their} time passed in waiting for answers of {each}, the rest between an answer and the next request (pauses, other steps of the plan)"
+            ),
+            format!(
+                "{users} 个用户全部在忙：{share} 的时间在等待耗时 {each} 的响应，其余时间在响应与下一请求之间（暂停、计划的其他步骤）"
+            ),
         )
+    };
+    let (need, need_zh, give, give_zh) = match (missing.needed(), missing.by_each) {
+        (Some(need), Some(by_each)) => {
+            let (need, by_each) = (count(need), number(by_each));
+            (
+                format!("At {by_each}/s for each user, as now, the rate needs about {need} users"),
+                format!("按目前每个用户 {by_each}/s 计算，约需 {need} 个用户"),
+                format!("about {need} users"),
+                format!("约 {need} 个用户"),
+            )
+        }
+        _ => (
+            "The rate needs more users".to_owned(),
+            "需要更多用户".to_owned(),
+            "more users".to_owned(),
+            "更多用户".to_owned(),
+        ),
     };
     let (each_own, each_own_zh) = if of_samples {
         (
@@ -402,13 +457,13 @@ fn too_few_users(
         About::Run,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. The rate needs at least {need} users, and more of them if that makes the answers slower.",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。该速率至少需要 {need} 个用户；如果用户增多使响应变慢，则需要更多。"
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. {need}, and more if answers or pauses get longer then.",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。{need_zh}；如果响应或暂停因此变长，则需要更多。"
         ),
     )
     .advise(words!(
-        "Give the plan at least {need} users{each_own}. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
-        "给计划至少 {need} 个用户{each_own_zh}。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
+        "Give the plan {give}{each_own}. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
+        "给计划{give_zh}{each_own_zh}。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
     ))
 }
 

@@ -55,19 +55,29 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
         return Some(words!("more than one user", "多于一个用户"));
     }
     let samples: u64 = light(seconds, &loads, high).map(|second| second.all.count).sum();
-    (samples < LIGHT_SAMPLES).then(|| {
-        let full: Vec<Second> = seconds
-            .iter()
-            .zip(&loads)
-            .filter(|(_, load)| **load >= NEARLY * high)
-            .map(|(second, _)| in_all(second))
-            .collect();
-        let (each, n) = (per_second(rate(&full)), count(high as u64));
-        words!(
-            "a light load before the full one of {each}/s at {n} users: run with --ramp 30s --hold 30s, or throng capacity",
-            "{n} 个用户、{each}/s 的满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
-        )
-    })
+    (samples < LIGHT_SAMPLES).then(|| light_load(seconds, &loads, high))
+}
+
+/// Returns the words on a light load that a run should begin with, with the rate and the users of the full load.
+fn light_load(seconds: &[Second], loads: &[f64], high: f64) -> Words {
+    let full: Vec<Second> = seconds
+        .iter()
+        .zip(loads)
+        .filter(|(_, load)| **load >= NEARLY * high)
+        .map(|(second, _)| in_all(second))
+        .collect();
+    let (each, n) = (per_second(rate(&full)), count(high as u64));
+    words!(
+        "a light load before the full one of {each}/s at {n} users: run with --ramp 30s --hold 30s, or throng capacity",
+        "{n} 个用户、{each}/s 的满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
+    )
+}
+
+/// Returns the result of a rule if the smallest load of the run was not light.
+pub(super) fn lacks_light_load(record: &Record) -> Said {
+    let seconds = whole(record);
+    let (loads, high) = loads(record, seconds);
+    Said::Lacks(light_load(seconds, &loads, high))
 }
 
 /// Returns the seconds at the beginning of a run, as long as their load is light compared with a high load.

@@ -10,7 +10,8 @@ use super::figures::{
     variation, whole, windows,
 };
 use super::gateway;
-use super::light::{is_answered, loaded, nothing_or_lacks};
+use super::light::{is_answered, loaded};
+use super::pace::{self, nothing_or_lacks};
 use super::places::{Piece, failing_labels, piece};
 use super::say::{found, time, words};
 use super::short_wait::short_wait;
@@ -55,7 +56,9 @@ const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
 pub(super) fn rate_limit(record: &Record) -> Said {
     said_by_server(record)
         .or_else(|| constant_answers(record))
-        .or_else(|| delayed(record))
+        .or_else(|| {
+            delayed(record).filter(|_| !pace::is_planned(record) && !pace::are_idle(record))
+        })
         .unwrap_or_else(|| nothing_or_lacks(record))
 }
 

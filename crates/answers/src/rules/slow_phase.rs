@@ -16,6 +16,7 @@ use super::rhythm::rhythm;
 use super::run::Run;
 use super::same_work;
 use super::say::{clock, found, lacks, same_load, time, words};
+use super::storm::storm;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "slow_phase";
@@ -75,6 +76,7 @@ pub(super) fn slow_phase(run: &Run<'_>) -> Said {
             let phase = courses.each.iter().find_map(|course| phase(courses, course));
             phase.or_else(|| courses.each.iter().find_map(|course| rhythm(courses, course)))
         })
+        .or_else(|| storm(ID, run.record()))
         .map_or(Said::Nothing, Finding::said)
 }
 

@@ -72,21 +72,31 @@ pub(super) fn stalls(record: &Record) -> Said {
         return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
     }
     let seconds = whole(record);
-    let several = stops(record, seconds);
+    let several = stops(record, seconds, is_full);
     // Repeated stops are reported together.
     match silence(record).filter(|_| several.len() < EVEN_GAPS) {
         Some(finding) => finding.said(),
-        None if several.is_empty() => Said::Nothing,
-        None => stood_still(record, seconds, &several),
+        None if !several.is_empty() => stood_still(record, seconds, &several),
+        None if stops(record, seconds, |_| false).is_empty() => Said::Nothing,
+        None => lacks!(
+            "a generator's machine whose processors are not full: here gaps of less than 400 ms may be its own",
+            "处理器未满的负载机：此处不到 400 ms 的间隙可能是其自身造成的"
+        ),
     }
 }
 
-/// Returns the gaps in completions that count as stops of the target.
-fn stops(record: &Record, seconds: &[Second]) -> Vec<Gap> {
+/// True if the processors of the generator's machine were full.
+fn is_full(second: &Second) -> bool {
+    second.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL)
+}
+
+/// Returns the gaps in completions that count as stops of the target. `is_full`: true for seconds in which the machine
+/// explains short gaps.
+fn stops(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Vec<Gap> {
     if requests(seconds) < FEW_SAMPLES {
         return Vec::new();
     }
-    let mut gaps = gaps(record, seconds);
+    let mut gaps = gaps(record, seconds, is_full);
     leave_out_down(record, &mut gaps);
     let least = if variation(&apart(&gaps)) <= EVEN { EVEN_GAPS } else { GAPS };
     if gaps.len() < least || requests(seconds) < SAMPLES {
@@ -192,7 +202,7 @@ fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: 
     sum
 }
 
-fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
+fn gaps(record: &Record, seconds: &[Second], is_full: fn(&Second) -> bool) -> Vec<Gap> {
     let ended: Vec<u32> = seconds.iter().flat_map(|s| s.all.slots).collect();
     let slots: Vec<f64> = ended.iter().copied().map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
@@ -216,10 +226,9 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
         // Requests in flight took as long as the gap; a pause of all users does not change times.
         let longer = (HELD_PART * length as f64 * 100.0).max(50.0);
-        let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
-            let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
-            s.generator.stall >= OWN || full && length < FULL_SLOTS
-        });
+        let own = seconds[at / SLOTS..=end / SLOTS]
+            .iter()
+            .any(|s| s.generator.stall >= OWN || length < FULL_SLOTS && is_full(s));
         // After a stop, all waiting requests complete in a burst. Users that each wait for a slow response do not.
         let burst = &slots[end..(end + BURST).min(slots.len())];
         // As many requests wait as would start during the gap, but in a closed load at most one per user.

@@ -150,6 +150,11 @@ impl Sweep {
         let counted = self.points.iter().filter(|point| point.excluded.is_none());
         let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
         self.model = scaling::choose(&counted);
+        // The points together show the limit that constant_load asks to look for.
+        let is_limit = |fit: scaling::Fit| !matches!(fit.model, scaling::Model::Linear { .. });
+        if self.model.chosen.is_some_and(is_limit) {
+            self.points.iter_mut().for_each(|point| point.verdict.remove("constant_load"));
+        }
     }
 
     fn axis(&self) -> Axis {

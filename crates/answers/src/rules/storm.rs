@@ -1,0 +1,111 @@
+//! Requests that all come at once where a run begins, such as the logins of users that start together: their answers come
+//! one after another, and whoever is last waits for all the others.
+//!
+//! Three signs. The requests answered in each second started at the same moment; their answers come more evenly than chance
+//! makes them; and the last takes several times as long as the first.
+
+use record::{Record, Second};
+use stats::grouped::count;
+use stats::hist::Hist;
+
+use super::errors::per_second;
+use super::figures::{deviation, mean, ms, span};
+use super::say::{found, time, words};
+use crate::verdict::{About, Confidence, Finding};
+
+/// Requests, at least; and the share of them that may fail.
+const LEAST: u64 = 20;
+const FAILED: f64 = 0.05;
+/// The longest time, ms, and how many times the shortest one it is.
+const LONG_MS: f64 = 2000.0;
+const LONGER: f64 = 4.0;
+/// Requests started at once where their mean starts, by the second of their end, differ by this, ms, and this share of the
+/// longest time at most.
+const AT_ONCE_MS: f64 = 300.0;
+const AT_ONCE: f64 = 0.05;
+/// Answers in a piece of time, pieces, and the variance of answers in them, as a share of their mean: chance makes about 1.
+const EACH: f64 = 4.0;
+const PIECES: usize = 8;
+const EVEN: f64 = 0.3;
+/// Requests that are worked on at a time: this many at least, and this share of all of them at most.
+const PLACES: f64 = 0.7;
+const MOST: f64 = 0.25;
+
+/// The finding on the first label whose requests came so.
+pub(super) fn storm(id: &'static str, record: &Record) -> Option<Finding> {
+    let real = |label: &u32| !record.labels[*label as usize].transaction;
+    let labels = (0..record.labels.len() as u32).filter(real);
+    if !record.has.users || !record.has.slots {
+        return None;
+    }
+    labels.into_iter().find_map(|label| of_label(id, record, label))
+}
+
+/// The seconds with a label's first answers, up to one without any; `None`: there is none without.
+fn first_answers(record: &Record, label: u32) -> Option<&[Second]> {
+    let has = |s: &Second| s.labels.get(label).is_some_and(|part| part.count > 0);
+    let from = record.seconds.iter().position(has)?;
+    let length = record.seconds[from..].iter().position(|second| !has(second))?;
+    Some(&record.seconds[from..from + length])
+}
+
+fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
+    let seconds = first_answers(record, label)?;
+    let (mut times, mut slots, mut starts) = (Hist::new(), Vec::new(), Vec::new());
+    let (mut all, mut failed) = (0, 0);
+    for second in seconds {
+        let part = second.labels.get(label)?;
+        times.add(&part.service);
+        (all, failed) = (all + part.count, failed + part.errors);
+        let slot_ms = f64::from(second.ms) / part.slots.len() as f64;
+        let ended: f64 =
+            part.slots.iter().zip(0..).map(|(n, at)| f64::from(*n) * (f64::from(at) + 0.5)).sum();
+        let begin = (second.at_ms - i64::from(second.ms) - record.frame.start_ms) as f64;
+        let took = part.elapsed as f64 / 1e6;
+        starts.push(begin + (ended * slot_ms - took) / part.count.max(1) as f64);
+        slots.extend(part.slots.map(f64::from));
+    }
+    let n = all as f64;
+    let (least, most) = (ms(&times, 0.5 / n.max(1.0)), ms(&times, 1.0));
+    let is_long = most >= LONG_MS && most >= LONGER * least;
+    if all < LEAST || failed as f64 > FAILED * n || !is_long {
+        return None;
+    }
+    let (first, last) =
+        starts.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+    let ends = (slots.iter().position(|n| *n > 0.0)?, slots.iter().rposition(|n| *n > 0.0)?);
+    if last - first > AT_ONCE_MS + AT_ONCE * most || !is_even(&slots[ends.0..=ends.1]) {
+        return None;
+    }
+    let rate = n / most * 1000.0;
+    // As many as are worked on at a time get their answers first.
+    let first_round = (rate * least / 1000.0).round().max(1.0);
+    let alone = ms(&times, 0.5 * first_round / n);
+    let places = rate * alone / 1000.0;
+    if places < PLACES || places > MOST * n {
+        return None;
+    }
+    let name = &record.labels[label as usize].name;
+    let (n, k, rate_words) = (count(all), count(places.round().max(1.0) as u64), per_second(rate));
+    let (alone_words, longest) = (time(alone), time(most));
+    let said = words!(
+        "The first answers of \"{name}\" took {alone_words} to {longest}, one after another: {n} requests came at once, and about {k} were worked on at a time ({rate_words}/s × {alone_words}).",
+        "“{name}”最初的响应依次返回，耗时从 {alone_words} 到 {longest}：{n} 个请求同时到达，同一时间约处理 {k} 个（{rate_words}/s × {alone_words}）。"
+    );
+    let finding = found(id, About::Target, Confidence::Statistical, said)
+        .with("longest", most, "ms", span(seconds))
+        .with("alone", alone, "ms", span(seconds))
+        .with("concurrency", places, "requests", span(seconds))
+        .advise(words!(
+            "If users do not come at once, let them start over a longer time (--ramp). If they do, look for what works on about {k} of \"{name}\" at a time: a pool, a lock, processors that hash passwords.",
+            "如果真实用户不会同时到来，让用户在更长时间内启动（--ramp）。否则，查找“{name}”同一时间只处理约 {k} 个的原因：连接池、锁、计算口令哈希的处理器。"
+        ));
+    Some(finding.explaining(&["bimodal", "warmup_unfinished"]))
+}
+
+/// Whether answers come more evenly than chance makes them.
+fn is_even(slots: &[f64]) -> bool {
+    let width = (EACH / mean(slots)).ceil().max(1.0) as usize;
+    let pieces: Vec<f64> = slots.chunks_exact(width).map(|piece| piece.iter().sum()).collect();
+    pieces.len() >= PIECES && deviation(&pieces).powi(2) <= EVEN * mean(&pieces)
+}

@@ -1,0 +1,59 @@
+//! Logins that come all at once where a run begins.
+mod situations;
+
+use answers::random::Random;
+use answers::rules;
+use answers::verdict::Verdict;
+use record::Record;
+use situations::{MS, Workers, about};
+
+const HEAD: &str =
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
+
+/// The rows of 40 users, one each so many ms, that log in once and then ask for a page twice a second. Times are µs.
+fn verdict(apart_ms: u64, mut login: impl FnMut(u64, &mut Random) -> u64) -> Verdict {
+    let mut random = Random::new(11);
+    let mut rows = Vec::new();
+    for user in 0..40 {
+        let start = user * apart_ms * MS;
+        let took = login(start, &mut random);
+        rows.push((start / MS, took / MS, "login", user));
+        let mut at = start / MS + took / MS;
+        while at < 40_000 {
+            let took = about(20 * MS, &mut random) / MS;
+            rows.push((at, took, "home", user));
+            at += took + 480;
+        }
+    }
+    rows.sort_unstable();
+    let row = |(at, took, label, user): &(u64, u64, &str, u64)| {
+        format!("{},{took},{label},200,OK,Users 1-{user},true,500,40\n", 1_700_000_000_000 + at)
+    };
+    let text = HEAD.to_owned() + &rows.iter().map(row).collect::<String>();
+    rules::verdict(&Record::of_rows(text.as_bytes()).expect("rows"))
+}
+
+fn said(verdict: &Verdict) -> &str {
+    let found = verdict.findings.iter().find(|found| found.id == "slow_phase");
+    found.map(|found| &*found.words.en).unwrap_or_default()
+}
+
+#[test]
+fn logins_behind_two_places_are_told() {
+    let mut places = Workers::new(2);
+    let verdict = verdict(0, move |at, random| places.work(at, about(250 * MS, random)));
+    let words = said(&verdict);
+    assert!(words.starts_with("The first answers of \"login\" took 2"), "{words}");
+    assert!(words.contains("40 requests came at once, and about 2 were worked on"), "{words}");
+}
+
+#[test]
+fn logins_that_do_not_wait_for_each_other_are_none() {
+    let all_at_once = verdict(0, |_, random| about(250 * MS, random));
+    let one_by_one = verdict(150, |_, random| about(250 * MS, random));
+    // Each takes a time of its own.
+    let scattered = verdict(0, |_, random| 250 * MS + (4.75e6 * random.uniform()) as u64);
+    for verdict in [all_at_once, one_by_one, scattered] {
+        assert_eq!(said(&verdict), "", "{:?}", verdict.findings);
+    }
+}
