@@ -68,7 +68,8 @@ fn a_rate_of_timers_is_no_limit_of_a_target_that_gets_slower() {
 
 #[test]
 fn a_rate_that_is_the_same_under_any_load_is_not_judged_in_a_result_file() {
-    for takes in [slow_later, |_| 40 * MS] {
+    let targets: [fn(u64) -> u64; 2] = [slow_later, |_| 40 * MS];
+    for takes in targets {
         let verdict = rules::verdict(&file(timed(&ramp(), takes)));
         assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
         for id in ["concurrency_limit", "plateau"] {

@@ -445,10 +445,14 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     }
     workers(record).map_or_else(
         || lacks_full_load(record).unwrap_or_else(|| nothing_or_lacks(record)),
-        |found| match found.slows {
-            true => lacks_time(),
-            false if pace::are_idle(record) => pace::lacks_unpaced(record),
-            false => finding(record, &found).said(),
+        |found| {
+            if found.slows {
+                lacks_time()
+            } else if pace::are_idle(record) {
+                pace::lacks_unpaced(record)
+            } else {
+                finding(record, &found).said()
+            }
         },
     )
 }

@@ -34,11 +34,11 @@ const MOST: f64 = 0.25;
 /// The finding on the first label whose requests came so.
 pub(super) fn storm(id: &'static str, record: &Record) -> Option<Finding> {
     let real = |label: &u32| !record.labels[*label as usize].transaction;
-    let labels = (0..record.labels.len() as u32).filter(real);
     if !record.has.users || !record.has.slots {
         return None;
     }
-    labels.into_iter().find_map(|label| of_label(id, record, label))
+    let mut labels = (0..record.labels.len() as u32).filter(real);
+    labels.find_map(|label| of_label(id, record, label))
 }
 
 /// The seconds with a label's first answers, up to one without any; `None`: there is none without.
@@ -58,8 +58,12 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
         times.add(&part.service);
         (all, failed) = (all + part.count, failed + part.errors);
         let slot_ms = f64::from(second.ms) / part.slots.len() as f64;
-        let ended: f64 =
-            part.slots.iter().zip(0..).map(|(n, at)| f64::from(*n) * (f64::from(at) + 0.5)).sum();
+        let ended: f64 = part
+            .slots
+            .iter()
+            .zip(0_u32..)
+            .map(|(n, at)| f64::from(*n) * (f64::from(at) + 0.5))
+            .sum();
         let begin = (second.at_ms - i64::from(second.ms) - record.frame.start_ms) as f64;
         let took = part.elapsed as f64 / 1e6;
         starts.push(begin + (ended * slot_ms - took) / part.count.max(1) as f64);
