@@ -249,9 +249,22 @@ struct Unfair {
     /// Largest factor of the service time. Each quarter of a second has a random factor from 1 to this one, as on a
     /// machine that is busy with other programs.
     slower: f64,
+    /// Time in µs at which the target stops for a second; 0 for no stop.
+    stops_at: u64,
 }
 
 impl Unfair {
+    /// Returns the end of work that begins at `at` and takes `takes` µs.
+    fn end(&self, at: u64, takes: u64) -> u64 {
+        let (stop, done) = (self.stops_at, at + takes);
+        match stop {
+            0 => done,
+            _ if (stop..stop + S).contains(&at) => stop + S + takes,
+            _ if at < stop && done > stop => done + S,
+            _ => done,
+        }
+    }
+
     /// Returns the response times of each user's requests, in order, in µs.
     fn times(&self, load: &Users) -> Vec<VecDeque<u64>> {
         let (mut random, mut busy) = (Random::new(load.seed), Random::new(load.seed + 100));
@@ -282,7 +295,8 @@ impl Unfair {
             if let Some((user, since)) = next {
                 free -= 1;
                 let factor = factors[(at / (S / 4)) as usize];
-                let done = at + (about(self.takes, &mut random) as f64 * factor) as u64;
+                let takes = (about(self.takes, &mut random) as f64 * factor) as u64;
+                let done = self.end(at, takes);
                 times[user as usize].push_back(done - since);
                 events.push(Reverse((done, true, user)));
             }
@@ -300,8 +314,8 @@ impl Unfair {
 
 #[test]
 fn a_queue_that_is_not_fair_is_waiting_too() {
-    let lock = Unfair { takes: 12 * MS, workers: 1, share: 0.15, slower: 1.0 };
-    let pool = Unfair { takes: 20 * MS, workers: 4, share: 0.15, slower: 1.0 };
+    let lock = Unfair { takes: 12 * MS, workers: 1, share: 0.15, slower: 1.0, stops_at: 0 };
+    let pool = Unfair { takes: 20 * MS, workers: 4, share: 0.15, slower: 1.0, stops_at: 0 };
     for (users, target) in [(15, &lock), (40, &pool), (200, &pool)] {
         for (seed, slower) in [(1, 1.0), (2, 1.0), (3, 1.4), (4, 1.4), (5, 1.8)] {
             let load = Users { seed, ..at_once(users).seconds(20) };
@@ -320,11 +334,44 @@ fn a_queue_that_is_not_fair_is_waiting_too() {
 fn the_same_queue_of_a_fair_target_on_a_busy_machine_is_waiting() {
     for (seed, slower) in [(1, 1.4), (2, 1.8), (3, 2.5)] {
         for (users, workers, takes) in [(40, 4, 20 * MS), (15, 1, 12 * MS)] {
-            let target = Unfair { takes, workers, share: 0.0, slower };
+            let target = Unfair { takes, workers, share: 0.0, slower, stops_at: 0 };
             let record = target.record(&Users { seed, ..at_once(users).seconds(20) });
             let said = spoken(&record).1;
             assert!(said.contains("is probably waiting"), "{users}, {seed}, {slower}: {said}");
         }
+    }
+}
+
+#[test]
+fn one_stop_of_the_target_does_not_hide_a_queue_that_is_not_fair() {
+    for seed in 1..=5 {
+        for length in [20, 60] {
+            let load = Users { seed, ..at_once(40).seconds(length) };
+            let lock = Unfair {
+                takes: 12 * MS,
+                workers: 1,
+                share: 0.15,
+                slower: 1.0,
+                stops_at: 12_400 * MS,
+            };
+            let said = spoken(&lock.record(&load)).1;
+            assert!(said.contains("is probably waiting"), "{seed}, {length} s: {said}");
+        }
+    }
+}
+
+#[test]
+fn one_stop_of_a_target_without_a_queue_is_no_queue() {
+    for seed in 1..=10 {
+        let load = Users { seed, ..at_once(40).seconds(40) };
+        // The first requests of each user are fast.
+        let record = run(&load, |request, random| {
+            let since = request.at.wrapping_sub(12_400 * MS);
+            let waits = if since < S { S - since } else { 0 };
+            let is_fast = request.number < 120 || random.uniform() < 0.1;
+            good(waits + about(if is_fast { 20 * MS } else { 220 * MS }, random))
+        });
+        assert_eq!(spoken(&record).1, "", "{seed}");
     }
 }
 

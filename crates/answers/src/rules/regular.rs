@@ -9,7 +9,7 @@
 use record::Second;
 use record::second::SLOTS;
 
-use super::figures::{in_flight, mean};
+use super::figures::{in_flight, mean, median};
 
 /// Numbers of adjacent 100 ms slots that are combined into one slot.
 const WIDTHS: [usize; 3] = [1, 2, 5];
@@ -17,8 +17,12 @@ const WIDTHS: [usize; 3] = [1, 2, 5];
 const BOUND: f64 = 0.3;
 /// Largest variance of responses that depend on each other, as a share of the lower bound.
 const SHARE: f64 = 0.6;
-/// Smallest number of independent values. With it, the standard error of the variance is a fifth of the variance.
+/// Smallest number of independent values, for a mean and for a median of variances. With them, the standard error is a
+/// fifth of the variance.
 const VALUES: usize = 60;
+const VALUES_OF_MEDIAN: usize = 100;
+/// Smallest number of independent values from which one variance is estimated: those of the slots of one second.
+const OF_VARIANCE: usize = SLOTS - 1;
 /// Smallest ratio of requests in flight to users. If users pause more, their timers may make the requests regular.
 const FLYING: f64 = 0.7;
 /// Lengths in ms of seconds that are used: in shorter or longer seconds, the slots do not have the usual length.
@@ -37,25 +41,51 @@ pub(super) fn are_regular(seconds: &[Second], label: u32) -> bool {
     let whole = seconds.iter().filter(|second| MS.contains(&second.ms));
     let slots: Vec<[f64; SLOTS]> = whole.map(slots).collect();
     let known = WIDTHS.iter().filter_map(|width| {
-        // The variance within each second does not include changes of the rate from second to second.
-        let mut variances = Vec::with_capacity(slots.len());
-        let mut means = Vec::with_capacity(slots.len());
-        for second in &slots {
-            let values: Vec<f64> = second.chunks(*width).map(|of| of.iter().sum()).collect();
-            let middle = mean(&values);
-            let squares = values.iter().map(|value| (value - middle).powi(2)).sum::<f64>();
-            variances.push(squares / (values.len() - 1) as f64);
-            means.push(middle);
-        }
-        let of_user = mean(&means) / users;
-        let rest = of_user.fract();
-        let bound = rest * (1.0 - rest) * users;
-        let values = slots.len() * (SLOTS / width - 1);
-        let is_known = values >= VALUES && bound >= BOUND * mean(&means);
-        is_known.then(|| (bound / mean(&means), mean(&variances) / bound))
+        let (of_bound, share) = share_of_bound(&slots, *width, users)?;
+        (of_bound >= BOUND).then_some((of_bound, share))
     });
     let best = known.max_by(|a, b| a.0.total_cmp(&b.0));
     best.is_some_and(|(_, share)| share <= SHARE)
+}
+
+/// Returns the lower bound of the variance as a share of the mean, and the observed variance as a share of that bound;
+/// `None` for too few values. Each variance comes from a few neighbouring seconds. The median of the variances counts if
+/// there are enough of them, because a stop of the target increases some of them.
+fn share_of_bound(slots: &[[f64; SLOTS]], width: usize, users: f64) -> Option<(f64, f64)> {
+    let of_second = SLOTS / width - 1;
+    let values = slots.len() * of_second;
+    if values < VALUES {
+        return None;
+    }
+    let group = OF_VARIANCE.div_ceil(of_second);
+    let (mut means, mut shares) = (Vec::new(), Vec::new());
+    for seconds in slots.chunks_exact(group) {
+        // The variance within each second does not include changes of the rate from second to second.
+        let (mut squares, mut bounds) = (0.0, 0.0);
+        for second in seconds {
+            let values: Vec<f64> = second.chunks(width).map(|of| of.iter().sum()).collect();
+            let middle = mean(&values);
+            squares += values.iter().map(|value| (value - middle).powi(2)).sum::<f64>();
+            bounds += least_variance(middle, users) * of_second as f64;
+            means.push(middle);
+        }
+        // Seconds without responses are not regular.
+        shares.push(if bounds > 0.0 { squares / bounds } else { f64::INFINITY });
+    }
+    let usual = median(&means);
+    let of_bound = least_variance(usual, users) / usual.max(f64::MIN_POSITIVE);
+    if values < VALUES_OF_MEDIAN {
+        return Some((of_bound, mean(&shares)));
+    }
+    // The median of variances of normal values is below their mean (Wilson and Hilferty).
+    let below = (1.0 - 2.0 / (9.0 * (group * of_second) as f64)).powi(3);
+    Some((of_bound, median(&shares) / below))
+}
+
+/// Returns the smallest variance of the number of responses in a slot, with this mean, to independent users.
+fn least_variance(mean: f64, users: f64) -> f64 {
+    let rest = (mean / users).fract();
+    rest * (1.0 - rest) * users
 }
 
 #[cfg(test)]
@@ -126,6 +156,20 @@ mod tests {
         }
         // If each request takes exactly as long as a slot, the lower bound is 0.
         assert!(!are_regular(&seconds(40, None, |_| 100.0), 0));
+        // The target stops for a second: then the waiting requests still do not get independent responses.
+        let mut stopped = seconds(40, Some(1), about(12.0));
+        for second in &mut stopped[14..16] {
+            second.labels =
+                vec![(0, Part { slots: [9, 9, 0, 0, 0, 0, 0, 0, 0, 0], ..Part::default() })].into();
+        }
+        assert!(are_regular(&stopped, 0));
+        // Users in step: most seconds have no response.
+        let mut in_step = seconds(40, None, |_| 100.0);
+        for (n, second) in in_step.iter_mut().enumerate() {
+            let slots = if n % 3 == 0 { [0, 0, 0, 0, 40, 0, 0, 0, 0, 0] } else { [0; SLOTS] };
+            second.labels = vec![(0, Part { slots, ..Part::default() })].into();
+        }
+        assert!(!are_regular(&in_step, 0));
         // The users pause.
         let mut idle = seconds(40, Some(4), about(20.0));
         for second in &mut idle {
