@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use answers::scaling::{self, Choice};
+use answers::verdict::Verdict;
 use record::Record;
 use report::Page;
 use report::model::SweepPage;
@@ -150,10 +151,8 @@ impl Sweep {
         let counted = self.points.iter().filter(|point| point.excluded.is_none());
         let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
         self.model = scaling::choose(&counted);
-        // The points together show the limit that constant_load asks to look for.
-        let is_limit = |fit: scaling::Fit| !matches!(fit.model, scaling::Model::Linear { .. });
-        if self.model.chosen.is_some_and(is_limit) {
-            self.points.iter_mut().for_each(|point| point.verdict.remove("constant_load"));
+        if shows_limit(&self.model) {
+            self.points.iter_mut().for_each(|point| drop_search(&mut point.verdict));
         }
     }
 
@@ -175,6 +174,20 @@ impl Sweep {
             not_run: &self.not_run,
         })
     }
+}
+
+/// True if the points together show a limit of the throughput.
+fn shows_limit(choice: &Choice) -> bool {
+    choice.peak.is_some() || choice.chosen.is_some_and(|fit| fit.model.knee().is_some())
+}
+
+/// Removes the advice to search for the limit of the target from the verdict on a point, if the sweep shows that limit.
+fn drop_search(verdict: &mut Verdict) {
+    const SEARCHES: &str = "constant_load";
+    const NEED_SEARCH: [&str; 3] = [SEARCHES, "concurrency_limit", "plateau"];
+    verdict.findings.retain(|finding| finding.id != SEARCHES);
+    verdict.hidden.retain(|finding| finding.id != SEARCHES);
+    verdict.unchecked.retain(|one| !NEED_SEARCH.contains(&one.id));
 }
 
 /// Rebuilds the report page of a saved sweep from its runs.
@@ -257,5 +270,33 @@ fn value(load: Load) -> f64 {
         Load::Plan => 0.0,
         Load::Users(users) => f64::from(users),
         Load::Rate(rate) => rate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use answers::verdict::Unchecked;
+    use report::model::words;
+
+    use super::*;
+
+    fn choice(rate: impl Fn(f64) -> f64) -> Choice {
+        let loads = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+        let point = |load| scaling::Point { load, rate: rate(load), windows: Vec::new() };
+        scaling::choose(&loads.map(point))
+    }
+
+    #[test]
+    fn a_limit_that_a_sweep_shows_needs_no_search() {
+        assert!(shows_limit(&choice(|load| 60.0 * load.min(4.0))));
+        assert!(!shows_limit(&choice(|load| 60.0 * load)));
+        let lacks = |id| Unchecked { id, looks_for: words("", ""), lacks: words("a load", "") };
+        let mut verdict = Verdict {
+            unchecked: ["concurrency_limit", "plateau", "bandwidth"].map(lacks).into(),
+            ..Verdict::default()
+        };
+        drop_search(&mut verdict);
+        let ids: Vec<&str> = verdict.unchecked.iter().map(|one| one.id).collect();
+        assert_eq!((ids, verdict.lacks_for_limit()), (vec!["bandwidth"], None));
     }
 }
