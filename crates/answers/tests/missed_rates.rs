@@ -67,7 +67,7 @@ fn a_short_stop_of_the_generator_does_not_explain_a_rate_that_was_never_reached(
     assert!(!words.is_empty() && !words.contains("the generator"), "{words}");
 }
 
-/// Users that pause for so long, of 20 ms answers; a timer asks for 20 a second.
+/// Returns a run of users that pause for `pause` ms between responses of 20 ms; a timer requires 20 requests per second.
 fn pausing(n: u64, pause: u64) -> Record {
     let mut record = run(&Users { at_once: n, ..users(n).pause(pause) }, |_, _| good(20 * MS));
     record.frame.load.rate = Some(20.0);
@@ -85,7 +85,7 @@ fn pauses_count_in_the_number_of_users_that_a_rate_needs() {
     assert!(words.contains("the only user was busy: "), "{words}");
 }
 
-/// A user that 300 starts a second are asked of, on a machine that is full of other programs.
+/// Returns a run that requires 300 starts per second of one user, on a machine that is full of other programs.
 fn of_one_user(lag_ms: u64) -> Record {
     let load = Users { at_once: 1, rate: Some(300.0), ..users(1).pause(50) };
     let mut record = run(&load, |_, _| good(5 * MS));
@@ -105,7 +105,7 @@ fn a_generator_is_not_to_blame_for_users_that_are_too_few_without_it() {
             || words.contains("the rate needs about 18 users"),
         "{words}"
     );
-    // The same where most of the time passes in the generator.
+    // Most of the time passes in the generator.
     let words = said(&of_one_user(54));
     assert!(words.contains("because other programs filled the generator's machine"), "{words}");
 }

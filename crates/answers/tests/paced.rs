@@ -1,10 +1,14 @@
-//! Rates that a plan sets, and loads that grow by other work or in steps: what is a limit of the target, and what is none.
+//! Rates that a plan sets, and loads that grow by other work or in steps: tests what counts as a limit of the target.
 mod situations;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use answers::random::Random;
 use answers::rules;
 use answers::verdict::{Finding, Verdict};
 use record::Record;
-use situations::{MS, S, Users, Workers, about, good, run, users};
+use situations::{MS, Request, S, Users, Workers, about, good, run, users};
 
 const LIMITS: &[&str] = &["concurrency_limit", "plateau", "rate_limit", "constant_load"];
 
@@ -22,7 +26,7 @@ fn lacks(verdict: &Verdict, id: &str) -> String {
     one.map(|one| one.lacks.en.clone()).unwrap_or_default()
 }
 
-/// As a result file knows a run.
+/// Removes what a result file does not contain.
 fn file(mut record: Record) -> Record {
     record.has.load = false;
     record.has.generator = false;
@@ -33,7 +37,7 @@ fn file(mut record: Record) -> Record {
     record
 }
 
-/// A load whose timers ask for 20 requests a second of all users together; the target takes so long at a time.
+/// Returns a run whose timers require 20 requests per second of all users together. `takes`: service time in µs at a time.
 fn timed(load: &Users, takes: impl Fn(u64) -> u64) -> Record {
     let load = Users { rate: Some(20.0), ..load.clone() };
     let mut record = run(&load, |request, random| good(about(takes(request.at), random)));
@@ -58,7 +62,7 @@ fn a_rate_of_timers_is_no_limit_of_a_target_that_gets_slower() {
     assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
     let step = finding(&verdict, "step_change").expect("a step");
     assert!(step.words.en.contains(", the rate stayed at 20/s."), "{}", step.words.en);
-    // A timer that the record does not know, such as a script.
+    // The record does not contain the rate of some timers, such as scripts.
     let mut record = timed(&ramp(), slow_later);
     record.frame.load.rate = None;
     let verdict = rules::verdict(&record);
@@ -96,7 +100,7 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
     }
 }
 
-/// Users that are there from the start, and others that join them.
+/// Returns a load with users from the start, and others that join after a time.
 fn joined(first: u64, later: u64, after: u64, pause: u64) -> Users {
     Users { at_once: first, alone: after * S, ramp: MS, ..users(first + later).pause(pause) }
         .seconds(2 * after)
@@ -104,12 +108,25 @@ fn joined(first: u64, later: u64, after: u64, pause: u64) -> Users {
 
 #[test]
 fn users_with_other_work_under_the_same_name_are_no_limit() {
-    let heavy = |request: &situations::Request| if request.user < 6 { 40 * MS } else { 400 * MS };
+    let heavy = |request: &Request| if request.user < 6 { 40 * MS } else { 400 * MS };
     let load = joined(6, 6, 45, 100);
     let record = run(&load, |request, random| good(about(heavy(request), random)));
     for record in [file(record.clone()), record] {
         let verdict = rules::verdict(&record);
         assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
+    }
+}
+
+#[test]
+fn a_group_with_other_work_that_starts_over_a_time_is_no_limit() {
+    for seed in 1..=5 {
+        let load = Users { at_once: 5, alone: 30 * S, ramp: 10 * S, seed, ..users(15).pause(100) };
+        let heavy = |request: &Request| if request.user < 5 { 30 * MS } else { 800 * MS };
+        let record = run(&load.seconds(100), |request, random| good(about(heavy(request), random)));
+        for record in [file(record.clone()), record] {
+            let verdict = rules::verdict(&record);
+            assert!(limits(&verdict).is_empty(), "{seed}: {:?}", verdict.findings);
+        }
     }
 }
 
@@ -124,13 +141,46 @@ fn the_same_rate_at_each_step_of_users_is_a_limit_in_a_result_file() {
         let found = finding(&verdict, "plateau").map(|found| &*found.words.en).unwrap_or_default();
         assert!(found.contains("from 5 to 20 users"), "{pause}: {:?}", verdict.findings);
     }
-    // The same of a rate that the plan sets.
+    // The plan sets the rate.
     let verdict = rules::verdict(&file(timed(&joined(5, 15, 60, 0), |_| 40 * MS)));
     assert!(limits(&verdict).is_empty(), "{:?}", verdict.findings);
     assert_eq!(lacks(&verdict, "plateau"), "the rate that was asked for");
 }
 
-/// Stops of 300 ms every 5 s, on a machine whose processors are used to this share.
+/// Returns the result file of users that arrive in steps of `step` users, 30 s each, and pause for `pause` ms. Four workers
+/// take 50 ms per request.
+fn in_steps(step: u64, steps: u64, pause: u64) -> Record {
+    let (mut workers, mut random) = (Workers::new(4), Random::new(5));
+    let starts = (0..step * steps).map(|user| Reverse((user / step * 30 * S + user * 300, user)));
+    let mut ready: BinaryHeap<_> = starts.collect();
+    let mut rows = Vec::new();
+    while let Some(Reverse((at, user))) = ready.pop() {
+        if at < steps * 30 * S {
+            let took = workers.work(at, about(50 * MS, &mut random));
+            let users = (at / (30 * S) + 1) * step;
+            rows.push((at / MS, took / MS, user, users));
+            ready.push(Reverse((at + took + pause.max(1) * MS, user)));
+        }
+    }
+    let row = |(at, took, user, users): &(u64, u64, u64, u64)| {
+        format!("{},{took},page,200,OK,Users 1-{user},true,500,{users}\n", 1_700_000_000_000 + at)
+    };
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
+    let text = head.to_owned() + &rows.iter().map(row).collect::<String>();
+    Record::of_rows(text.as_bytes()).expect("rows")
+}
+
+#[test]
+fn four_steps_of_users_on_few_workers_are_a_limit_in_a_result_file() {
+    for (step, pause) in [(5, 0), (10, 0), (10, 100)] {
+        let verdict = rules::verdict(&in_steps(step, 4, pause));
+        let said = verdict.findings.iter().find(|found| LIMITS.contains(&found.id));
+        let words = said.map(|found| &*found.words.en).unwrap_or_default();
+        assert!(words.contains("only the response time does"), "{step}, {pause}: {verdict:?}");
+    }
+}
+
+/// Returns the verdict on stops of 300 ms every 5 s, on a machine whose processors are used to this share.
 fn stops(cpu: f64) -> Verdict {
     let load = Users { at_once: 30, ..users(30).pause(30) };
     let mut record = run(&load, |request, random| {

@@ -1,4 +1,4 @@
-//! Logins that come all at once where a run begins.
+//! Logins that all arrive at once at the beginning of a run.
 mod situations;
 
 use answers::random::Random;
@@ -10,7 +10,8 @@ use situations::{MS, Workers, about};
 const HEAD: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
 
-/// The rows of 40 users, one each so many ms, that log in once and then ask for a page twice a second. Times are µs.
+/// Returns the verdict on rows of 40 users that start `apart_ms` apart, log in once, and then request a page twice a
+/// second. `login`: time of a login in µs.
 fn verdict(apart_ms: u64, mut login: impl FnMut(u64, &mut Random) -> u64) -> Verdict {
     let mut random = Random::new(11);
     let mut rows = Vec::new();
@@ -51,7 +52,7 @@ fn logins_behind_two_places_are_told() {
 fn logins_that_do_not_wait_for_each_other_are_none() {
     let all_at_once = verdict(0, |_, random| about(250 * MS, random));
     let one_by_one = verdict(150, |_, random| about(250 * MS, random));
-    // Each takes a time of its own.
+    // Each login takes a random time.
     let scattered = verdict(0, |_, random| 250 * MS + (4.75e6 * random.uniform()) as u64);
     for verdict in [all_at_once, one_by_one, scattered] {
         assert_eq!(said(&verdict), "", "{:?}", verdict.findings);

@@ -660,8 +660,8 @@ fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
     mix_differs(record, few, many) || asks_for_other_work(record, None, spans)
 }
 
-/// Whether the rate with the more users of these windows, in the order of their users, is higher than with the fewer ones: by
-/// more than it scatters.
+/// True if the rate of the windows with more users is higher than that of the windows with fewer users, by more than
+/// chance. The windows are sorted by users.
 fn still_grows(part: &[Window]) -> bool {
     let middle = f64::midpoint(part[0].users, part[part.len() - 1].users);
     let rates = |of: &[Window]| of.iter().map(|w| w.rate).collect::<Vec<_>>();

@@ -107,7 +107,7 @@ fn here(record: &Record) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether the generator used all of its processors.
+/// True if the generator used all of its processors.
 pub(super) fn is_full(record: &Record) -> bool {
     record.has.generator && full_of_itself(record).is_some()
 }

@@ -12,7 +12,7 @@ use super::light::light_seconds;
 use super::pace::{MISSED_OF_SAMPLES, timers};
 use super::realism::setting;
 use super::run::Run;
-use super::say::{clock, counted, found, lacks, time, words};
+use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
 use crate::distribution::student_quantile;
 use crate::evidence::MOST_MISSED;
@@ -156,12 +156,12 @@ struct Missing {
     asked_words: String,
     reached: String,
     users: u64,
-    /// Starts that a user makes per second, where starts are missing; `None`: none was made.
+    /// Starts of each user per second while starts are missing; `None` if no start was made.
     by_each: Option<f64>,
 }
 
 impl Missing {
-    /// All users as they read, with their verb.
+    /// Returns words for all users, and the verb.
     fn everyone(&self) -> (String, &'static str) {
         match self.users {
             1 => ("the only user".to_owned(), "was"),
@@ -169,14 +169,15 @@ impl Missing {
         }
     }
 
-    /// The number of users that the rate needs while each of them makes as many starts.
+    /// Returns the number of users that the rate needs if each user makes as many starts as now.
     fn needed(&self) -> Option<u64> {
         let needed = (self.asked / self.by_each?).ceil() as u64;
         Some(needed.max(self.users + 1))
     }
 }
 
-/// Starts that a user makes per second where starts are missing; and the time of this process in it, s per start.
+/// Returns the starts of each user per second while starts are missing, and the time in s per start that passes in the
+/// generator.
 fn made_by_each(starts: &Starts<'_>, users: u64, of_samples: bool) -> Option<(f64, f64)> {
     let seconds = || starts.lost.iter().map(|(second, _)| *second);
     let length_s = seconds().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
@@ -186,19 +187,19 @@ fn made_by_each(starts: &Starts<'_>, users: u64, of_samples: bool) -> Option<(f6
         seconds().map(|s| s.due.saturating_sub(s.missed)).sum()
     };
     let lag_s = seconds().map(|s| s.all.phases.lag).sum::<u64>() as f64 / 1e9;
-    // Of samples, those seconds are left out that had more of them by chance.
+    // The seconds with missing samples do not include those with more samples by chance: the mean of all is used.
     let rate = if of_samples { starts.made } else { made as f64 / length_s.max(1e-3) };
     (made > 0 && users > 0 && rate > 0.0).then(|| (rate / users as f64, lag_s / made as f64))
 }
 
-/// The words on a generator that kept starts from being made; `None`: it did not.
+/// Returns words on a generator that prevented starts; `None` if it did not.
 fn generator_words(
     record: &Record,
     starts: &Starts<'_>,
     missing: &Missing,
     lag_s: f64,
 ) -> Option<Words> {
-    // A stop explains no more than the starts of its second.
+    // A pause explains at most the missing starts of its second.
     let in_stalls = starts.lost.iter().filter(|(second, _)| machine::is_stall(second));
     let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
     if in_stalls >= MOST * starts.missed as f64 {
@@ -207,7 +208,7 @@ fn generator_words(
     if generator::is_full(record) {
         return Some(words!("the generator was at its limit", "负载机已到极限"));
     }
-    // Users who would be too few without the time that they spent in the generator miss the rate by themselves.
+    // Users that would be too few even without the time spent in the generator miss the rate by themselves.
     let are_too_few = missing.by_each.is_some_and(|by_each| {
         let without_s = (1.0 / by_each - lag_s).max(1e-6);
         (missing.users as f64) < missing.asked * without_s
@@ -495,12 +496,11 @@ fn late(record: &Record, starts: &Starts<'_>) -> Finding {
             "，因为负载机或其所在机器繁忙",
         )
     } else if all_busy {
-        (
-            About::Run,
-            Confidence::Arithmetic,
-            ", because all users were waiting for answers",
-            "，因为所有用户都在等待响应",
-        )
+        let why = match users {
+            1 => ", because the only user was waiting for answers",
+            _ => ", because all users were waiting for answers",
+        };
+        (About::Run, Confidence::Arithmetic, why, "，因为所有用户都在等待响应")
     } else {
         (About::Run, Confidence::Hint, "", "")
     };

@@ -1,5 +1,5 @@
-//! Rates that the plan sets, and not the target: by starts that are due, by timers, or by pauses that last until a request is
-//! due. A target that keeps up with such a rate shows no limit, however many users come.
+//! Recognizes rates that the plan sets, and not the target: by starts that are due, by timers, or by pauses until the
+//! next request is due. A target that keeps up with such a rate shows no limit, however many users there are.
 
 use record::frame::RATE_USERS;
 use record::{Change, Record, Second};
@@ -10,44 +10,45 @@ use super::realism::setting;
 use super::say::lacks;
 use crate::verdict::Said;
 
-/// Share of the starts of a rate that are missed where the plan, and not the target, sets the rate; and of the samples that
-/// timers ask for, which jitter.
+/// Largest share of missed starts at which the plan, and not the target, sets the rate; and the same for samples that
+/// timers require, as timers have jitter.
 const MISSED: f64 = 0.01;
 pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
-/// Users more than at first, as a share of the starts, from which on answers do not keep up with them.
+/// Growth in users, as a share of the starts, from which on the target does not keep up.
 const BEHIND: f64 = 0.05;
-/// Share of the seconds in which users leave, from which on nobody keeps their number.
+/// Share of the seconds in which users leave from which on the number of users is not constant.
 const COME_AND_GO: f64 = 0.1;
-/// Levels of users that come in steps, seconds of each, users between two, and the share of the seconds that they have.
+/// Load in steps: largest number of steps, smallest length of a step in seconds, smallest number of users between two
+/// steps, and smallest share of the run's seconds that the steps cover.
 const LEVELS: usize = 12;
 const LEVEL_S: usize = 10;
 const LEVEL_USERS: u64 = 2;
 const ON_LEVELS: f64 = 0.85;
-/// Share of the users that have come, from which on they wait for answers where the target does not answer faster.
+/// Smallest share of the additional users that wait for responses if the target limits the rate.
 const WAIT: f64 = 0.5;
-/// Share of all users, and users, that are idle beside the pauses that they made under the light load where the plan sets the
+/// Smallest share and smallest number of users that are idle, beyond the pauses of the light load, if the plan sets the
 /// rate.
 const IDLE: f64 = 0.3;
 const IDLE_USERS: f64 = 2.0;
-/// Share of the full rate from which on the rate under the light load is the same; and users under the full load, as a
-/// multiple of those under the light one.
+/// Share of the full rate from which on the rate under the light load counts as the same; and smallest ratio of the
+/// users under full load to those under light load.
 const SAME: f64 = 0.85;
 const MORE_USERS: f64 = 1.5;
-/// Share of the most users with which the load is the full one.
+/// Share of the largest number of users from which on the load is full.
 const FULL: f64 = 0.9;
 
-/// The rate that timers of the plan ask for.
+/// Rate that timers of the plan require.
 pub(super) struct Timers<'r> {
-    /// Start of the run, epoch ms.
+    /// Start of the run in ms since 1970.
     start_ms: i64,
-    /// Lengths, ms, and rates at their begin and end.
+    /// Periods: length in ms, rate at the beginning, and rate at the end.
     schedule: &'r [(i64, f64, f64)],
-    /// Samples per second; of a schedule the most.
+    /// Samples per second; with a schedule, the largest rate.
     pub(super) asked: f64,
 }
 
 impl Timers<'_> {
-    /// Samples that the timers ask for in a second.
+    /// Returns the number of samples that the timers require in a second.
     pub(super) fn due(&self, second: &Second) -> f64 {
         let end = second.at_ms - self.start_ms;
         scheduled(self.schedule, end - i64::from(second.ms), end)
@@ -55,8 +56,8 @@ impl Timers<'_> {
     }
 }
 
-/// The rate of timers; `None`: there is none that says something of all samples. A rate of iterations says nothing of samples,
-/// nor does one that other groups do not keep; and whoever changed the load may have changed the rate.
+/// Returns the rate of timers; `None` if no rate applies to all samples. The rate cannot be compared with the samples if
+/// it counts iterations, if other groups ignore it, or if a user changed the load during the run.
 pub(super) fn timers(record: &Record) -> Option<Timers<'_>> {
     let load = &record.frame.load;
     let others = setting(record, RATE_USERS).is_some();
@@ -65,7 +66,7 @@ pub(super) fn timers(record: &Record) -> Option<Timers<'_>> {
     Some(Timers { start_ms: record.frame.start_ms, schedule: &load.schedule, asked })
 }
 
-/// The samples that a schedule asks for between two times from the start, ms; `None`: there is none.
+/// Returns the samples that a schedule requires between two times in ms from the start; `None` without a schedule.
 fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
     let mut begin = 0;
     let part = |(length, first, last): &(i64, f64, f64)| {
@@ -78,7 +79,7 @@ fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
     (!schedule.is_empty()).then(|| schedule.iter().map(part).sum())
 }
 
-/// Whether somebody changed the load while it ran.
+/// True if a user changed the load during the run.
 fn is_changed(record: &Record) -> bool {
     let is_load = |change: &Change| {
         matches!(change, Change::Users(_) | Change::Rate(_) | Change::Paused | Change::Lost(_))
@@ -86,8 +87,8 @@ fn is_changed(record: &Record) -> bool {
     record.marks.iter().any(|mark| is_load(&mark.change))
 }
 
-/// Whether the plan sets the rate, all of its starts were made, and as many came to their end: then the rate says nothing of
-/// the target.
+/// True if the plan sets the rate, all starts were made, and equally many users ended: the rate is then no evidence
+/// about the target.
 pub(super) fn is_planned(record: &Record) -> bool {
     let busy = loaded(whole(record));
     let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
@@ -99,15 +100,15 @@ pub(super) fn is_planned(record: &Record) -> bool {
     due > 0.0 && requests(&busy) as f64 >= (1.0 - MISSED_OF_SAMPLES) * due
 }
 
-/// The most users beyond those at the begin.
+/// Returns the largest growth of the number of users over the number in the first second.
 fn grown(seconds: &[Second]) -> f64 {
     let first = seconds.first().map_or(0, |second| second.users);
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
     most.saturating_sub(first) as f64
 }
 
-/// A result file does not say which rate was asked for. That of a schedule has users that come and go, or is the same with the
-/// fewest users (`is_one_rate`) while as many end as start.
+/// Returns the lack of the requested rate, which a result file does not contain. The rate may come from a schedule if
+/// users come and go, or if it is the same with the fewest users (`is_one_rate`) while as many users end as start.
 pub(super) fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
     let seconds = whole(record);
     let keeps_up =
@@ -120,7 +121,7 @@ fn lacks_rate() -> Said {
     lacks!("the rate that was asked for", "所要求的速率")
 }
 
-/// Whether users leave in many seconds while others come behind them: loops that go on keep theirs.
+/// True if users leave in many seconds while others arrive later: loops that continue keep their users.
 fn users_come_and_go(seconds: &[Second]) -> bool {
     let users: Vec<u64> = seconds.iter().map(|second| second.users).collect();
     let last = users.windows(2).rposition(|pair| pair[1] > pair[0]).unwrap_or(0);
@@ -128,8 +129,8 @@ fn users_come_and_go(seconds: &[Second]) -> bool {
     falls as f64 >= COME_AND_GO * users.len() as f64
 }
 
-/// Whether a few numbers of users follow each other, each for a while: somebody chose them. Users that come at a rate and leave
-/// are another number every few seconds.
+/// True if the number of users grows in a few steps and stays the same within each: the plan then sets it. If users
+/// arrive at a rate and leave, their number changes every few seconds.
 fn come_in_steps(seconds: &[Second]) -> bool {
     let runs: Vec<&[Second]> = seconds.chunk_by(|a, b| a.users == b.users).collect();
     let levels: Vec<&&[Second]> = runs.iter().filter(|run| run.len() >= LEVEL_S).collect();
@@ -139,7 +140,7 @@ fn come_in_steps(seconds: &[Second]) -> bool {
         && levels.windows(2).all(|pair| pair[1][0].users >= pair[0][0].users + LEVEL_USERS)
 }
 
-/// Means of seconds: users, those of them who wait for answers, and requests per second.
+/// Means over seconds: users, requests in flight, and requests per second.
 struct Means {
     users: f64,
     flying: f64,
@@ -159,7 +160,7 @@ impl Means {
     }
 }
 
-/// The light load and that of the most users, where a run has both.
+/// Returns the means under the light load and under the largest number of users, if a run has both.
 fn loads(record: &Record) -> Option<(Means, Means)> {
     let is_closed = record.has.users && !record.frame.load.open;
     let light = light_seconds(record);
@@ -170,8 +171,8 @@ fn loads(record: &Record) -> Option<(Means, Means)> {
     (is_closed && !has_due && !light.is_empty()).then(|| (Means::of(&light), Means::of(&full)))
 }
 
-/// Whether many users neither wait for answers nor make the pauses that users made under the light load: something in the plan
-/// keeps them until their next request is due. A target at its limit makes all of them wait.
+/// True if many users neither wait for responses nor pause as users did under the light load: something in the plan
+/// delays their next requests. A target at its limit makes all users wait.
 pub(super) fn are_idle(record: &Record) -> bool {
     loads(record).is_some_and(|(light, full)| idle(&light, &full))
 }
@@ -182,12 +183,12 @@ fn idle(light: &Means, full: &Means) -> bool {
     idle >= (IDLE * full.users).max(IDLE_USERS)
 }
 
-/// Whether those of the users who have come between two loads at the same rate wait for answers, as a limit makes them.
+/// True if most users that were added between two loads with the same rate wait for responses, as with a limit.
 pub(super) fn wait(few: &Window, many: &Window) -> bool {
     many.in_flight - few.in_flight >= WAIT * (many.users - few.users)
 }
 
-/// The verdict of a rule on limits where something in the plan sets the rate.
+/// Returns the result of a rule on limits if something in the plan sets the rate.
 pub(super) fn lacks_unpaced(record: &Record) -> Said {
     if record.has.load {
         return lacks!(
@@ -198,8 +199,8 @@ pub(super) fn lacks_unpaced(record: &Record) -> Said {
     lacks_rate()
 }
 
-/// The verdict of a rule on limits that found nothing: a lack where it had no light load to compare with, or one that had the
-/// full rate already.
+/// Returns the result of a rule on limits without a finding: a lack of data if the run has no light load to compare with,
+/// or if the light load already had the full rate.
 pub(super) fn nothing_or_lacks(record: &Record) -> Said {
     let Some((light, full)) = loads(record) else { return light::nothing_or_lacks(record) };
     let is_same = full.users >= MORE_USERS * light.users && light.rate >= SAME * full.rate;

@@ -1,8 +1,8 @@
-//! Requests that all come at once where a run begins, such as the logins of users that start together: their answers come
-//! one after another, and whoever is last waits for all the others.
+//! Detects requests that all arrive at once at the beginning of a run, such as logins of users that start together:
+//! responses come one after another, and the last request waits for all others.
 //!
-//! Three signs. The requests answered in each second started at the same moment; their answers come more evenly than chance
-//! makes them; and the last takes several times as long as the first.
+//! There are three signs: the requests that end in each second started at the same moment, the responses are more
+//! regular than by chance, and the last response takes several times as long as the first.
 
 use record::{Record, Second};
 use stats::grouped::count;
@@ -13,25 +13,26 @@ use super::figures::{deviation, mean, ms, span};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
-/// Requests, at least; and the share of them that may fail.
+/// Smallest number of requests, and largest share of failures.
 const LEAST: u64 = 20;
 const FAILED: f64 = 0.05;
-/// The longest time, ms, and how many times the shortest one it is.
+/// Smallest longest time in ms, and its smallest ratio to the shortest time.
 const LONG_MS: f64 = 2000.0;
 const LONGER: f64 = 4.0;
-/// Requests started at once where their mean starts, by the second of their end, differ by this, ms, and this share of the
-/// longest time at most.
+/// Largest difference between the mean starts of requests that end in different seconds if they started at once: in ms,
+/// plus a share of the longest time.
 const AT_ONCE_MS: f64 = 300.0;
 const AT_ONCE: f64 = 0.05;
-/// Answers in a piece of time, pieces, and the variance of answers in them, as a share of their mean: chance makes about 1.
+/// Mean number of responses in a piece of time, smallest number of pieces, and largest variance of the responses in them
+/// as a share of the mean, which is about 1 by chance.
 const EACH: f64 = 4.0;
 const PIECES: usize = 8;
 const EVEN: f64 = 0.3;
-/// Requests that are worked on at a time: this many at least, and this share of all of them at most.
+/// Smallest number of requests that are processed at the same time, and their largest share of all requests.
 const PLACES: f64 = 0.7;
 const MOST: f64 = 0.25;
 
-/// The finding on the first label whose requests came so.
+/// Returns the finding on the first label whose requests arrived at once.
 pub(super) fn storm(id: &'static str, record: &Record) -> Option<Finding> {
     let real = |label: &u32| !record.labels[*label as usize].transaction;
     if !record.has.users || !record.has.slots {
@@ -41,7 +42,7 @@ pub(super) fn storm(id: &'static str, record: &Record) -> Option<Finding> {
     labels.find_map(|label| of_label(id, record, label))
 }
 
-/// The seconds with a label's first answers, up to one without any; `None`: there is none without.
+/// Returns the seconds with a label's first responses, up to a second without any; `None` if there is no such second.
 fn first_answers(record: &Record, label: u32) -> Option<&[Second]> {
     let has = |s: &Second| s.labels.get(label).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(has)?;
@@ -82,7 +83,7 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
         return None;
     }
     let rate = n / most * 1000.0;
-    // As many as are worked on at a time get their answers first.
+    // The requests that are processed at the same time get the first responses.
     let first_round = (rate * least / 1000.0).round().max(1.0);
     let alone = ms(&times, 0.5 * first_round / n);
     let places = rate * alone / 1000.0;
@@ -107,7 +108,7 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
     Some(finding.explaining(&["bimodal", "warmup_unfinished"]))
 }
 
-/// Whether answers come more evenly than chance makes them.
+/// True if responses are more regular than by chance.
 fn is_even(slots: &[f64]) -> bool {
     let width = (EACH / mean(slots)).ceil().max(1.0) as usize;
     let pieces: Vec<f64> = slots.chunks_exact(width).map(|piece| piece.iter().sum()).collect();
