@@ -138,10 +138,10 @@ mod tests {
     fn a_report_that_comes_twice_counts_once() {
         let mut member = Member::default();
         let report = |seq| Report { seq, active: vec![2, 3], ..Report::default() };
-        assert_eq!(member.takes(&report(1)), (true, 0));
-        assert_eq!(member.takes(&report(1)), (false, 0));
-        assert_eq!(member.takes(&report(4)), (true, 2));
-        assert_eq!(member.takes(&report(3)), (false, 0));
+        assert_eq!(member.apply(&report(1)), (true, 0));
+        assert_eq!(member.apply(&report(1)), (false, 0));
+        assert_eq!(member.apply(&report(4)), (true, 2));
+        assert_eq!(member.apply(&report(3)), (false, 0));
         assert_eq!(member.users(), 5);
     }
 }

@@ -199,7 +199,7 @@ mod tests {
     fn an_offer_proves_its_own_key() {
         let agent = Secret::new().expect("a key");
         let offer = Offer {
-            nonce: draw().expect("a number"),
+            nonce: random_id().expect("a number"),
             key: agent.public().bytes(),
             half: [1; 32],
             mark: None,
