@@ -241,7 +241,7 @@ fn what_is_blank_is_called_blank_and_paths_stand_as_in_the_plan() {
     let ended = program.run(&["check", "odd.jmx"]);
     for words in [
         "]: the test plan's class path has a blank entry\n",
-        "]: cannot read lib/absent.jar relative to the working directory, an entry of the test plan's class path\n",
+        "]: cannot read lib/absent.jar (relative to the working directory), an entry of the test plan's class path\n",
     ] {
         assert!(ended.out.contains(words), "{words}: {ended:?}");
     }

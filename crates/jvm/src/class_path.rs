@@ -74,7 +74,7 @@ impl ClassPath {
             let from = if Path::new(entry).is_absolute() {
                 ""
             } else {
-                " relative to the working directory"
+                " (relative to the working directory)"
             };
             let shown = |letter: char| match letter {
                 letter if letter.is_control() => letter.escape_debug().to_string(),
