@@ -315,7 +315,7 @@ fn targets_are_listed_with_their_options() {
 fn help_and_version_are_verbs_too_and_every_option_is_described() {
     let program = Program::new();
     for (line, words) in [
-        (&["help"][..], "throng -n -t PLAN.jmx -l out.jtl"),
+        (&["help"][..], "throng -n -t plan.jmx -l out.jtl"),
         (&["help", "run"], "Usage: throng run [OPTIONS] PLAN.jmx"),
         (&["help", "jvm", "install"], "--repository <URL>"),
         (&["version"], "running plans as JMeter 5.6.3"),

@@ -79,7 +79,9 @@ pub fn search(captured: &Captured) -> Found {
         match envelope::parse(sent) {
             Ok(envelope) => search_encryption(captured, &envelope, &mut found),
             Err(error) => {
-                found.notes.push(format!("cannot parse the encrypted body as an envelope: {error}"))
+                found
+                    .notes
+                    .push(format!("cannot parse the encrypted body as an envelope: {error}"));
             }
         }
     }

@@ -50,10 +50,10 @@ impl MemoryCopy {
 
     /// Returns the record so far, or `None` if the copy was dropped and the file must be read.
     pub fn record(&self) -> Option<Record> {
-        match self.frames.is_empty() {
-            true => (!self.is_dropped).then(Record::default),
-            false => Record::of_bytes(&self.frames),
+        if self.frames.is_empty() {
+            return (!self.is_dropped).then(Record::default);
         }
+        Record::of_bytes(&self.frames)
     }
 
     /// Joins old seconds until the copy has at most half of its limit. If names and failed samples alone take more, the

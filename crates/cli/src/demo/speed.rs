@@ -48,7 +48,9 @@ fn own_line(summary: &Value) -> String {
 
 /// Returns the line about JMeter, from the published figures; `None` if they are not there.
 fn elsewhere() -> Option<String> {
-    let row = FIGURES.lines().find(|line| line.contains("](http-keepalive/README.md)"))?;
+    let is_row =
+        |line: &&str| line.contains("](http-keepalive/README.md)") && line.contains("jmeter ");
+    let row = FIGURES.lines().find(is_row)?;
     let own = row.split("**").nth(1)?;
     let (_, jmeter) = row.split_once("jmeter ")?;
     let jmeter = jmeter.split([' ', ',', '|']).next()?;

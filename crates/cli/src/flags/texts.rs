@@ -14,7 +14,7 @@ throng runs load tests from JMeter plans (.jmx) and says what limits the target.
                                    find the largest load at which criteria hold
   throng compare RUN RUN           compare two runs
 
-throng --help lists all commands; throng explain start-here is a first test in ten minutes.
+throng --help lists all commands; throng explain start-here leads to a first test.
 ";
 
 pub(super) const AFTER: &str = "\

@@ -56,7 +56,9 @@ impl Readers {
             for node in text.split('<').filter_map(|part| part.split_once('>')) {
                 readers.add(node);
                 // Names of elements are attributes, and may call functions, too.
-                readers.add(("", node.0));
+                if node.0.contains("${__") {
+                    readers.add(("", node.0));
+                }
             }
         }
         readers
