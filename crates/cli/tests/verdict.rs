@@ -117,7 +117,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
     assert!(page.contains("Undecided: the file has no column success"), "the page says nothing");
     assert!(
         !page.contains("<p class=\"sentence\">No problem found."),
-        "the page says nothing stands out"
+        "the page says no problem found"
     );
     // With a column `success` the verdict is decided.
     let with = rows.replace(",4,4\n", ",4,4,true\n");

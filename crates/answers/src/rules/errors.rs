@@ -312,7 +312,9 @@ fn without_includes(frame: &Frame) -> Option<Words> {
     ))
 }
 
-fn cut_short_by_errors(record: &Record) -> Option<Words> {
+/// Returns why errors ended so much of a run that its samples do not represent the whole load: a sentence without its
+/// full stop.
+pub fn cut_short_by_errors(record: &Record) -> Option<Words> {
     let cut = cut_by_errors(record).filter(|cut| cut.left_work(record))?;
     // In an open load, a user that ends is followed by the next one.
     let counts = match cut {

@@ -20,8 +20,7 @@ pub(crate) struct Judgement {
     pub(crate) unguarded: Vec<Judged>,
     /// Reason for which the run has no samples. `None` if it has samples.
     pub(crate) without_samples: Option<&'static str>,
-    /// Set if errors ended the run, or many of its users, before the load was complete, or if a part of the plan was
-    /// not run because its file could not be included. Contains the reason.
+    /// Set if errors ended the run, or many of its users, before the load was complete. Contains the reason.
     pub(crate) cut_short: Option<Words>,
 }
 

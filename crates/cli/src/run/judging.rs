@@ -24,10 +24,13 @@ pub(super) fn judged(
     let get = |counter| totals.counters.get(counter);
     let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
     let found = Shortfall::of(counted, record);
-    let cut_short = record.and_then(rules::cut_short);
-    let early = || found.early.or_else(|| cut_short.as_ref().map(evidence::met_so_far));
+    let early = || {
+        let cut_short = || record.and_then(rules::cut_short).as_ref().map(evidence::met_so_far);
+        found.early.or_else(cut_short)
+    };
     let shortfall = Shortfall { early: end.early().or_else(early), ..found };
-    let cut_short = cut_short.filter(|_| matches!(end, End::Completed | End::StoppedByPlan));
+    let has_ended = matches!(end, End::Completed | End::StoppedByPlan);
+    let cut_short = record.filter(|_| has_ended).and_then(rules::cut_short_by_errors);
     Judgement { cut_short, ..watch.judge(totals, length, &shortfall) }
 }
 
