@@ -95,8 +95,9 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
     };
     for record in [limited(100.0), file(limited(100.0))] {
         let verdict = rules::verdict(&record);
-        let found = finding(&verdict, "concurrency_limit").expect("a limit");
-        assert!(found.words.en.contains("works on about 1 request at once"), "{}", found.words.en);
+        // Under the lightest load of a ramp, users already wait for a single worker by chance.
+        let found = finding(&verdict, "plateau").unwrap_or_else(|| panic!("{verdict:#?}"));
+        assert!(found.words.en.contains("does not grow beyond 20/s"), "{}", found.words.en);
     }
 }
 
