@@ -22,7 +22,7 @@ pub struct Origin {
     pub incarnation: u32,
 }
 
-/// A record of an origin. Records are numbered without gaps, from 1.
+/// A record of an [`Origin`]. The records of an origin are numbered from 1, without gaps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub origin: Origin,

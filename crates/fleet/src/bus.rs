@@ -82,8 +82,9 @@ pub trait Bus: std::fmt::Debug {
     }
 }
 
-/// Time between order and start on one machine, and the addition for each worker.
+/// Fixed part of the time between the start order and the start.
 const LEAD: Duration = Duration::from_millis(50);
+/// Additional part of that time for each worker.
 const LEAD_EACH: Duration = Duration::from_millis(4);
 
 /// An event of a worker.

@@ -32,7 +32,7 @@ pub struct Java {
 /// How the path of a Java or a JMeter was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag or property named the path.
+    /// The user named the path, by a flag or a property.
     Asked,
     /// An environment variable named the path.
     Environment,

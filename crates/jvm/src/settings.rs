@@ -40,7 +40,7 @@ pub struct Settings {
     pub jmeter_home: Option<PathBuf>,
     /// `--jvm-heap`: maximum size of the heap, as Java writes it.
     pub heap: Option<String>,
-    /// `--jvm-isolated`: true if the machine runs in a child process.
+    /// `--jvm-isolated`: true if the JVM runs in a child process.
     pub isolated: bool,
     /// System properties of the run, as options (`-Dname=value`).
     pub system: Vec<String>,

@@ -72,7 +72,7 @@ pub fn home(settings: &Settings) -> Result<Home, NoHome> {
 }
 
 impl Ready {
-    /// Returns the class path of the machine for a test plan with these entries.
+    /// Returns the JVM's class path for a test plan with these class path entries.
     ///
     /// # Errors
     ///

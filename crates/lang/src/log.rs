@@ -3,14 +3,14 @@
 /// Severity of a log line that a script writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Level of lines about failures.
+    /// Log lines about failures.
     Error,
-    /// Level of lines about possible problems.
+    /// Log lines about possible problems.
     Warn,
-    /// Level of lines with useful information.
+    /// Log lines with useful information.
     Info,
-    /// Level of lines with details for debugging.
+    /// Log lines with details for debugging.
     Debug,
-    /// Level of lines with the most details.
+    /// Log lines with the most details.
     Trace,
 }

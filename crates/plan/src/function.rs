@@ -53,7 +53,7 @@ use crate::script::{Language, Script};
 use crate::template::{Outcome, Template, Thrown};
 use crate::vars::VarId;
 
-/// Implementation of function calls with a simple script.
+/// Implementation of script functions such as `__groovy`, for scripts that run without a JVM.
 pub(crate) const SCRIPT: Run = script::run;
 
 /// Implementation of a function: appends the value of the call.

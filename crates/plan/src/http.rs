@@ -168,7 +168,8 @@ pub struct Request {
     pub java: bool,
     /// Java's own client only: true if the user adds no header lines.
     pub stripped: bool,
-    /// Java's own client only: end of the header lines in `headers` that JMeter knows and shows.
+    /// Java's own client only: end of the header lines in `headers` that JMeter sets. The client adds the lines after
+    /// it, and JMeter does not show them.
     pub set_end: usize,
     /// Position of the cookie line in `headers`.
     pub cookie_at: usize,

@@ -181,7 +181,7 @@ impl JavaBacked {
         at.is_ok_and(|at| self.of_groups[at].1 == group) || at.is_err()
     }
 
-    /// Returns the owner entry of a sampler.
+    /// Returns the entry of a sampler in `owners`; `None` if Java does not know the sampler.
     pub fn owner(&self, sampler: SamplerId) -> Option<&Owner> {
         self.owners.iter().find(|owner| owner.sampler == sampler)
     }

@@ -48,7 +48,7 @@ pub(super) enum Expr {
         args: Vec<Expr>,
         safe: bool,
     },
-    /// Executes an operation on the script's surroundings.
+    /// Calls an operation of the host, such as reading a variable, writing a log line or parsing a number.
     Operation(Operation, Vec<Expr>),
 }
 

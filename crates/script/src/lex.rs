@@ -6,7 +6,7 @@
 
 use super::{Language, NotSimple};
 
-/// Maximum nesting depth of text with code in it.
+/// Maximum nesting depth of strings that contain code.
 const DEEPEST: u32 = 8;
 
 /// A token of a script, with the whitespace before it.

@@ -46,7 +46,7 @@ pub(crate) enum How {
     Span(Term, Term),
     /// Growth per second of a time in nanoseconds, converted to seconds.
     RateOfNanoseconds(&'static [Term]),
-    /// Product of both current values.
+    /// Product of the current values of two metrics.
     Product(Term, Term),
     /// Mean of all samples in percent, converted to a share of 1.
     MeanPercent(&'static [Term]),

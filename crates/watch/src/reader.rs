@@ -31,7 +31,7 @@ pub struct Reader {
     /// Rows with `*` in a name.
     starred: Vec<usize>,
     settings: Settings,
-    /// True if the last text contained new settings.
+    /// True if the last evaluated metrics text changed the known settings of the JVM.
     has_new_settings: bool,
 }
 

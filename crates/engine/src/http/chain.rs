@@ -51,7 +51,7 @@ pub(super) fn begin_chain(
     }
 }
 
-/// Returns the URL of the first request in a user's open chain, if an HTTP client follows the chain by itself.
+/// Returns the URL of the first request in a user's redirect chain, if the chain is followed without sub-results.
 pub(super) fn first_url(cx: &Context<'_>, index: UserId) -> Option<String> {
     let chain = cx.users[index].extra.as_ref()?.redirect.as_ref()?;
     chain.silent.then(|| chain.first_url.clone())

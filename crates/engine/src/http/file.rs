@@ -22,7 +22,7 @@ pub(crate) struct Reading {
     ticket: u64,
     timing: Timing,
     url: String,
-    /// Character set of the content by the plan's setting; empty means UTF-8.
+    /// Content encoding that the plan sets for the request; empty means UTF-8.
     charset: String,
     sampler_data: String,
 }

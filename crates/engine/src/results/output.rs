@@ -151,7 +151,7 @@ impl Output {
         done
     }
 
-    /// Removes an incomplete row at the end, which a process left that was killed while writing.
+    /// Removes an incomplete last row, which a process left when it was killed while writing.
     fn remove_partial_row(&mut self) -> io::Result<()> {
         let length = self.length()?;
         if length <= self.known {

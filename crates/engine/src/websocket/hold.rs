@@ -158,7 +158,7 @@ impl WebSockets {
         }
     }
 
-    /// Returns true if a user has a hold on its connection.
+    /// Returns true if a hold sampler runs on the user's connection.
     pub(crate) fn holds(&self, cx: &Context<'_>, index: UserId) -> bool {
         let at = cx.users[index].socket;
         at != NO_SOCKET && matches!(self.tasks[at as usize], Task::Hold(_))

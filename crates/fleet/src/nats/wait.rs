@@ -76,8 +76,9 @@ pub fn wait(
 
 enum Input {
     Bus(Event),
-    /// Output of the working process of the run with this number, and the end of its output.
+    /// Output of the agent's process for the run with this number.
     Output(u64, Vec<u8>),
+    /// End of the output of the agent's process for the run with this number.
     OutputEnded(u64),
 }
 

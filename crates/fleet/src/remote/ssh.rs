@@ -17,7 +17,7 @@ use super::wire::PIECE;
 /// The variable that names another program to use instead of `ssh`; it is called with the same arguments.
 pub(crate) const PROGRAM: &str = "THRONG_SSH";
 
-/// Answers of the shell command on the other machine: the program is needed, is there, or arrived broken.
+/// Output lines of the remote shell command: the program must be copied, is present, or was damaged in the copy.
 const NEEDED: &str = "throng-needed";
 const THERE: &str = "throng-there";
 const BROKEN: &str = "throng-broken";

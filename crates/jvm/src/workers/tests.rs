@@ -114,7 +114,7 @@ fn what_runs_for_a_user_is_interrupted_and_what_waits_is_not_begun() {
     assert_eq!(reply.recv().expect("a reply"), Err("the run has ended".into()));
 }
 
-/// A carrier that no thread can use.
+/// A carrier whose `serve` always fails, so that no worker thread can use it.
 #[derive(Debug)]
 struct Nobody;
 

@@ -105,7 +105,7 @@ fn escaped(link: &str) -> String {
 const MARK: &str = "HTML Tidy for Java (vers. 2009-12-01), see jtidy.sourceforge.net";
 
 impl Page {
-    /// Copies a document to a page, without the elements that HTML inserts into tables.
+    /// Copies a parsed document to a page, without the `tbody` elements that only the HTML parser inserted.
     pub(super) fn of(document: &Document) -> Self {
         let mut page = Self::default();
         page.add(NodeKind::Root, 0);

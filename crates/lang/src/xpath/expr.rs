@@ -252,7 +252,7 @@ impl Function {
         })
     }
 
-    /// Returns the allowed number of arguments, and the text of it in Xalan's message.
+    /// Returns the allowed number of arguments, and its wording in Xalan's error message.
     pub(super) fn arity(self) -> (std::ops::RangeInclusive<usize>, &'static str) {
         match self {
             Self::Last | Self::Position | Self::True | Self::False => (0..=0, "0"),

@@ -35,7 +35,8 @@ impl Walk<'_> {
         found
     }
 
-    /// If requests continue sessions or follow links, the text of every response is needed.
+    /// Marks the response text as needed by all samplers, if the plan has a URL Re-writing Modifier or an HTML Link
+    /// Parser: these read the previous response.
     pub(super) fn read_sessions(&mut self) {
         if !self.plan.sessions.is_empty() || self.plan.follows_links {
             for sampler in &mut self.plan.samplers {

@@ -81,7 +81,7 @@ impl Walk<'_> {
         self.ctx.host(id, Role::Controller).map(ControllerKind::JavaBacked)
     }
 
-    /// Compiles a listener that its own class runs.
+    /// Compiles a listener that its Java class runs.
     pub(super) fn java_backed_listener(&mut self, id: ElementId) -> Option<Listener> {
         let java_backed = if class(self.ctx.doc, id) == "BackendListener" {
             self.ctx.host_as_is(id, Role::Listener)

@@ -151,7 +151,7 @@ impl RedisDataSet {
         &self.name
     }
 
-    /// Evaluates the exchange of a starting iteration.
+    /// Evaluates the parameters of the Redis request at the start of an iteration.
     pub fn call(&self, call: &mut RedisCall, env: &mut Env<'_>) {
         let number = |text: &Template, env: &mut Env<'_>, default: i64| {
             text.parsed(env, |text| text.trim().parse().unwrap_or(default))

@@ -341,7 +341,7 @@ impl Shared {
         &self.nodes
     }
 
-    /// Locks the writing of files.
+    /// Returns the lock that a function holds while it writes a file.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }

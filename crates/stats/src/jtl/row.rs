@@ -128,7 +128,7 @@ impl Columns {
         }
     }
 
-    /// Writes the fields from bytes to connect time.
+    /// Writes the columns from `bytes` to `Connect`.
     #[inline]
     fn push_measurements(&self, row: &Row, line: &mut Line<'_>) {
         if self.bytes {

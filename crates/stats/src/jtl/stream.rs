@@ -518,8 +518,8 @@ fn each_row(
     Ok(left)
 }
 
-/// Returns another delimiter that splits the row into the expected number of fields, or into the names of a heading.
-/// Runs with other properties may append to the same file.
+/// Returns another delimiter with which the row has the expected number of fields, or is a header row of known
+/// columns. Runs with other properties may append to the same file.
 fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
     let line = row.get(0).filter(|_| row.len() == 1 && names > 1)?;
     DELIMITERS.into_iter().find(|delimiter| {

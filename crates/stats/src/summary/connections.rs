@@ -63,7 +63,8 @@ pub struct ClosedLine {
     pub idle_p10_ms: u64,
     pub idle_p50_ms: u64,
     pub idle_p90_ms: u64,
-    /// The idle time in ms that the connections have in common, if there is one.
+    /// Median idle time in ms, if it is at least 5 s and the 10th and 90th percentiles are close together; otherwise
+    /// `None`.
     pub idle_common_ms: Option<u64>,
 }
 

@@ -101,7 +101,7 @@ impl Held {
         }
     }
 
-    /// Opens an added connection.
+    /// Starts to open a connection that [`add`](Self::add) has added.
     pub(crate) fn open(&mut self, around: &mut Around<'_>, at: u32, mut opening: Box<Opening>) {
         around.recorder.add(Counter::WsStarted, 1);
         let line = &mut self.all[at as usize];
