@@ -70,7 +70,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const ABORT_GRACE: Duration = Duration::from_secs(10);
 
 /// Message for a plan whose thread groups are all setUp or tearDown groups.
-const NO_MAIN_GROUP: &str = "all thread groups of the plan are setUp or tearDown thread groups: their samples are taken as the load";
+const NO_MAIN_GROUP: &str = "all thread groups of the plan are setUp or tearDown thread groups: their samples count as the load";
 
 /// Logger name of JMeter's engine, whose lines other tools search for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
@@ -707,7 +707,10 @@ impl Ending<'_> {
     ) -> Exit {
         let aborted = match run.aborted() {
             Some(jvm::EXITS) if workers == 0 => {
-                console.warn(&format!("{}, by the exit code that it gave", jvm::EXITS));
+                console.warn(&format!(
+                    "{}; Throng exits with the code that the script passed",
+                    jvm::EXITS
+                ));
                 true
             }
             Some(reason) => {

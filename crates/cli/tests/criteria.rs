@@ -733,7 +733,7 @@ fn the_samples_of_a_plan_of_set_up_groups_are_its_load() {
     program.write("only.jmx", &format!("{before}{behind}"));
     let ended = program.run(&["run", "only.jmx", "--no-report", "--fail", "count = 1"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.err.contains("their samples are taken as the load"), "{ended:?}");
+    assert!(ended.err.contains("their samples count as the load"), "{ended:?}");
 }
 
 #[test]

@@ -464,8 +464,7 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
         let program = with_script("[1].collect { it }\nSystem.exit(0)");
         let ended = program.shell(&format!("exec \"$0\" {line}"));
         assert_eq!(ended.code, 0, "{line}: {ended:?}");
-        let words =
-            "warning: a script ended the process (System.exit), by the exit code that it gave";
+        let words = "warning: a script ended the process (System.exit); Throng exits with the code that the script passed";
         assert!(ended.err.contains(words) && !ended.err.contains("aborted"), "{line}: {ended:?}");
     }
     // A Java process that ends without a request from Throng fails the run, whatever its exit code is.

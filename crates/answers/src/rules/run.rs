@@ -159,7 +159,7 @@ fn ended_early(record: &Record) -> Option<Words> {
             Some(words!("the run was interrupted before its end", "运行在结束前被中断"))
         }
         Ending::Aborted(reason) => {
-            Some(words!("the run ended before its end: {reason}", "运行提前结束：{reason}"))
+            Some(words!("the run ended early: {reason}", "运行提前结束：{reason}"))
         }
         _ => None,
     }

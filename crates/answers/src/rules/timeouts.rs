@@ -194,7 +194,7 @@ fn errors(record: &Record) -> Option<Said> {
             ),
         )
         .advise(words!(
-            "Look for a limit of that length (proxy_read_timeout, a client behind the service, a pool's wait), then for what waits that long.",
+            "Look for a timeout of that length (proxy_read_timeout, a client behind the service, the wait time of a pool), then for the step that the request waits for.",
             "查找该时长的限制（proxy_read_timeout、服务后端的客户端、连接池等待），再查找是什么在等待那么久。"
         ))
     };

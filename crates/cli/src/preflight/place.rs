@@ -118,7 +118,7 @@ impl Place {
         match self {
             Self::Machine | Self::Namespace => command.to_owned(),
             Self::NamespaceAtStart => format!(
-                "start the container with --sysctl {key}=\"{value}\" (a pod: securityContext.sysctls); it is read-only within"
+                "start the container with --sysctl {key}=\"{value}\" (a pod: securityContext.sysctls); it is read-only inside the container"
             ),
             Self::HostFromHere => format!("{command} (the host's: all its containers share it)"),
             Self::Host => {
@@ -132,7 +132,7 @@ impl Place {
         match self {
             Self::Machine => "",
             Self::Namespace => "; of this container's network namespace",
-            Self::NamespaceAtStart => "; of this container's network namespace, read-only within",
+            Self::NamespaceAtStart => "; of this container's network namespace, read-only inside the container",
             Self::Host | Self::HostFromHere => "; of the host, for all its containers",
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn write_markdown(file: &Path, page: &Page, language: Language) -> Re
 /// Writes a run's summary in k6's format to the file that the user named.
 pub(crate) fn write_k6(file: &Path, page: &Page) -> Result<(), String> {
     let text = page.k6().ok_or_else(|| {
-        format!("{} is not written: k6's form is that of one run", file.display())
+        format!("{} is not written: a k6 summary describes a single run", file.display())
     })?;
     fs::write(file, text).map_err(|error| cannot_write(file, &error))
 }

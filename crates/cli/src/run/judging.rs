@@ -58,7 +58,7 @@ pub(super) fn without_samples(
             "the run has no samples: all samples were in flight when it ended; run longer"
         }
         () if progress.users().started == 0 => {
-            "the run has no samples: no user was started; look whether the thread groups are enabled and have users"
+            "the run has no samples: no user was started; check whether the thread groups are enabled and have users"
         }
         () if !watch.has_samplers() => "the run has no samples: no sampler of the plan is enabled",
         () => {

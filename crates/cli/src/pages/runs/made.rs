@@ -113,7 +113,9 @@ impl Maker {
         keep: bool,
     ) -> Result<Result<String, String>, Refused> {
         if a.id == b.id {
-            return Err(Refused::Words("a run is compared with another one".into()));
+            return Err(Refused::Words(
+                "a run cannot be compared with itself; choose another run".into(),
+            ));
         }
         let are = |kind| a.kind == kind && b.kind == kind;
         if !are(Kind::Run) && !are(Kind::Sweep) {
