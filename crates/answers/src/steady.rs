@@ -13,6 +13,8 @@ const FULL: f64 = 0.95;
 /// run counts. But a full load that lasts this multiple of the longest step before it follows a ramp, and counts alone.
 const LEAST_SHARE: f64 = 0.4;
 const HOLD: f64 = 1.5;
+/// Smallest share of the run's seconds that such a step takes.
+const HOLD_SHARE: f64 = 0.2;
 /// Shortest partial second in ms that has a meaningful rate.
 pub(crate) const LEAST_MS: u32 = 900;
 
@@ -108,7 +110,8 @@ fn under_load(record: &Record) -> (usize, usize) {
     let is_hold = || {
         let (before, full) = seconds.split_at(first.min(last));
         let full = longest_step(&full[..last - first.min(last)]);
-        first > 0 && full as f64 >= HOLD * longest_step(before) as f64
+        let least = (HOLD * longest_step(before) as f64).max(HOLD_SHARE * end as f64);
+        first > 0 && full as f64 >= least
     };
     if is_long || is_hold() { (first, last) } else { (0, end) }
 }

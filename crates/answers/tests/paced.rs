@@ -101,6 +101,33 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
     }
 }
 
+#[test]
+fn a_queue_of_many_users_is_not_called_a_pause() {
+    for (count, ramp, workers, takes) in
+        [(300, 60, 8, 2 * S), (100, 60, 1, S), (300, 30, 4, S), (500, 60, 10, S)]
+    {
+        let mut target = Workers::new(workers);
+        let load = users(count).ramp(ramp).seconds(60);
+        let record =
+            run(&load, move |request, random| good(target.work(request.at, about(takes, random))));
+        let verdict = rules::verdict(&record);
+        let paused: Vec<_> =
+            verdict.unchecked.iter().filter(|one| one.lacks.en.contains("paused")).collect();
+        assert!(paused.is_empty(), "{count} users, ramp of {ramp} s: {paused:?}");
+    }
+}
+
+#[test]
+fn a_timer_of_one_sampler_does_not_set_the_rate_of_all() {
+    let mut target = Workers::new(2);
+    let mut record =
+        run(&ramp(), move |request, random| good(target.work(request.at, about(40 * MS, random))));
+    // One sampler of five has a timer of 20/s; the target allows 50/s of all.
+    record.frame.load.rate = Some(20.0);
+    let verdict = rules::verdict(&record);
+    assert!(!limits(&verdict).is_empty(), "{verdict:#?}");
+}
+
 /// Returns a load with users from the start, and others that join after a time.
 fn joined(first: u64, later: u64, after: u64, pause: u64) -> Users {
     Users { at_once: first, alone: after * S, ramp: MS, ..users(first + later).pause(pause) }

@@ -4,7 +4,8 @@ mod situations;
 use answers::random::Random;
 use answers::rules;
 use record::Record;
-use situations::{Answer, MS, Request, S, Users, Workers, about, good, run, users};
+use situations::{Answer, MS, Request, S, Users, Workers, about, bad, good, run, users};
+use stats::Outcome;
 
 /// Returns the finding on concurrent requests, up to "at once". The error lists all other findings and unchecked rules.
 fn number(record: &Record) -> Result<String, String> {
@@ -99,5 +100,21 @@ fn labels_that_never_wait_have_no_limit() {
             let grown = if of.label == 2 { of.at / 400 } else { 0 };
             about(50 * MS, random) + grown
         });
+    }
+}
+
+#[test]
+fn requests_whose_assertions_fail_occupy_workers() {
+    for seed in 1..=5 {
+        let mut workers = Workers::new(4);
+        let record = counted(&shop(seed), move |request, random| {
+            let takes = workers.work(request.at, about(50 * MS, random));
+            match request.label {
+                2 => bad(takes, Outcome::Assertion, "200", "OK"),
+                _ => good(takes),
+            }
+        });
+        let of = "The target works on about 4 requests";
+        assert_eq!(number(&record).as_deref(), Ok(of), "{seed}");
     }
 }

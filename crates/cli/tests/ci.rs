@@ -114,7 +114,7 @@ fn collected(program: &Program, names: &[&str]) {
 #[test]
 fn the_commands_of_the_beginning() {
     let program = with_samples();
-    let lines = examples("");
+    let lines = [examples(""), examples("Files")].concat();
     let [run, compare] = &lines[..] else { panic!("{lines:?}") };
     std::fs::create_dir(program.path("before")).unwrap();
     succeeds(&job(&program, "cd before && throng run ../plan.jmx -Jloops=900 -Jms=2", &[]));
@@ -242,11 +242,11 @@ fn github() {
 fn no_command_is_left_out() {
     let page = page();
     let commands = page.lines().filter(|line| line.starts_with("    ") && line.contains("throng "));
-    let of: Vec<usize> = ["", "Jenkins", "GitLab", "GitHub Actions", "Taurus", "Maven"]
+    let of: Vec<usize> = ["", "Files", "Jenkins", "GitLab", "GitHub Actions", "Taurus", "Maven"]
         .iter()
         .map(|section| examples(section).iter().filter(|line| line.contains("throng ")).count())
         .collect();
-    assert_eq!(of, [2, 1, 1, 2, 1, 1]);
+    assert_eq!(of, [1, 1, 1, 1, 2, 1, 1]);
     assert_eq!(commands.count(), of.iter().sum::<usize>());
 }
 

@@ -44,7 +44,7 @@ fn mistakes_in_the_command_line_end_with_2() {
         (&["-n", "-t"], "Missing argument to option -t"),
         (&["-t", "p.jmx"], "add -n"),
         (&["-n", "-s", "-t", "p.jmx"], "-s (--server) is not supported yet"),
-        (&["-n", "-R", "a,-x", "-t", "p.jmx"], "-R: \"-x\" is no machine"),
+        (&["-n", "-R", "a,-x", "-t", "p.jmx"], "-R: invalid machine \"-x\""),
         (&["target", "nothing"], "nothing"),
         (&["target", "fixed", "--option", "size"], "KEY=VALUE"),
         (&["demo", "nothing"], "fitness"),

@@ -14,8 +14,8 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, Z, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
-    times_of, variation, whole, windows, with_users,
+    Window, Z, answers, deviation, half_width, hist, in_flight, mean, mix_differs, ms, requests,
+    service, span, sum, times_of, variation, whole, windows, with_users,
 };
 use super::light::{is_answered, loaded};
 use super::pace::{self, nothing_or_lacks};
@@ -28,6 +28,7 @@ use super::{
     one_thread::{OneThread, one_thread},
     rate_limit,
     same_work::asks_for_other_work,
+    short_wait::short_wait,
     slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
     waiting_labels::{alone, answered, growths, of, that_wait, typical},
 };
@@ -76,6 +77,9 @@ const BETWEEN: usize = 3;
 const LIGHT_RATE: f64 = 0.85;
 /// Share of failed requests from which on only the answered ones count as work.
 const FAILED: f64 = 0.01;
+/// Quantile of the fastest responses, and the share of their time below which a failure was refused at once.
+const AT_ONCE_OF: f64 = 0.01;
+const AT_ONCE: f64 = 0.5;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
@@ -108,6 +112,8 @@ struct Workers {
     by_pairs: bool,
     /// The target becomes slower by itself, so the number is unknown.
     slows: bool,
+    /// Requests beyond the number fail.
+    fails: bool,
     /// Labels whose requests the workers process, if other labels do not wait; empty for all labels.
     labels: Vec<u32>,
 }
@@ -206,11 +212,21 @@ fn flat(record: &Record) -> Option<Plateau> {
 fn workers(record: &Record) -> Option<Workers> {
     let seconds = whole(record);
     let failed = sum(seconds, |s| s.all.errors) as f64;
-    // Requests that failed, as after a wait for a place, are no work of the target.
-    if failed > FAILED * requests(seconds) as f64 {
-        return workers_of(&answered(record));
+    if failed <= FAILED * requests(seconds) as f64 || !fails_without_work(record) {
+        return workers_of(record);
     }
-    workers_of(record)
+    // Requests that failed were in flight, too.
+    let in_flight = flat(record).map(|plateau| plateau.in_flight);
+    let found = workers_of(&answered(record))?;
+    Some(Workers { in_flight: in_flight.unwrap_or(found.in_flight), fails: true, ..found })
+}
+
+/// True if requests that fail do no work: they are refused at once, or give up after a wait of fixed length. Others,
+/// such as those whose assertions fail, occupy a worker.
+fn fails_without_work(record: &Record) -> bool {
+    let seconds = whole(record);
+    let fastest = ms(&answers(seconds), AT_ONCE_OF);
+    ms(&hist(seconds, |s| &s.all.failed), 0.5) < AT_ONCE * fastest || short_wait(record).is_some()
 }
 
 fn workers_of(record: &Record) -> Option<Workers> {
@@ -372,7 +388,7 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let (low, high) = (k * (1.0 - error), k * (1.0 + error));
     let (in_flight, by_pairs, slows) = (plateau.in_flight, false, false);
     let labels = Vec::new();
-    Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows, labels })
+    Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows, fails: false, labels })
 }
 
 /// Returns the times of requests by the name of their label: numbers of labels differ between records.
@@ -428,6 +444,7 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
         in_flight: flying,
         by_pairs: true,
         slows: false,
+        fails: false,
         labels: Vec::new(),
     })
 }
@@ -475,19 +492,20 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let Shown { k, range, range_zh } = w.shown(is_near.then_some(nearest));
     let Words { en: of, zh: of_zh } = of(record, &w.labels);
     let (product, about) = (counted(w.k), if is_near { "" } else { "about " });
-    let noun = if k == "1" { "request" } else { "requests" };
+    let (noun, workers) = if k == "1" { ("request", "worker") } else { ("requests", "workers") };
+    let (or_fail, or_fail_zh) = if w.fails { (" or fail", "或失败") } else { ("", "") };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), counted(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
         words!(
-            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
-            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
+            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer{or_fail}: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} {workers} of {alone} each.",
+            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久{or_fail_zh}：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
         )
     } else {
         words!(
-            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone ≈ {product}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} ≈ {product}，而在途 {flying} 个。"
+            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer{or_fail}: {rate} requests/s × {alone} alone ≈ {product}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久{or_fail_zh}：{rate} 请求/s × 单独 {alone} ≈ {product}，而在途 {flying} 个。"
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };

@@ -377,9 +377,14 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
     let first_ms = first_end(record, at, of_cause);
     let start_ms = first_start(record, at, of_cause).min(first_ms);
-    // A longer failure may end after the first one, but begin before it.
-    let moment =
-        |kept: &Kept| moment_of(kept.start_ms, kept.start_ms + (kept.elapsed / 1_000_000) as i64);
+    // A longer wait may end after the first failure, but begin before it. A broken connection fails at its end.
+    let moment = |kept: &Kept| {
+        let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+        match kept.outcome {
+            Outcome::Reset | Outcome::Closed | Outcome::Refused => end_ms,
+            _ => moment_of(kept.start_ms, end_ms),
+        }
+    };
     let earliest = record.kept.iter().filter(|kept| of_cause(kept)).map(moment).min();
     let from_ms = earliest.unwrap_or(i64::MAX).min(moment_of(start_ms, first_ms));
     let last = seconds.iter().rposition(has).unwrap_or(at);
@@ -578,13 +583,14 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     if let Some((late, from, is_known)) = errors_of_end(record) {
         let (more, more_zh) = beside(cut);
         let (late_words, all_errors, span) = (count(late), count(errors), (from, span(seconds).1));
+        let were = if errors == 1 { "error was" } else { "errors were" };
         return found(
             "cut_by_end",
             About::Run,
             if is_known { Confidence::Arithmetic } else { Confidence::Statistical },
             words!(
-                "{late_words} of {all_errors} errors were caused by stopping the run, not by the target.{more}",
-                "{all_errors} 个错误中有 {late_words} 个是运行被停止时中断的连接：它们反映的是停止方式，而不是被测系统的能力。{more_zh}"
+                "{late_words} of {all_errors} {were} caused by stopping the run, not by the target.{more}",
+                "{all_errors} 个错误中有 {late_words} 个由停止运行引起，而不是被测系统引起。{more_zh}"
             ),
         )
         .with("errors_at_end", late as f64, "requests", span)

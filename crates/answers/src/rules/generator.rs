@@ -240,7 +240,7 @@ fn lag(record: &Record) -> Option<Said> {
             Confidence::Arithmetic,
             words!(
                 "Throng itself caused {in_all} of the response time (p99 {part} of {of}).",
-                "响应在负载机内等待：响应时间 p99 为 {of}，其中在负载机内的时间 p99 为 {part}；总计占响应时间的 {in_all}。"
+                "Throng 自身造成了响应时间的 {in_all}（p99：{of} 中的 {part}）。"
             ),
         )
         .with("lag_p99", p99, "ms", span)

@@ -4,7 +4,7 @@
 use record::frame::RATE_USERS;
 use record::{Change, Record, Second};
 
-use super::figures::{Window, in_flight, mean, requests, sum, whole};
+use super::figures::{Window, in_flight, length_s, mean, requests, sum, whole};
 use super::light::{self, light_seconds, loaded};
 use super::realism::setting;
 use super::say::lacks;
@@ -21,9 +21,9 @@ const COME_AND_GO: f64 = 0.1;
 /// Load in steps: largest number of steps, smallest length of a step in seconds, smallest number of users between two
 /// steps, and smallest share of the run's seconds that the steps cover.
 const LEVELS: usize = 12;
-const LEVEL_S: usize = 10;
+const LEVEL_S: f64 = 9.5;
 const LEVEL_USERS: u64 = 2;
-const ON_LEVELS: f64 = 0.85;
+const ON_LEVELS: f64 = 0.7;
 /// Smallest share of the additional users that wait for responses if the target limits the rate.
 const WAIT: f64 = 0.5;
 /// Smallest share and smallest number of users that are idle, beyond the pauses of the light load, if the plan sets the
@@ -36,6 +36,13 @@ const SAME: f64 = 0.85;
 const MORE_USERS: f64 = 1.5;
 /// Share of the largest number of users from which on the load is full.
 const FULL: f64 = 0.9;
+/// Share of the time between two loads. If responses take longer, requests were sent under the smaller load, and fewer
+/// seem to be in flight than are: requests in flight are computed from completed requests.
+const LAGS: f64 = 0.2;
+/// Share of the users in flight from which on users have no time left for more requests.
+const BUSY: f64 = 0.9;
+/// Share of missing samples up to which the rate of timers counts as reached although all users are busy.
+const REACHED: f64 = 0.01;
 
 /// Rate that timers of the plan require.
 pub(super) struct Timers<'r> {
@@ -97,7 +104,13 @@ pub(super) fn is_planned(record: &Record) -> bool {
     }
     let Some(timers) = timers(record) else { return false };
     let due: f64 = busy.iter().map(|second| timers.due(second)).sum();
-    due > 0.0 && requests(&busy) as f64 >= (1.0 - MISSED_OF_SAMPLES) * due
+    let made = requests(&busy) as f64;
+    // With more samples than the timers require, other samplers have no timer.
+    let is_made = due > 0.0 && (made - due).abs() <= MISSED_OF_SAMPLES * due;
+    // A target that cannot reach the rate keeps nearly all users waiting.
+    let of = |value: fn(&Second) -> f64| mean(&busy.iter().map(value).collect::<Vec<_>>());
+    let has_time = !record.has.users || of(in_flight) < BUSY * of(|second| second.users as f64);
+    is_made && (has_time || made >= (1.0 - REACHED) * due)
 }
 
 /// Returns the largest growth of the number of users over the number in the first second.
@@ -132,16 +145,17 @@ fn users_come_and_go(seconds: &[Second]) -> bool {
 /// True if the number of users grows in a few steps and stays the same within each: the plan then sets it. If users
 /// arrive at a rate and leave, their number changes every few seconds.
 fn come_in_steps(seconds: &[Second]) -> bool {
-    let runs: Vec<&[Second]> = seconds.chunk_by(|a, b| a.users == b.users).collect();
-    let levels: Vec<&&[Second]> = runs.iter().filter(|run| run.len() >= LEVEL_S).collect();
-    let on_levels: usize = levels.iter().map(|level| level.len()).sum();
+    let runs = seconds.chunk_by(|a, b| a.users == b.users);
+    let levels: Vec<&[Second]> = runs.filter(|run| length_s(run) >= LEVEL_S).collect();
+    let on_levels: f64 = levels.iter().map(|level| length_s(level)).sum();
     (2..=LEVELS).contains(&levels.len())
-        && on_levels as f64 >= ON_LEVELS * seconds.len() as f64
+        && on_levels >= ON_LEVELS * length_s(seconds)
         && levels.windows(2).all(|pair| pair[1][0].users >= pair[0][0].users + LEVEL_USERS)
 }
 
-/// Means over seconds: users, requests in flight, and requests per second.
+/// Means over seconds: time in ms since 1970, users, requests in flight, and requests per second.
 struct Means {
+    at_ms: f64,
     users: f64,
     flying: f64,
     rate: f64,
@@ -153,6 +167,7 @@ impl Means {
             mean(&seconds.iter().map(|second| value(second)).collect::<Vec<_>>())
         };
         Self {
+            at_ms: of(|second| second.at_ms as f64),
             users: of(|second| second.users as f64),
             flying: of(in_flight),
             rate: of(|second| second.all.count as f64 * 1000.0 / f64::from(second.ms.max(1))),
@@ -178,6 +193,10 @@ pub(super) fn are_idle(record: &Record) -> bool {
 }
 
 fn idle(light: &Means, full: &Means) -> bool {
+    let response_ms = 1000.0 * full.flying / full.rate.max(1e-6);
+    if response_ms >= LAGS * (full.at_ms - light.at_ms) {
+        return false;
+    }
     let pause = (light.users - light.flying).max(0.0) / light.rate.max(1e-6);
     let idle = full.users - full.flying - full.rate * pause;
     idle >= (IDLE * full.users).max(IDLE_USERS)
@@ -185,7 +204,8 @@ fn idle(light: &Means, full: &Means) -> bool {
 
 /// True if most users that were added between two loads with the same rate wait for responses, as with a limit.
 pub(super) fn wait(few: &Window, many: &Window) -> bool {
-    many.in_flight - few.in_flight >= WAIT * (many.users - few.users)
+    many.mean >= LAGS * (many.at_ms - few.at_ms) as f64
+        || many.in_flight - few.in_flight >= WAIT * (many.users - few.users)
 }
 
 /// Returns the result of a rule on limits if something in the plan sets the rate.

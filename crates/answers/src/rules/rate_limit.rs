@@ -54,11 +54,13 @@ const LESS_THAN_ONE: f64 = 0.7;
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
 
 pub(super) fn rate_limit(record: &Record) -> Said {
+    let delayed = || {
+        let said = delayed(record).filter(|_| !pace::is_planned(record))?;
+        Some(if pace::are_idle(record) { pace::lacks_unpaced(record) } else { said })
+    };
     said_by_server(record)
         .or_else(|| constant_answers(record))
-        .or_else(|| {
-            delayed(record).filter(|_| !pace::is_planned(record) && !pace::are_idle(record))
-        })
+        .or_else(delayed)
         .unwrap_or_else(|| nothing_or_lacks(record))
 }
 

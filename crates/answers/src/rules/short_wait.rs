@@ -6,8 +6,8 @@
 //! requests in flight or, under constant load, in seconds with slower responses. Failures that merely take as long as
 //! their work would be equally frequent under any load and in any second. A time limit of the target or of a proxy looks
 //! the same, but no response takes longer than such a limit. So a long wait needs responses that took longer: those
-//! that waited nearly as long and then did their work. Or the failures name the pool. Only the period from the first failure to the
-//! last counts: before, the target may have been a different one.
+//! that waited nearly as long and then did their work. Or the failures name the pool. Only the period from the first
+//! failure to the last counts: before, the target may have been a different one.
 
 use record::{Record, Second};
 use stats::Outcome;
@@ -67,18 +67,17 @@ const ALSO_NEXT: f64 = 0.5;
 
 /// True for errors of the target itself: a client's own time limit is not one, and refused connections do not wait.
 fn is_own(record: &Record, cause: usize) -> bool {
-    let Some(name) = record.causes.get(cause) else { return false };
-    let is_status = name.outcome == Outcome::Status && name.code.starts_with('5');
-    is_status || names_pool(record, cause)
+    let name = record.causes.get(cause);
+    name.is_some_and(|name| name.outcome == Outcome::Status && name.code.starts_with('5'))
 }
 
-/// True if the failures of a cause name a pool without a free connection.
+/// True if the responses of a cause name a pool without a free connection. Failures without a status, as of a JDBC
+/// Request, name the plan's own pool.
 fn names_pool(record: &Record, cause: usize) -> bool {
     let has = |text: &str| POOLS.iter().any(|words| text.contains(words));
-    let name = record.causes.get(cause);
     let kept = || record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
-    name.is_some_and(|name| has(&name.code) || has(&name.message))
-        || kept().any(|kept| has(&kept.response))
+    let naming = kept().filter(|kept| has(&kept.response)).count();
+    is_own(record, cause) && (has(&record.causes[cause].message) || 2 * naming > kept().count())
 }
 
 /// Returns the number of responses that took longer than a time in ms.
@@ -182,7 +181,9 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     let of_gateway = || most(&|cause| record.causes.get(cause).is_some_and(|c| &*c.code == "504"));
     let longer = longer_than(&good, to);
     let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * n as f64;
-    if from >= LONG && !is_named && (is_few || of_gateway()) {
+    let is_long = from >= LONG;
+    let may_be_limit = is_few && (is_long || of_gateway()) || is_long && of_gateway();
+    if may_be_limit && !is_named {
         return None;
     }
     let grows = match growth(failing(seconds), &labels) {
@@ -216,7 +217,8 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
 
 /// Returns words on how failures become more frequent, if they do.
 fn growth(failing: &[Second], labels: &[u32]) -> Option<Words> {
-    if let Some((few, many)) = by_load(failing, labels).filter(|(few, many)| *many >= MORE * few) {
+    let grows = |(few, many): &(f64, f64)| *many > 0.0 && *many >= MORE * few;
+    if let Some((few, many)) = by_load(failing, labels).filter(grows) {
         let (few, many) = (percent(few), percent(many));
         return Some(words!(
             "They are {many} of the requests where most are in flight, and {few} where few are",

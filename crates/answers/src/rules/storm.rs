@@ -93,8 +93,9 @@ fn of_label(id: &'static str, record: &Record, label: u32) -> Option<Finding> {
     let name = &record.labels[label as usize].name;
     let (n, k, rate_words) = (count(all), count(places.round().max(1.0) as u64), per_second(rate));
     let (alone_words, longest) = (time(alone), time(most));
+    let were = if k == "1" { "was" } else { "were" };
     let said = words!(
-        "The first answers of \"{name}\" took {alone_words} to {longest}, one after another: {n} requests came at once, and about {k} were worked on at a time ({rate_words}/s × {alone_words}).",
+        "The first answers of \"{name}\" took {alone_words} to {longest}, one after another: {n} requests came at once, and about {k} {were} worked on at a time ({rate_words}/s × {alone_words}).",
         "“{name}”最初的响应依次返回，耗时从 {alone_words} 到 {longest}：{n} 个请求同时到达，同一时间约处理 {k} 个（{rate_words}/s × {alone_words}）。"
     );
     let finding = found(id, About::Target, Confidence::Statistical, said)

@@ -132,7 +132,9 @@ impl Place {
         match self {
             Self::Machine => "",
             Self::Namespace => "; of this container's network namespace",
-            Self::NamespaceAtStart => "; of this container's network namespace, read-only inside the container",
+            Self::NamespaceAtStart => {
+                "; of this container's network namespace, read-only inside the container"
+            }
             Self::Host | Self::HostFromHere => "; of the host, for all its containers",
         }
     }
