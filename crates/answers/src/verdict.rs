@@ -81,7 +81,7 @@ pub struct Finding {
     /// Causes that the same figures exclude.
     pub exonerates: Vec<Words>,
     pub advice: Words,
-    /// Page of the documentation with the anchor of a heading.
+    /// Command that prints the section of the documentation on the rule: `throng explain ID`.
     pub doc: String,
     /// Rules whose findings follow from this one; the verdict lists them after it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

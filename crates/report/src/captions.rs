@@ -140,7 +140,7 @@ pub fn overhead((own, of): (f64, f64)) -> Words {
     )
 }
 
-/// Returns the text for a verdict without findings. If a criterion is not met, it does not say that nothing stands out.
+/// Returns the text for a verdict without findings. If a criterion is not met, it does not say "No problem found".
 ///
 /// `lacks` names the data missing to say whether the load reached a limit.
 pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {

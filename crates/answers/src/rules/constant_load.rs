@@ -82,7 +82,8 @@ const IN_WAIT: f64 = 0.5;
 const BEHIND: f64 = 0.5;
 /// Smallest number of bytes per second for a sentence on the line.
 const BYTES_LEAST: f64 = 1e5;
-/// Time in seconds until nearly all users have started, from which on a run is a ramp.
+/// Time in seconds until nearly all users have started, from which on a run is a ramp. With `--ramp 30s`, which the advice
+/// of this rule recommends, 95 % of the users have started after 28.5 s.
 const RAMP: usize = 25;
 
 pub(super) fn constant_load(run: &Run<'_>) -> Said {

@@ -10,24 +10,25 @@ use super::realism::setting;
 use super::say::lacks;
 use crate::verdict::Said;
 
-/// Largest share of missed starts at which the plan, and not the target, sets the rate; and the same for samples that
-/// timers require, as timers have jitter.
+/// Largest share of missed starts at which the plan, and not the target, sets the rate.
 const MISSED: f64 = 0.01;
+/// Largest share of missing samples at which timers, and not the target, set the rate. Timers have jitter.
 pub(super) const MISSED_OF_SAMPLES: f64 = 0.05;
 /// Growth in users, as a share of the starts, from which on the target does not keep up.
 const BEHIND: f64 = 0.05;
 /// Share of the seconds in which users leave from which on the number of users is not constant.
 const COME_AND_GO: f64 = 0.1;
 /// Load in steps: largest number of steps, smallest length of a step in seconds, smallest number of users between two
-/// steps, and smallest share of the run's seconds that the steps cover.
+/// steps, and smallest share of the run's seconds that the steps cover. In the other seconds, users start.
 const LEVELS: usize = 12;
 const LEVEL_S: f64 = 9.5;
 const LEVEL_USERS: u64 = 2;
 const ON_LEVELS: f64 = 0.7;
-/// Smallest share of the additional users that wait for responses if the target limits the rate.
+/// Smallest share of the additional users that wait for responses if the target limits the rate. With equal pauses, a
+/// limit of the target makes all of them wait. With equal response times, a rate of timers makes none of them wait.
 const WAIT: f64 = 0.5;
 /// Smallest share and smallest number of users that are idle, beyond the pauses of the light load, if the plan sets the
-/// rate.
+/// rate. If the target limits the rate, hardly any user is idle. With up to 6 users, the smallest number decides.
 const IDLE: f64 = 0.3;
 const IDLE_USERS: f64 = 2.0;
 /// Share of the full rate from which on the rate under the light load counts as the same; and smallest ratio of the

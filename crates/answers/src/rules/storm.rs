@@ -20,15 +20,18 @@ const FAILED: f64 = 0.05;
 const LONG_MS: f64 = 2000.0;
 const LONGER: f64 = 4.0;
 /// Largest difference between the mean starts of requests that end in different seconds if they started at once: in ms,
-/// plus a share of the longest time.
+/// plus a share of the longest time. The end of a request is known to a slot of 100 ms, so a mean start is off by at
+/// most 50 ms.
 const AT_ONCE_MS: f64 = 300.0;
 const AT_ONCE: f64 = 0.05;
 /// Mean number of responses in a piece of time, smallest number of pieces, and largest variance of the responses in them
-/// as a share of the mean, which is about 1 by chance.
+/// as a share of the mean, which is about 1 by chance. In 8 pieces, chance leads to at most 0.3 in 5 % of cases; in 20
+/// pieces, in 0.1 %.
 const EACH: f64 = 4.0;
 const PIECES: usize = 8;
 const EVEN: f64 = 0.3;
-/// Smallest number of requests that are processed at the same time, and their largest share of all requests.
+/// Smallest number of requests that are processed at the same time, and their largest share of all requests. With a
+/// larger share, the longest time is less than `LONGER` times that of a request alone.
 const PLACES: f64 = 0.7;
 const MOST: f64 = 0.25;
 

@@ -176,8 +176,8 @@ impl Course {
         &self.said
     }
 
-    /// Returns true if it is too early to say that nothing stands out: no rule can have reported a finding yet, or no
-    /// rule had the data it needs.
+    /// Returns true if it is too early to say "No problem found": no rule can have reported a finding yet, or no rule had
+    /// the data it needs.
     pub fn is_early(&self) -> bool {
         self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
     }
