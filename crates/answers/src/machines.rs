@@ -118,7 +118,9 @@ pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
         }
     }
     let runs = a.len() + b.len();
-    groups.iter_mut().for_each(|(_, hosts)| hosts.sort_unstable());
+    for (_, hosts) in &mut groups {
+        hosts.sort_unstable();
+    }
     groups.iter().map(|(machine, hosts)| sentence(machine, hosts, runs)).collect()
 }
 

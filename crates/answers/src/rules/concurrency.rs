@@ -649,10 +649,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
             "监视被测主机（--watch NAME=URL）以查看谁的处理器已满；以一个用户开始运行，就能得出它同时处理的请求数。"
         ))
         .explaining(&["warmup_unfinished", "drift"]);
-    let finding = match thread {
-        Some(thread) => thread.explain(finding),
-        None => finding,
-    };
+    let finding = thread.iter().fold(finding, |finding, thread| thread.explain(finding));
     clear(record, finding).said()
 }
 

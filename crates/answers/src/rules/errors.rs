@@ -358,6 +358,20 @@ fn whose_words(threads: Option<&Always>) -> (String, String) {
     (format!(" {en}"), zh)
 }
 
+/// Returns the time in ms since 1970 at which the earliest kept failure of a cause began.
+fn begin(record: &Record, cause: u32) -> i64 {
+    // A longer wait may end after the first failure, but begin before it. A broken connection fails at its end.
+    let moment = |kept: &Kept| {
+        let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+        match kept.outcome {
+            Outcome::Reset | Outcome::Closed | Outcome::Refused => end_ms,
+            _ => moment_of(kept.start_ms, end_ms),
+        }
+    };
+    let kept = record.kept.iter().filter(|kept| kept.cause == Some(cause));
+    kept.map(moment).min().unwrap_or(i64::MAX)
+}
+
 pub(super) fn errors_named(record: &Record) -> Said {
     let seconds = &record.seconds;
     let errors = sum(seconds, |s| s.all.errors);
@@ -377,16 +391,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
     let first_ms = first_end(record, at, of_cause);
     let start_ms = first_start(record, at, of_cause).min(first_ms);
-    // A longer wait may end after the first failure, but begin before it. A broken connection fails at its end.
-    let moment = |kept: &Kept| {
-        let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
-        match kept.outcome {
-            Outcome::Reset | Outcome::Closed | Outcome::Refused => end_ms,
-            _ => moment_of(kept.start_ms, end_ms),
-        }
-    };
-    let earliest = record.kept.iter().filter(|kept| of_cause(kept)).map(moment).min();
-    let from_ms = earliest.unwrap_or(i64::MAX).min(moment_of(start_ms, first_ms));
+    let from_ms = begin(record, most as u32).min(moment_of(start_ms, first_ms));
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);

@@ -177,13 +177,7 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
     if !(LENGTH.0..LENGTH.1).contains(&from) || !is_one_length || !(is_wait || is_named) {
         return None;
     }
-    // A gateway that gave up (504) names a time limit.
-    let of_gateway = || most(&|cause| record.causes.get(cause).is_some_and(|c| &*c.code == "504"));
-    let longer = longer_than(&good, to);
-    let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * n as f64;
-    let is_long = from >= LONG;
-    let may_be_limit = is_few && (is_long || of_gateway()) || is_long && of_gateway();
-    if may_be_limit && !is_named {
+    if !is_named && may_be_limit(record, from, (longer_than(&good, to), n)) {
         return None;
     }
     let grows = match growth(failing(seconds), &labels) {
@@ -213,6 +207,19 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
         .explaining(&["errors_named", "bimodal", "fails_above", "plateau", "slow_phase", "concurrency_limit"])
         .said(),
     )
+}
+
+/// True if failures after a time of `from` ms may be cut by a time limit: `longer` responses took longer, of `failed`
+/// failures.
+fn may_be_limit(record: &Record, from: f64, (longer, failed): (u64, u64)) -> bool {
+    let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * failed as f64;
+    let is_long = from >= LONG;
+    // A gateway that gave up (504) names a time limit.
+    let sums = causes(whole(record));
+    let is_504 = |cause: usize| record.causes.get(cause).is_some_and(|name| &*name.code == "504");
+    let of_gateway = sums.iter().filter(|sum| is_504(sum.0)).map(|sum| sum.1).sum::<u64>();
+    let is_of_gateway = 2 * of_gateway > sums.iter().map(|sum| sum.1).sum::<u64>();
+    is_few && (is_long || is_of_gateway) || is_long && is_of_gateway
 }
 
 /// Returns words on how failures become more frequent, if they do.

@@ -121,7 +121,7 @@ impl Backends {
                     backends.threads.push(thread);
                 }
                 Err(error) => {
-                    complain(format!("{}: no metrics will be sent: {error}", settings.name))
+                    complain(format!("{}: no metrics will be sent: {error}", settings.name));
                 }
             }
         }

@@ -235,7 +235,7 @@ impl Listeners {
             match Backend::open(&settings, &property) {
                 Ok(backend) => backends.push((id, backend)),
                 Err(unusable) => {
-                    prepared.complaints.push(unusable.message_for(&settings.name).into())
+                    prepared.complaints.push(unusable.message_for(&settings.name).into());
                 }
             }
         }
