@@ -334,7 +334,7 @@ fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(program.read("hook"), "hookhookhook");
     for told in [&ended.err, &program.read("out.log")] {
-        assert!(told.contains("after 1 ms") && told.contains("one that stays"), "{ended:?}");
+        assert!(told.contains("longer than 1 ms") && told.contains("one that stays"), "{ended:?}");
     }
 }
 

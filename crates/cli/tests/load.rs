@@ -117,7 +117,7 @@ fn numbers_of_the_plan_that_the_load_replaces_are_not_complained_about() {
             .replace("ramp_time\">0<", "ramp_time\">soon<"),
     );
     let threads = "the number of threads is empty";
-    let ramp = "the ramp-up is \"soon\"";
+    let ramp = "the ramp-up \"soon\" is not a whole number";
     for (options, complains_of_threads, complains_of_ramp) in [
         (&[][..], true, true),
         (&["--users", "2"], false, true),
@@ -340,7 +340,7 @@ fn a_schedule_of_starts_is_not_turned_into_users_in_silence() {
             let scheduled = ["arrivals", "free", "open"].contains(&name);
             assert_eq!(asked.ended.code, if scheduled { 2 } else { 0 }, "{:?}", asked.ended);
             if scheduled {
-                let words = "thread group \"Group\": its iterations start by a schedule of its own";
+                let words = "thread group \"Group\": it has a schedule of its own";
                 assert!(asked.ended.err.contains(words), "{name}: {:?}", asked.ended);
                 assert!(asked.paths.is_empty(), "{name}");
             } else if options[0] == "--iterations" {

@@ -198,7 +198,7 @@ mod tests {
                 (Act::Evaluate, Out::Texts(texts)) => assert_eq!(texts, ["x"]),
                 (Act::Assertion, Out::Verdicts(found)) => assert!(found.is_empty()),
                 (Act::Controller, Out::Controller(said)) => {
-                    assert_eq!(said, ControllerReply::Asks(ControllerRequest::Next(4)))
+                    assert_eq!(said, ControllerReply::Asks(ControllerRequest::Next(4)));
                 }
                 (act, out) => panic!("{act:?}: {out:?}"),
             }

@@ -299,7 +299,7 @@ fn a_connection_carries_one_answer_after_another() {
     for _ in 0..2 {
         sse.begin(TO, b"", &mut out);
         let mut emit = |told: SessionEvent<'_>| {
-            pushes += usize::from(matches!(told, SessionEvent::Push { .. }))
+            pushes += usize::from(matches!(told, SessionEvent::Push { .. }));
         };
         assert_eq!(sse.feed(&input, &mut (), &mut out, &mut emit), Ok(input.len()));
     }
