@@ -337,7 +337,7 @@ fn check_names_wrong_settings_and_keys() {
     let said = check(&[], &["-Jthrong.mgs.sign=md4"]);
     assert!(said.contains("one of none, md5, sha256"), "{said}");
     let said = check(&[], &["-Jthrong.mgs.sign=sm3"]);
-    assert!(said.contains("signed by sm3 with an empty secret"), "{said}");
+    assert!(said.contains("signed with sm3 and an empty secret"), "{said}");
     // `check` says nothing about settings with variables, which are unknown before the run, nor about correct settings.
     for (pairs, properties) in [
         (&[("secret", "${s}"), ("encrypt", "${e}"), ("public_key_file", "none.pem")][..], &[][..]),
