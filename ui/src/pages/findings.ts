@@ -38,7 +38,7 @@ function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
     el('td', { class: 'n' }, value(evidence.value, evidence.unit)),
     el('td', null, evidence.interval ? el('span', { class: 'interval' }, word('interval', value(evidence.interval[0], evidence.unit), value(evidence.interval[1], evidence.unit))) : null,
       evidence.unit === 'epoch ms' ? null : el('span', { class: 'when' }, evidence.from_ms === evidence.to_ms ? clock(evidence.from_ms) : `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`))));
-  const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${id}` } }, word('see_chart', title)) : null; });
+  const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${encodeURIComponent(id)}` } }, word('see_chart', title)) : null; });
   return el('article', { class: `finding ${of.about}`, id: `finding-${of.id}` },
     el('h2', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
     say(of.advice) ? el('p', null, el('strong', null, `${word('advice')}: `), say(of.advice)) : null,
