@@ -66,9 +66,9 @@ export function curves(title: string, series: Points[], showX: (x: number) => st
     if (s.dots !== false) {
       s.x.forEach((x, i) => {
         const y = s.y[i];
-        if (y === null || y === undefined) return;
+        if (y === null || y === undefined || (options.logY && y <= 0)) return;
         const [low, high] = [s.low?.[i], s.high?.[i]];
-        if (low != null && high != null) group.append(svg('line', { x1: px(x), x2: px(x), y1: py(low), y2: py(high), class: 'bar' }));
+        if (low != null && high != null) group.append(svg('line', { x1: px(x), x2: px(x), y1: py(Math.max(low, y0)), y2: py(high), class: 'bar' }));
         group.append(svg('circle', { cx: px(x), cy: py(y), r: 4, class: s.hollow?.[i] ? 'hollow' : 'dot' }, svg('title', {}, `${s.label}: ${showX(x)}, ${showY(y)}`)));
       });
     }

@@ -59,13 +59,14 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
   const judged = page.judged;
   const name = judged ? say(judged.name) : timed('response', 'p99');
   const order = [...page.probes].sort((a, b) => a.load - b.load);
+  const us = (probe: Probe) => { const value = judged ? probe.judged_us : probe.p99_us; return value !== null && value > 0 ? value : null; };
   const byLoad = (['good', 'bad', 'doubtful'] as const).map((verdict): Points => ({
-    label: word(verdict), x: order.map((probe) => probe.load), y: order.map((probe) => (probe.verdict === verdict ? (judged ? probe.judged_us : probe.p99_us) : null)), hollow: order.map(() => verdict !== 'good'),
+    label: word(verdict), x: order.map((probe) => probe.load), y: order.map((probe) => (probe.verdict === verdict ? us(probe) : null)), hollow: order.map(() => verdict !== 'good'),
   }));
   const limit = judged ? word('limit', time(judged.limit_us)) : undefined;
   const title = word('by_load', name);
   sheet.add(
-    el('figure', { class: 'chart' }, el('h2', null, title), curves(title, byLoad, (x) => digits(x), time, { logX: true, logY: true, limit: judged?.limit_us }), key(byLoad.map((one) => one.label), limit), el('figcaption', null, word('by_load_caption', axis))),
+    order.every((probe) => us(probe) === null) ? null : el('figure', { class: 'chart' }, el('h2', { class: 'hostile' }, title), curves(title, byLoad, (x) => digits(x), time, { logX: true, logY: true, limit: judged?.limit_us }), key(byLoad.map((one) => one.label), limit), el('figcaption', null, word('by_load_caption', axis))),
     el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, say(page.caption))),
     el('p', null, say(page.limited_by)),
     el('h2', null, word('probes')),

@@ -27,7 +27,9 @@ pub(crate) fn screen(page: &CapacityPage) -> Html {
     super::verdict(&mut out, &page.verdict, &page.criteria);
     out.raw("<section class=\"pictures\">");
     draw(&mut out, &ladder(page));
-    draw(&mut out, &by_load(page));
+    if let Some(chart) = by_load(page) {
+        draw(&mut out, &chart);
+    }
     out.raw("</section>");
     probes(&mut out, page);
     out
@@ -96,24 +98,20 @@ fn ladder(page: &CapacityPage) -> Curves {
 }
 
 /// Builds the chart of the judged time over the load, with the limit as a line. Without a criterion on times, the chart
-/// shows p99.
-fn by_load(page: &CapacityPage) -> Curves {
+/// shows p99. Returns `None` if no probe has such a time.
+fn by_load(page: &CapacityPage) -> Option<Curves> {
     let mut ticks: Vec<(f64, String)> =
         page.probes.iter().map(|probe| (probe.load, load(probe.load))).collect();
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let value = |probe: &Probe| match &page.judged {
-        Some(_) => probe.judged_us,
-        None => Some(probe.p99_us).filter(|us| *us > 0.0),
+    let value = |probe: &Probe| {
+        let us = if page.judged.is_some() { probe.judged_us } else { Some(probe.p99_us) };
+        us.filter(|us| *us > 0.0)
     };
     let by_load = |a: &&Probe, b: &&Probe| a.load.total_cmp(&b.load);
     let known = || page.probes.iter().filter(|probe| value(probe).is_some());
-    let shown = |probe: Option<&Probe>| {
-        let nothing = || (words("", ""), String::new());
-        let us = probe.and_then(value).unwrap_or_default();
-        probe.map_or_else(nothing, |probe| (page.axis.at(probe.load), time(us)))
-    };
-    let ((from, first), (to, last)) =
-        (shown(known().min_by(by_load)), shown(known().max_by(by_load)));
+    let shown = |probe: &Probe| Some((page.axis.at(probe.load), time(value(probe)?)));
+    let (from, first) = shown(known().min_by(by_load)?)?;
+    let (to, last) = shown(known().max_by(by_load)?)?;
     let name =
         page.judged.as_ref().map_or_else(|| timed(Times::Response, "p99"), |of| of.name.clone());
     let limit = page.judged.as_ref().map(|of| {
@@ -123,7 +121,7 @@ fn by_load(page: &CapacityPage) -> Curves {
     let (end, end_zh) = limit
         .as_ref()
         .map_or_else(Default::default, |(_, of)| (format!("; {}", of.en), format!("；{}", of.zh)));
-    Curves {
+    Some(Curves {
         title: words(format!("{} by load", name.en), format!("各负载下的{}", name.zh)),
         caption: words(
             format!("{}: {first} at {}, {last} at {}{end}.", name.en, from.en, to.en),
@@ -138,7 +136,7 @@ fn by_load(page: &CapacityPage) -> Curves {
             value(probe).map(|us| Spot { x: probe.load, y: us, ..Spot::default() })
         }),
         limit,
-    }
+    })
 }
 
 fn probes(out: &mut Html, page: &CapacityPage) {
