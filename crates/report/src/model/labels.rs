@@ -63,8 +63,9 @@ pub(super) struct Order {
     pub rest: Vec<u32>,
     sums: Vec<Part>,
     checks: Vec<Checked>,
-    /// Total service time of all requests, without transactions, ns.
-    time: u64,
+    /// Total service time of all requests, without transactions, ns. A sum of times from a file may not fit into a
+    /// `u64`.
+    time: f64,
 }
 
 impl Order {
@@ -74,8 +75,8 @@ impl Order {
     }
 
     /// Returns a part of the time of all requests as a fraction.
-    fn share(&self, elapsed: u64) -> f64 {
-        elapsed as f64 / self.time.max(1) as f64
+    fn share(&self, elapsed: f64) -> f64 {
+        elapsed / self.time.max(1.0)
     }
 
     /// Returns the labels that have columns on the timeline: index on the page and number in the record.
@@ -93,7 +94,7 @@ pub(super) fn order(record: &Record, most: usize) -> Order {
         }
     }
     let of_requests = record.labels.iter().zip(&sums).filter(|(label, _)| !label.transaction);
-    let time = of_requests.map(|(_, sum)| sum.elapsed).sum();
+    let time = of_requests.map(|(_, sum)| sum.elapsed as f64).sum();
     let mut all: Vec<u32> = (0..sums.len() as u32).collect();
     all.retain(|label| sums[*label as usize].count > 0);
     all.sort_by_key(|label| (std::cmp::Reverse(sums[*label as usize].elapsed), *label));
@@ -122,7 +123,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
             name: of.name.to_string(),
             transaction: of.transaction,
             folded: of.folded,
-            share_of_time: (!of.transaction).then(|| order.share(sum.elapsed)),
+            share_of_time: (!of.transaction).then(|| order.share(sum.elapsed as f64)),
             quantiles,
             service,
             columns,
@@ -143,12 +144,12 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
         return None;
     }
     let (mut sum, mut checks) = (Part::default(), Checked::default());
-    let mut of_requests = 0;
+    let mut of_requests = 0.0;
     for label in &order.rest {
         let of = &order.sums[*label as usize];
         sum.merge(of);
         if !record.labels[*label as usize].transaction {
-            of_requests += of.elapsed;
+            of_requests += of.elapsed as f64;
         }
         checks.merge(&order.checks[*label as usize]);
     }
