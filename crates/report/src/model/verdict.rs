@@ -101,7 +101,7 @@ impl Finding {
             about: of.about,
             confidence: of.confidence,
             words: of.words.clone(),
-            evidence: of.evidence.iter().map(shown).collect(),
+            evidence: of.evidence.iter().map(|one| shown(of.id, one)).collect(),
             exonerates: of.exonerates.clone(),
             advice: of.advice.clone(),
             doc: of.doc.clone(),
@@ -110,9 +110,16 @@ impl Finding {
     }
 }
 
-fn shown(of: &Evidence) -> Shown {
+/// Returns a figure of a finding. Findings about series of numbers have the user's names of these series, which are
+/// texts already.
+fn shown(finding: &str, of: &Evidence) -> Shown {
+    let is_series = matches!(finding, "series_level" | "series_moves");
     Shown {
-        metric: evidence::name(&of.metric),
+        metric: if is_series {
+            words(&*of.metric, &*of.metric)
+        } else {
+            evidence::name(&of.metric)
+        },
         value: of.value,
         unit: of.unit,
         interval: of.interval,
@@ -186,5 +193,19 @@ mod tests {
         assert_eq!(charts("ports", About::Generator), ["ports", "opened"]);
         assert_eq!(charts("host_ports", About::Target), ["watched."]);
         assert_eq!(charts("machine_busy", About::Generator), ["cpu", "own", "waiting"]);
+    }
+
+    #[test]
+    fn a_series_keeps_the_name_that_the_user_gave_it() {
+        let evidence = Evidence {
+            metric: "errors".into(),
+            value: 1.0,
+            unit: "count",
+            interval: None,
+            from_ms: 0,
+            to_ms: 0,
+        };
+        assert_eq!(shown("series_level", &evidence).metric, words("errors", "errors"));
+        assert_eq!(shown("errors_named", &evidence).metric.en, "Failed requests");
     }
 }
