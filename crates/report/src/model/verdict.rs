@@ -5,7 +5,7 @@ use answers::verdict::{About, Confidence, Evidence, Words};
 use serde::Serialize;
 
 use super::timeline::Timeline;
-use super::words;
+use super::{Chart, is_series, words};
 use crate::captions::evidence;
 
 /// Largest number of charts of a finding.
@@ -90,12 +90,8 @@ impl Verdict {
 
 impl Finding {
     fn new(of: &answers::verdict::Finding, timeline: &Timeline) -> Self {
-        let wanted = charts(of.id, of.about);
-        let ids = |wanted: &&'static str| {
-            let wanted = *wanted;
-            let all = timeline.charts.iter().map(|chart| &*chart.id);
-            all.filter(move |id| *id == wanted || wanted.ends_with('.') && id.starts_with(wanted))
-        };
+        let wanted = charts(of.id, of.about).iter();
+        let ids = wanted.flat_map(|wanted| ids(wanted, of, timeline));
         Self {
             id: of.id,
             about: of.about,
@@ -105,9 +101,34 @@ impl Finding {
             exonerates: of.exonerates.clone(),
             advice: of.advice.clone(),
             doc: of.doc.clone(),
-            charts: wanted.iter().flat_map(ids).take(MOST_CHARTS).map(str::to_owned).collect(),
+            charts: ids.take(MOST_CHARTS).collect(),
         }
     }
+}
+
+/// Returns the ids of the charts that an entry of [`CHARTS`] stands for. Of the charts of several hosts or series, those
+/// that the finding names; all of them if it names none.
+fn ids(wanted: &str, of: &answers::verdict::Finding, timeline: &Timeline) -> Vec<String> {
+    let is_wanted = |id: &str| id == wanted || wanted.ends_with('.') && id.starts_with(wanted);
+    let all: Vec<&Chart> = timeline.charts.iter().filter(|chart| is_wanted(&chart.id)).collect();
+    let named: Vec<&Chart> = all.iter().copied().filter(|chart| is_about(of, chart)).collect();
+    let shown = if named.is_empty() { all } else { named };
+    shown.into_iter().map(|chart| chart.id.clone()).collect()
+}
+
+/// Returns true if a finding names the host or the series of a chart.
+fn is_about(of: &answers::verdict::Finding, chart: &Chart) -> bool {
+    let title = &*chart.title.en;
+    if is_series(&chart.id) {
+        return of.evidence.iter().any(|one| one.metric == title);
+    }
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    title.rsplit_once(':').is_some_and(|(host, _)| {
+        of.words.en.match_indices(host).any(|(at, _)| {
+            let (before, after) = (&of.words.en[..at], &of.words.en[at + host.len()..]);
+            !before.ends_with(goes_on) && !after.starts_with(goes_on)
+        })
+    })
 }
 
 /// Returns a figure of a finding. Findings about series of numbers have the user's names of these series, which are
@@ -181,18 +202,80 @@ fn charts(id: &str, about: About) -> &'static [&'static str] {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use answers::verdict::Finding as Found;
+
     use super::*;
+
+    /// Returns the ids of all charts, from the source files that draw them.
+    fn drawn() -> Vec<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model/charts");
+        let paths = std::fs::read_dir(folder).expect("a folder").map(|one| one.expect("an entry"));
+        let texts = paths.map(|one| std::fs::read_to_string(one.path()).expect("a source file"));
+        let text = texts.collect::<Vec<_>>().concat();
+        let ids = text.split("draft(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        ids.chain(["watched.", "series."]).map(str::to_owned).collect()
+    }
 
     #[test]
     fn charts_belong_to_rules() {
+        let drawn = drawn();
         for (id, charts) in CHARTS {
             let known = rules::looks_for(id).is_some() || rules::ADDED.contains(id);
             assert!(known && !charts.is_empty(), "{id} is no rule");
+            for chart in *charts {
+                assert!(drawn.iter().any(|one| one == chart), "{id}: {chart} is no chart");
+            }
         }
         // The ports of a watched host are not those of the generator.
         assert_eq!(charts("ports", About::Generator), ["ports", "opened"]);
         assert_eq!(charts("host_ports", About::Target), ["watched."]);
         assert_eq!(charts("machine_busy", About::Generator), ["cpu", "own", "waiting"]);
+    }
+
+    /// Returns the charts of a finding with these words on the hosts `app` and `app-2`, and on two series.
+    fn shown_for(id: &'static str, text: &str, metric: &str) -> Vec<String> {
+        let mut timeline = Timeline::none();
+        for (id, title) in [
+            ("watched.app.share", "app: shares"),
+            ("watched.app-2.share", "app-2: shares"),
+            ("series.0", "queue"),
+            ("series.1", "threads"),
+        ] {
+            timeline.charts.push(Chart {
+                id: id.into(),
+                title: words(title, title),
+                caption: words("", ""),
+                columns: Vec::new(),
+                log: false,
+                bands: Vec::new(),
+                page: "time",
+            });
+        }
+        let (metric, unit) = (metric.to_owned(), "count");
+        let (interval, from_ms, to_ms) = (None, 0, 0);
+        let found = Found {
+            id,
+            about: About::Target,
+            confidence: Confidence::Hint,
+            words: words(text, text),
+            evidence: vec![Evidence { metric, value: 1.0, unit, interval, from_ms, to_ms }],
+            exonerates: Vec::new(),
+            advice: words("", ""),
+            doc: String::new(),
+            explains: &[],
+        };
+        Finding::new(&found, &timeline).charts
+    }
+
+    #[test]
+    fn a_finding_shows_the_charts_of_its_host_or_series() {
+        let both = ["watched.app.share", "watched.app-2.share"];
+        assert_eq!(shown_for("host_busy", "The processors of app are busy.", "cpu"), both[..1]);
+        assert_eq!(shown_for("host_busy", "Busy without load: app-2.", "cpu"), both[1..]);
+        assert_eq!(shown_for("host_busy", "A host is busy.", "cpu"), both);
+        assert_eq!(shown_for("series_level", "threads stays at 16.", "threads"), ["series.1"]);
     }
 
     #[test]
