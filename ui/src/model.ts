@@ -191,7 +191,7 @@ export interface CapacityPage {
   probes: { load: number; kind: Words; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; rate_per_s: number; in_flight: number; p50_us: number;
             p99_us: number; judged_us: Num; samples: number; length_s: number; stopped_by: 'precision' | 'time'; words: Words; run: string }[];
   /** The time that decides the search, with its limit; null if no criterion limits a time. */
-  judged: { name: Words; criterion: string; limit_us: number } | null;
+  judged: { name: Words; limit_us: number } | null;
   limited_by: Words;
   caption: Words;
 }

@@ -3,7 +3,7 @@
 use answers::scaling::Choice;
 use answers::search::{Answer, Limit, Purpose};
 use answers::shared::Shared;
-use report::model::capacity::{Held, Probe, Searched};
+use report::model::capacity::{Held, JudgedTime, Probe, Searched};
 use report::model::sweep::{Axis, Point, StoppedBy, sentences};
 use report::model::words;
 
@@ -129,6 +129,16 @@ fn without_a_known_limit_the_load_that_held_is_the_first_sentence() {
     let never = [probe(Purpose::Light, 1.0, false)];
     let sentences = said(&never, &answer(None, Some(1.0), Limit::Criteria), ENDED);
     assert_eq!(sentences, ["Not even 1 user holds: p99 < 200ms: 20 ms."]);
+}
+
+#[test]
+fn the_time_of_one_label_is_named_after_it() {
+    let named = |text: &str| JudgedTime::of(text).map(|of| (of.name, of.limit_us));
+    let of_all = words("Response p95", "响应时间 p95");
+    assert_eq!(named("p95 < 200ms"), Some((of_all, 200_000.0)));
+    let of_pay = words("Response p95 for Pay", "Pay 的响应时间 p95");
+    assert_eq!(named("p95 < 200ms for label Pay"), Some((of_pay, 200_000.0)));
+    assert_eq!(named("rate > 10"), None);
 }
 
 /// Returns a point that does not count for the model, with this share of failed requests.

@@ -70,9 +70,8 @@ pub struct Margin {
 /// The time that the chart over the load shows: the figure of a criterion, with its limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgedTime {
+    /// Name of the time, with the label whose samples count.
     pub name: Words,
-    /// The criterion in words, as the name of the line of its limit.
-    pub criterion: String,
     pub limit_us: f64,
 }
 
@@ -264,9 +263,14 @@ impl JudgedTime {
             Stat::Max => captions::longest(times),
             Stat::Percentile(percent) => captions::timed(times, &format!("p{percent}")),
         };
+        let name = match &criterion.label {
+            Some(label) => {
+                words(format!("{} for {label}", name.en), format!("{label} 的{}", name.zh))
+            }
+            None => name,
+        };
         let is_upper = matches!(criterion.op, Op::Less | Op::AtMost);
-        let (criterion, limit_us) = (text.to_owned(), limit_ms * 1000.0);
-        is_upper.then_some(Self { name, criterion, limit_us })
+        is_upper.then_some(Self { name, limit_us: limit_ms * 1000.0 })
     }
 }
 

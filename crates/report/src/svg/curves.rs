@@ -79,7 +79,7 @@ pub fn draw(out: &mut Html, of: &Curves) {
         LEFT + 8.0 + share * (WIDTH - LEFT - MARGIN - 8.0)
     };
     let y = |value: f64| HEIGHT - BELOW - scale.share(value) * (HEIGHT - TOP - BELOW);
-    out.raw("<figure class=\"chart\"><h3>").words(&of.title).raw("</h3>");
+    out.raw("<figure class=\"chart\"><h3 class=\"hostile\">").words(&of.title).raw("</h3>");
     out.raw("<svg class=\"small\" viewBox=\"0 0 480 190\" role=\"img\" aria-label=\"");
     out.text(&of.title.en).raw("\">");
     for value in scale.ticks() {
