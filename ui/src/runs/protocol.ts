@@ -44,7 +44,8 @@ export interface Entry extends Figures {
   of: Words | null;
   /** Figures of side A, for a comparison. */
   a: Figures | null;
-  criteria: { met: number; of: number } | null;
+  /** Numbers of criteria that were met, that the samples do not decide, and of all criteria. */
+  criteria: { met: number; of: number; undecided?: number } | null;
   /** The time of the run's first criterion on a time of all requests. */
   judged: { name: Words; us: number; limit_us: number } | null;
   /** Version of the program that made the run. */

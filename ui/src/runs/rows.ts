@@ -32,10 +32,22 @@ function name(entry: Entry): Child {
       ...entry.note.tags.map((text) => tag(text, 'own'))));
 }
 
+export type Outcome = 'met' | 'not_met' | 'undecided';
+
+/** Returns the outcome of all criteria: one that is not met outweighs undecided ones. */
+export function outcome({ met, of, undecided = 0 }: NonNullable<Entry['criteria']>): Outcome {
+  return met === of ? 'met' : met + undecided === of ? 'undecided' : 'not_met';
+}
+
+export const OUTCOMES: Record<Outcome, string> = { met: 'good', not_met: 'bad', undecided: 'warn' };
+const SIGNS: Record<Outcome, string> = { met: '✓ ', not_met: '✗ ', undecided: '? ' };
+
 function criteria(entry: Entry): Child {
   if (!entry.criteria) return NONE;
-  const { met, of } = entry.criteria;
-  return el('span', { class: met === of ? 'good' : 'bad' }, el('span', { attr: { 'aria-hidden': 'true' } }, met === of ? '✓ ' : '✗ '), word('criteria_of', met, of));
+  const { met, of, undecided = 0 } = entry.criteria;
+  const found = outcome(entry.criteria);
+  return el('span', { class: OUTCOMES[found] }, el('span', { attr: { 'aria-hidden': 'true' } }, SIGNS[found]), word('criteria_of', met, of),
+    undecided > 0 ? `, ${undecided} ${word('undecided')}` : '');
 }
 
 /** Shows a figure; below it the part of an answer that it is about, and the figure of side A. */

@@ -5,7 +5,7 @@ import { day, time } from '../format';
 import { say, word } from '../language';
 import type { Words } from '../model';
 import type { Entry } from './protocol';
-import { title } from './rows';
+import { outcome, OUTCOMES, title, type Outcome } from './rows';
 
 /** Largest number of plans with a trend, and of runs in a trend. */
 const PLANS = 5;
@@ -13,7 +13,7 @@ const RUNS = 60;
 const WIDTH = 240;
 const HEIGHT = 40;
 
-interface Point { entry: Entry; us: number; verdict: 'met' | 'not_met' | 'open' }
+interface Point { entry: Entry; us: number; verdict: Outcome | 'open' }
 export interface Trend { plan: string; name: Words; limit_us: number | null; points: Point[] }
 
 /** Returns the trends of the entries: one for each plan with two or more finished runs, the newest first. */
@@ -38,7 +38,7 @@ function trend(plan: string, runs: Entry[]): Trend {
   const points = sorted.flatMap((entry): Point[] => {
     const value = us(entry);
     if (value === null) return [];
-    return [{ entry, us: value, verdict: entry.criteria === null ? 'open' : entry.criteria.met === entry.criteria.of ? 'met' : 'not_met' }];
+    return [{ entry, us: value, verdict: entry.criteria === null ? 'open' : outcome(entry.criteria) }];
   });
   return { plan, name, limit_us: last.judged?.limit_us ?? null, points: points.slice(-RUNS) };
 }
@@ -59,8 +59,8 @@ function row(of: Trend): HTMLElement {
   const [before, last] = of.points.slice(-2) as [Point, Point];
   const change = before.us > 0 ? `${last.us >= before.us ? '+' : '−'}${Math.abs((last.us / before.us - 1) * 100).toFixed(1)} %` : '–';
   const count = (verdict: Point['verdict']) => of.points.filter((point) => point.verdict === verdict).length;
-  const verdicts = (['met', 'not_met', 'open'] as const).filter((one) => count(one) > 0)
-    .map((one) => el('span', { class: one === 'met' ? 'good' : one === 'not_met' ? 'bad' : 'note' }, `${count(one)} ${word(one === 'open' ? 'without_criteria' : one)} `));
+  const verdicts = (['met', 'not_met', 'undecided', 'open'] as const).filter((one) => count(one) > 0)
+    .map((one) => el('span', { class: one === 'open' ? 'note' : OUTCOMES[one] }, `${count(one)} ${word(one === 'open' ? 'without_criteria' : one)} `));
   return el('tr', null,
     el('th', { class: 'hostile', attr: { scope: 'row' } }, of.plan, el('small', { class: 'folder' }, word('trend_runs', of.points.length))),
     el('td', { class: 'plot' }, line(of)),
