@@ -283,7 +283,7 @@ export const en = {
   trend: 'Over the runs',
   trend_runs: '{0} runs',
   trend_of: '{0}: {1} at first, {2} at last, {3} runs',
-  trends_note: 'A dot is a run, the oldest first: green met its criteria, red did not, ochre left them undecided, a ring is a run with the generator at its limit. The dashed red line is the limit; an upright line is a change of version.',
+  trends_note: 'A dot is a run, the oldest first: green met its criteria, red did not, ochre left them undecided, a ring is a run with the generator at its limit. The dashed red line is the limit; an upright line is a change of version. Runs of plans with one file name are one trend.',
   trends_more: '{0} more plans: search for their names.',
   newest: 'Newest run',
   to_previous: 'Change to the run before',
