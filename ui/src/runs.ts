@@ -8,7 +8,7 @@ import { onLanguage, say, word } from './language';
 import { ask, events, Refused } from './live/stream';
 import { deleteDialog, nameDialog } from './runs/dialogs';
 import type { Compared, Entry, List, Said } from './runs/protocol';
-import { trends } from './runs/trends';
+import { keyOf, trends, trendsOf } from './runs/trends';
 import { COLUMNS, order, searched, title, type Column } from './runs/rows';
 
 /** Number of rows on a page of the table, which a browser can draw at once. */
@@ -31,6 +31,8 @@ class Runs {
   private search = el('input', { attr: { type: 'search' } });
   private actions = el('div', { class: 'actions' });
   private trends = el('div', null);
+  /** The key of the displayed trends. */
+  private trended = '';
   private readOnly = true;
   private folder = '';
 
@@ -44,6 +46,7 @@ class Runs {
     this.search.setAttribute('aria-label', word('search_runs'));
     document.title = word('runs_of', this.folder);
     this.heads.clear();
+    this.trended = '';
     replace(this.head, el('td', { class: 'tick' }, el('span', { class: 'visually-hidden' }, word('chosen'))), ...COLUMNS.map((column) => this.headOf(column)));
     if (!this.readOnly) this.head.append(el('td', { class: 'tick' }, el('span', { class: 'visually-hidden' }, word('name_and_tags'))));
     replace(this.root, el('h1', { class: 'hostile' }, word('runs_of', this.folder)), this.state, this.trends,
@@ -101,7 +104,10 @@ class Runs {
     const all = [...this.entries.values()];
     this.rows = words.length === 0 ? all : all.filter((entry) => { const text = searched(entry); return words.every((one) => text.includes(one)); });
     this.rows.sort(order(this.by, this.descending));
-    replace(this.trends, trends(this.rows));
+    // Drawing the trends costs more than a row. Most updates of the list do not change them.
+    const [found, before] = [trendsOf(this.rows), this.trended];
+    this.trended = keyOf(found);
+    if (this.trended !== before) replace(this.trends, trends(found));
     this.heads.forEach((cell, id) => cell.setAttribute('aria-sort', id !== this.by.id ? 'none' : this.descending ? 'descending' : 'ascending'));
     this.from = Math.min(this.from, Math.max(0, Math.floor((this.rows.length - 1) / ROWS) * ROWS));
     this.fill();

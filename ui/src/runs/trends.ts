@@ -43,9 +43,14 @@ function trend(plan: string, runs: Entry[]): Trend {
   return { plan, name, limit_us: last.judged?.limit_us ?? null, points: points.slice(-RUNS) };
 }
 
-/** Shows the trends of the entries; null if no plan has two runs. */
-export function trends(entries: Entry[]): HTMLElement | null {
-  const all = trendsOf(entries);
+/** Returns a text that differs for trends that look different in the same language. */
+export function keyOf(all: Trend[]): string {
+  const point = ({ entry, us, verdict }: Point) => [entry.id, us, verdict, entry.at_ms, entry.doubtful, entry.program, title(entry)];
+  return JSON.stringify([all.length, ...all.slice(0, PLANS).map((of) => [of.plan, of.name.en, of.limit_us, of.points.map(point)])]);
+}
+
+/** Shows trends; null if no plan has two runs. */
+export function trends(all: Trend[]): HTMLElement | null {
   if (all.length === 0) return null;
   const head = [word('plan_file'), word('trend'), word('newest'), word('to_previous'), word('verdicts'), word('versions')];
   return el('section', { class: 'trends' }, el('h2', null, word('trends')),
