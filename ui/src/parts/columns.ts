@@ -114,7 +114,7 @@ export function probes(page: CapacityPage): Saved<CapacityPage['probes'][number]
   return {
     name: 'probes',
     columns: [
-      [page.axis === 'users' ? 'users' : 'starts_per_s', (row) => number(row.load)], ['kind', (row) => row.kind.en], ['result', (row) => row.verdict],
+      [page.axis === 'users' ? 'users' : 'starts_per_s', (row) => number(row.load)], ['kind', (row) => row.kind.en], ['result', (row) => (row.verdict === 'doubtful' ? 'inconclusive' : row.verdict)],
       ['windows_held', (row) => row.good], ['windows_not_held', (row) => row.bad], ['succeeded_per_s', (row) => number(row.rate_per_s)], ['in_flight', (row) => number(row.in_flight)],
       ['p50_ms', (row) => ms(row.p50_us)], ['p99_ms', (row) => ms(row.p99_us)], ['samples', (row) => row.samples], ['length_s', (row) => number(row.length_s)],
       ['ended_by', (row) => row.stopped_by], ['words', (row) => row.words.en], ['run', (row) => row.run],

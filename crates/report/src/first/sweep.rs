@@ -120,7 +120,7 @@ fn response(page: &SweepPage) -> Curves {
                 first.0, first.1.en, last.0, last.1.en
             ),
             format!(
-                "响应时间 p95：{}时 {}，{}时 {}。空心圈：样本太少，或不计入模型。",
+                "响应时间 p95：{}时 {}，{}时 {}。空心圈：样本太少，或模型未采用。",
                 first.1.zh, first.0, last.1.zh, last.0
             ),
         ),

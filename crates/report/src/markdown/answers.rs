@@ -54,8 +54,8 @@ fn points(out: &mut Page, page: &SweepPage) {
         out.add(&format!("{left}\n\n"));
     }
     out.paragraph(&words(
-        "In parentheses: too few independent samples for that percentile. ○: left out of the model.",
-        "括号内：独立样本太少。○：不计入模型。",
+        "In parentheses: too few independent samples for that percentile. ○: not used for the model.",
+        "括号内：独立样本太少。○：模型未采用。",
     ));
 }
 

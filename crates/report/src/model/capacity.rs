@@ -132,7 +132,7 @@ pub struct Speaking<'a> {
     pub verdict: &'a answers::verdict::Verdict,
 }
 
-/// Returns the result of a probe: doubtful because of the generator, the criteria that did not hold, or that all held.
+/// Returns the result of a probe: inconclusive because of the generator, the criteria that did not hold, or that all held.
 pub fn result(
     generator: Option<&Words>,
     holds: bool,
@@ -141,21 +141,21 @@ pub fn result(
 ) -> Words {
     if let Some(subject) = generator {
         let (en, zh) = if holds {
-            ("criteria held", "标准达到")
+            ("criteria held", "标准达标")
         } else {
-            ("criteria did not hold", "标准未达到")
+            ("criteria did not hold", "标准未达标")
         };
         return words(
             format!("inconclusive: {} ({en})", subject.en),
-            format!("存疑：{}（{zh}）", subject.zh),
+            format!("无法判定：{}（{zh}）", subject.zh),
         );
     }
     match broken.is_empty() {
         true if all > 1 => words(
             format!("holds, in {good} of {all} windows"),
-            format!("达到，{all} 个时段中有 {good} 个"),
+            format!("达标，{all} 个时段中有 {good} 个"),
         ),
-        true => words("holds", "达到"),
+        true => words("holds", "达标"),
         false => words(broken.join(", "), broken.join("，")),
     }
 }
@@ -340,12 +340,12 @@ impl Searched<'_> {
         let held = if self.at_least() {
             words(
                 format!("{criteria} held up to {at} {unit} at least"),
-                format!("至少直到 {at} {unit_zh}，{criteria} 均达到"),
+                format!("至少直到 {at} {unit_zh}，{criteria} 均达标"),
             )
         } else {
             words(
                 format!("{criteria} held up to {at} {unit}"),
-                format!("直到 {at} {unit_zh}，{criteria} 均达到"),
+                format!("直到 {at} {unit_zh}，{criteria} 均达标"),
             )
         };
         let over = self.over();
@@ -377,7 +377,7 @@ impl Searched<'_> {
         if self.at_least() {
             return words(
                 format!("At least {at} {unit}{en}: {criteria} held{}.", over.en),
-                format!("至少 {at} {unit_zh}{zh}：{criteria} 达到{}。", over.zh),
+                format!("至少 {at} {unit_zh}{zh}：{criteria} 达标{}。", over.zh),
             );
         }
         words(
@@ -395,10 +395,10 @@ impl Searched<'_> {
         if self.held_on_the_whole(upper) {
             return words(
                 format!("; at {over} {it} did not in part of the time"),
-                format!("；{over} {unit_zh}时有一部分时间未达到"),
+                format!("；{over} {unit_zh}时有一部分时间未达标"),
             );
         }
-        words(format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
+        words(format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达标"))
     }
 
     /// Returns the reasons why the result is only a lower bound of the capacity.
@@ -412,7 +412,7 @@ impl Searched<'_> {
                         "The target did not recover from the probe at {last} {unit}: after it the criteria did not hold at the lightest load either, so the search ended there."
                     ),
                     format!(
-                        "被测系统未从 {last} {unit_zh}的试探中恢复：此后最轻负载也未达到标准，搜索就此结束。"
+                        "被测系统未从 {last} {unit_zh}的试探中恢复：此后最轻负载也未达标，搜索就此结束。"
                     ),
                 )]
             }),
@@ -466,7 +466,7 @@ impl Searched<'_> {
             ));
         }
         if answer.doubtful {
-            notes.push(words("The lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there.", "下限存疑：只有轻载试探达标，而负载机在那里就跟不上。"));
+            notes.push(words("The lower bound is inconclusive: nothing but the light probe held, and the generator did not keep up there.", "下限无法判定：只有轻载试探达标，而负载机在那里就跟不上。"));
         }
         if self.unfinished {
             notes.push(words(

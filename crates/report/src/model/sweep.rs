@@ -422,7 +422,7 @@ fn notes(of: &Swept<'_>) -> Vec<Words> {
         let (at, verb) = (at_loads(of.axis, &loads), if loads.len() == 1 { "is" } else { "are" });
         out.push(words(
             format!("{} (○) {verb} not used for the model: {}.", at.en, why.en),
-            format!("{}（○）不计入模型：{}。", at.zh, why.zh),
+            format!("{}（○）模型未采用：{}。", at.zh, why.zh),
         ));
     }
     let unsteady = words("the run did not become steady", "运行未达到稳定");

@@ -97,7 +97,7 @@ pub fn capacity(page: &CapacityPage) -> Vec<Table> {
             Cell::text(match probe.verdict {
                 Held::Good => "good",
                 Held::Bad => "bad",
-                Held::Doubtful => "doubtful",
+                Held::Doubtful => "inconclusive",
             }),
             Cell::count(probe.good as u64),
             Cell::count(probe.bad as u64),
