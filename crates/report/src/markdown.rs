@@ -92,8 +92,8 @@ impl Page {
     /// Adds warnings about missing data.
     fn flaws(&mut self, flaws: &[Words]) {
         for flaw in flaws {
-            let care = self.both("**Take care:**", "**注意：**");
-            self.add(&format!("{care} {}\n\n", self.say(flaw)));
+            let warning = self.both("**Warning:**", "**注意：**");
+            self.add(&format!("{warning} {}\n\n", self.say(flaw)));
         }
     }
 

@@ -32,7 +32,7 @@ pub fn comparison(page: &ComparisonPage, language: Language) -> String {
     changes(&mut out, page);
     let care: Vec<_> = page.validity.iter().filter(|doubt| !doubt.refuses).collect();
     if !care.is_empty() {
-        out.heading("Take care", "注意");
+        out.heading("Warnings", "注意");
         out.list(care.iter().map(|doubt| &doubt.words), MOST_SENTENCES);
     }
     changed(&mut out, page);

@@ -96,9 +96,9 @@ fn numbers(out: &mut Page, totals: &Totals) {
         rows.push((name, format!("{}{said}", share(own)), none()));
     }
     if let Some(cut) = totals.under_way_at_end {
-        let name =
-            out.both("In flight at the end, in no other figure", "结束时在途，不计入其他数据");
-        rows.push((name.to_owned(), grouped(cut as f64), none()));
+        let name = out.both("In flight at the end", "结束时在途").to_owned();
+        let note = out.both("cut by the end; not counted elsewhere", "被结束切断，不计入其他数据");
+        rows.push((name, format!("{} ({note})", grouped(cut as f64)), none()));
     }
     for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
         rows.push((out.of(&name).to_owned(), format!("{value} ({})", out.of(&note)), none()));
@@ -128,7 +128,6 @@ fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
     (said(totals.failed, totals.samples), of_transactions)
 }
 
-/// Adds the alerts that fired during the run.
 /// Adds the series of numbers from responses.
 fn series(out: &mut Page, page: &RunPage) {
     if page.series.is_empty() {
@@ -156,6 +155,7 @@ fn series(out: &mut Page, page: &RunPage) {
     }
 }
 
+/// Adds the alerts that fired during the run.
 fn alerts(out: &mut Page, page: &RunPage) {
     if page.alerts.is_empty() {
         return;
