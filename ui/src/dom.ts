@@ -3,7 +3,7 @@
 export type Child = Node | string | number | null | undefined | false;
 
 type Handler = (event: never) => void;
-export interface Props {
+interface Props {
   class?: string;
   id?: string;
   title?: string;

@@ -4,7 +4,7 @@ import type { Words } from './model';
 import { en, type Word } from './words/en';
 import { zh } from './words/zh';
 
-export type Language = 'en' | 'zh';
+type Language = 'en' | 'zh';
 
 const box = (): HTMLInputElement | null => document.querySelector('input#zh');
 

@@ -68,7 +68,7 @@ function pageOf(page: RunPage, chart: string): string {
   return where === 'overview' ? 'time' : where;
 }
 
-export interface Shown { redraw: () => void; again: () => void }
+interface Shown { redraw: () => void; again: () => void }
 
 /** Shows pages in `into` and links to them in `nav`. `first` is the static first screen. */
 export function router(page: Page, nav: HTMLElement, into: HTMLElement, first: HTMLElement | null): Shown {

@@ -58,7 +58,7 @@ function marks(plot: uPlot, timeline: Timeline, at: (ms: number) => number, rati
 }
 
 /** Returns the text, cut with an ellipsis if it is wider than the room; empty if not even three letters fit. */
-export function fit(text: string, width: (text: string) => number, room: number): string {
+function fit(text: string, width: (text: string) => number, room: number): string {
   if (width(text) <= room) return text;
   for (let n = text.length - 1; n >= 3; n -= 1) if (width(`${text.slice(0, n)}…`) <= room) return `${text.slice(0, n)}…`;
   return '';

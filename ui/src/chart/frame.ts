@@ -5,7 +5,7 @@ import { word } from '../language';
 import type { Saved } from '../parts/saved';
 import { table, type Column } from '../parts/table';
 
-export interface Framed {
+interface Framed {
   id: string;
   title: string;
   caption: string;

@@ -19,7 +19,7 @@ export function figures(column: Column): Num[] {
 }
 
 /** Returns the start of the run, epoch ms. On a live page, the timeline may begin later. */
-export function began(timeline: Timeline): number {
+function began(timeline: Timeline): number {
   return timeline.start_ms ?? timeline.at_ms[0] ?? 0;
 }
 
@@ -44,7 +44,7 @@ function of(timeline: Timeline, spec: Chart): Lines {
   return { id: spec.id, title: say(spec.title), caption: say(spec.caption), timeline, series, log: spec.log, bands, columns: found };
 }
 
-export interface Lines {
+interface Lines {
   id: string; title: string; caption: string; timeline: Timeline; series: Series[]; log: boolean; bands: [number, number][];
   columns: Column[];
 }

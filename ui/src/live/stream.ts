@@ -33,7 +33,7 @@ export async function begin(): Promise<Start> {
 }
 
 /** Splits a stream of text into events, at whatever positions the chunks are cut. */
-export class Splitter {
+class Splitter {
   private rest = '';
 
   push(chunk: string): { id: number | null; event: string; data: string }[] {

@@ -8,6 +8,6 @@ export function message(text: string): HTMLElement {
 }
 
 /** Replaces line breaks and runs of spaces by single spaces. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -41,7 +41,7 @@ function cell(value: Value): string {
   return /[",\n\r]/.test(value) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export function csv<Row>(of: Saved<Row>, rows: Row[]): string {
+function csv<Row>(of: Saved<Row>, rows: Row[]): string {
   const lines = [of.columns.map(([name]) => cell(name)), ...rows.map((row) => of.columns.map(([, value]) => cell(value(row))))];
   return lines.map((line) => `${line.join(',')}\r\n`).join('');
 }

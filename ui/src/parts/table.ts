@@ -13,7 +13,7 @@ export interface Column<Row> {
   show?: (row: Row) => Child;
 }
 
-export interface Table<Row> {
+interface Table<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];

@@ -14,7 +14,7 @@ const WIDTH = 240;
 const HEIGHT = 40;
 
 interface Point { entry: Entry; us: number; verdict: Outcome | 'open' }
-export interface Trend { plan: string; name: Words; limit_us: number | null; points: Point[] }
+interface Trend { plan: string; name: Words; limit_us: number | null; points: Point[] }
 
 /** Returns the trends of the entries: one for each plan with two or more finished runs, the newest first. */
 export function trendsOf(entries: Entry[]): Trend[] {

@@ -52,7 +52,7 @@ impl Loads {
     }
 
     fn at_load(&self, point: &Compared<'_>) -> Option<AtLoad> {
-        let load = point.at?.split_whitespace().next()?.trim_end_matches("/s").parse().ok()?;
+        let load = point.at?.split_whitespace().next()?.parse().ok()?;
         let found = of(point.comparison?, &self.metric)?;
         Some(AtLoad { load, a_us: found.0 * 1000.0, b_us: found.1 * 1000.0 })
     }
