@@ -1,7 +1,7 @@
 // The page of findings with their evidence, and the rules that found nothing or could not check.
 
 import { el, type Child } from '../dom';
-import { clock, figure } from '../format';
+import { clock, digits, figure } from '../format';
 import { say, word } from '../language';
 import type { Finding, Verdict } from '../model';
 import * as saved from '../parts/columns';
@@ -27,9 +27,19 @@ export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => 
   }
 }
 
+const MEASURES = ['us', 'ms', 's', 'bytes', 'bytes/s', 'share', 'count'];
+/** Units of things that happen. Chinese counts them by another word than things that exist. */
+const EVENTS = ['collections', 'connects', 'handshakes', 'starts', 'times'];
+
 /** Formats a figure of the evidence: a time of day as on a clock, counted things with a small unit. */
 function value(of: number, unit: string): string {
-  return unit === 'epoch ms' ? clock(of) : unit === '1/s' ? figure(of, '/s') : figure(of, unit);
+  switch (unit) {
+    case 'epoch ms': return clock(of);
+    case '1/s': case 'segments/s': return figure(of, '/s');
+    case 'share in 10 min': return figure(of, 'share');
+    case 'rank correlation': return word('rank_correlation', digits(of));
+    default: return MEASURES.includes(unit) ? figure(of, unit) : word(EVENTS.includes(unit) ? 'events' : 'things', digits(of), unit);
+  }
 }
 
 function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
