@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use answers::rules::verdict;
 use answers::verdict::{Language, Verdict};
-use record::{Frame, Has, Label, Part, Record, Second};
+use record::{CauseName, Frame, Has, Label, Part, Record, Second};
 use report::model::{Agents, Given, RunPage};
+use stats::Outcome;
 use stats::hist::layout::index_of;
 
 fn part(count: u64, us: u64) -> Part {
@@ -85,13 +86,21 @@ fn the_row_of_further_labels_counts_no_transaction() {
 
 #[test]
 fn evidence_has_names_and_charts_in_words() {
-    let mut record = record(&[("Pay", false, part(10, 30_000))]);
+    let failing = Part { errors: 3, ..part(10, 30_000) };
+    let mut record = record(&[("Pay", false, failing)]);
+    record.causes = vec![CauseName {
+        outcome: Outcome::Status,
+        code: "500".into(),
+        message: "Internal Server Error".into(),
+        first_label: "Pay".into(),
+    }];
     for second in &mut record.seconds {
-        second.all.errors = 10;
+        second.causes = vec![(0, 3)];
     }
     let verdict = verdict(&record);
-    assert!(!verdict.findings.is_empty(), "{verdict:?}");
     let page = page(&record, &verdict);
+    let named = page.verdict.findings.iter().find(|finding| finding.id == "errors_named");
+    assert_eq!(named.expect("a finding on the errors").charts, ["errors", "response"]);
     for evidence in page.verdict.findings.iter().flat_map(|finding| &finding.evidence) {
         assert!(
             !evidence.metric.en.contains('_') && !evidence.metric.zh.is_ascii(),
