@@ -55,7 +55,7 @@ test('undecided criteria are neither met nor not met, and an unchanged trend is 
   assert.match(await text('.trends tbody'), /1 met 1 not met 1 undecided/);
   assert.deepEqual(await tab.locator('svg.trend circle').evaluateAll((all) => all.map((one) => one.getAttribute('class'))), ['met', 'undecided', 'not_met']);
   const row = (name) => `.runs tbody tr:has-text("${name}") td.criteria`;
-  assert.deepEqual([await text(row('run-1')), await text(row('run-2')), await text(row('run-3'))], ['✓ 2 of 2 met', '? 1 of 2 met, 1 undecided', '✗ 0 of 2 met, 1 undecided']);
+  assert.deepEqual([await text(row('run-1')), await text(row('run-2')), await text(row('run-3'))], ['✓ 2 of 2 met', '? 1 of 2 met 1 undecided', '✗ 0 of 2 met 1 undecided']);
   await shot(tab, 'trends-undecided');
 
   await tab.evaluate(() => { globalThis.drawn = document.querySelector('svg.trend'); });

@@ -47,7 +47,7 @@ function criteria(entry: Entry): Child {
   const { met, of, undecided = 0 } = entry.criteria;
   const found = outcome(entry.criteria);
   return el('span', { class: OUTCOMES[found] }, el('span', { attr: { 'aria-hidden': 'true' } }, SIGNS[found]), word('criteria_of', met, of),
-    undecided > 0 ? `, ${undecided} ${word('undecided')}` : '');
+    undecided > 0 ? el('small', { class: 'folder' }, `${undecided} ${word('undecided')}`) : null);
 }
 
 /** Shows a figure; below it the part of an answer that it is about, and the figure of side A. */

@@ -132,7 +132,8 @@ pub struct Speaking<'a> {
     pub verdict: &'a answers::verdict::Verdict,
 }
 
-/// Returns the result of a probe: inconclusive because of the generator, the criteria that did not hold, or that all held.
+/// Returns the result of a probe: inconclusive because of the generator, the criteria that did not hold, or that all
+/// held.
 pub fn result(
     generator: Option<&Words>,
     holds: bool,
