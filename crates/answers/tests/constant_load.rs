@@ -367,7 +367,7 @@ fn one_stop_of_a_target_without_a_queue_is_no_queue() {
         // The first requests of each user are fast.
         let record = run(&load, |request, random| {
             let since = request.at.wrapping_sub(12_400 * MS);
-            let waits = if since < S { S - since } else { 0 };
+            let waits = S.saturating_sub(since);
             let is_fast = request.number < 120 || random.uniform() < 0.1;
             good(waits + about(if is_fast { 20 * MS } else { 220 * MS }, random))
         });

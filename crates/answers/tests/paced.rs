@@ -213,7 +213,7 @@ fn stops(cpu: f64) -> Verdict {
     let load = Users { at_once: 30, ..users(30).pause(30) };
     let mut record = run(&load, |request, random| {
         let since = request.at % (5 * S);
-        let waits = if since < 350 * MS { 350 * MS - since } else { 0 };
+        let waits = (350 * MS).saturating_sub(since);
         good(waits + about(20 * MS, random))
     });
     for second in &mut record.seconds {

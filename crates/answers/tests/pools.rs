@@ -103,9 +103,14 @@ impl Pool {
                 push(now + 1 + pause, Event::Ask(user));
             }
         }
+        self.record(&rows)
+    }
+
+    /// Returns the record of rows: start and end in ms, and true for a success.
+    fn record(&self, rows: &[(u64, u64, bool)]) -> Record {
         let mut text =
             "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n".to_owned();
-        for (start, end, is_good) in rows {
+        for &(start, end, is_good) in rows {
             let users = (start * self.users / self.ramp + 1).min(self.users);
             let (code, message) = if is_good { ("200", "OK") } else { (self.code, self.message) };
             let (at, took) = (1_700_000_000_000 + start, end - start);

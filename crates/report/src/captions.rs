@@ -239,6 +239,18 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
             format!("{name_zh}{part_zh}：起初 {first}，最后 {last}，{}。", most.zh),
         ));
     }
+    Some(trend(&column.name, part, &known, (&show, &most)))
+}
+
+/// Describes whether the values of a column rose, fell or stayed constant. `part` is the text of the steady part, and
+/// `most` that of the largest value.
+fn trend(
+    name: &Words,
+    Words { en: part, zh: part_zh }: Words,
+    known: &[(usize, f64)],
+    (show, most): (&dyn Fn(f64) -> String, &Words),
+) -> Words {
+    let Words { en: name, zh: name_zh } = name;
     let fifth = known.len() / 5;
     let mean = |part: &[(usize, f64)]| {
         part.iter().map(|(_, value)| value).sum::<f64>() / part.len() as f64
@@ -246,8 +258,8 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
     let (begin, end) = (mean(&known[..fifth]), mean(&known[known.len() - fifth..]));
     let change = (end - begin) / begin.abs().max(end.abs()).max(f64::MIN_POSITIVE);
     let (begin, end) = (show(begin), show(end));
-    Some(if change.abs() < CHANGE {
-        let all = show(mean(&known));
+    if change.abs() < CHANGE {
+        let all = show(mean(known));
         let throughout = if part.is_empty() { " throughout" } else { "" };
         words(
             format!("{name}{part}: about {all}{throughout}, {}.", most.en),
@@ -275,7 +287,7 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
                 most.zh
             ),
         )
-    })
+    }
 }
 
 /// Joins sentences into one text.

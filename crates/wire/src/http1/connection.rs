@@ -241,7 +241,7 @@ mod tests {
         let mut done = false;
         connection
             .end(b"", &mut |told| {
-                done |= matches!(told, SessionEvent::Done { to: TICKET, kept: false })
+                done |= matches!(told, SessionEvent::Done { to: TICKET, kept: false });
             })
             .expect("whole");
         assert!(done);

@@ -53,7 +53,7 @@ fn feed<'a>(
                     line: String::from_utf8_lossy(bytes).into_owned(),
                     content: Vec::new(),
                     done: false,
-                })
+                });
             }
             SessionEvent::Data { to, bytes } => {
                 let answer = seen.answers.last_mut().expect("a head");
