@@ -48,6 +48,8 @@ pub struct Diag {
     pub element: Option<String>,
     /// File to which `span` and `line` of the finding refer, if it is not the plan file itself.
     pub file: Option<String>,
+    /// File that the finding is about, such as a missing one, if it is not `file`.
+    pub subject: Option<String>,
 }
 
 impl Diag {
@@ -62,6 +64,7 @@ impl Diag {
             help: None,
             element: None,
             file: None,
+            subject: None,
         }
     }
 
@@ -91,6 +94,12 @@ impl Diag {
         self.line = element.line;
         self.element = Some(document.path(id));
         self.file = document.file(id).map(str::to_owned);
+        self
+    }
+
+    /// Sets the file that the finding is about.
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
         self
     }
 

@@ -539,6 +539,7 @@ fn included_elements_are_told_with_their_file() {
     assert_eq!(codes(&itself), ["endless-module"]);
     let gone = compile_source(&source_of(&include("gone.jmx"), ""), &settings);
     assert!(gone.support.iter().all(|one| one.level == Level::Native));
-    assert!(gone.diags.iter().any(|diag| diag.code == "include-missing"), "{:?}", gone.diags);
+    let missing = gone.diags.iter().find(|diag| diag.code == "include-missing").expect("a finding");
+    assert_eq!(missing.subject, Some(folder.join("gone.jmx").display().to_string()));
     let _ = std::fs::remove_dir_all(folder);
 }

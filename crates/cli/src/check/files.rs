@@ -114,7 +114,7 @@ pub(crate) struct MissingFiles {
 /// Returns the names of the missing files of a loaded plan.
 pub(crate) fn missing_in(loaded: &Loaded) -> MissingFiles {
     let included = loaded.diags.iter().filter(|diag| diag.code == NOT_INCLUDED);
-    let name = |diag: &Diag| diag.message.split(" cannot be included: ").next().map(str::to_owned);
+    let name = |diag: &Diag| diag.subject.clone();
     MissingFiles { read: missing_reads(loaded), included: included.filter_map(name).collect() }
 }
 

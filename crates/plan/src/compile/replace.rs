@@ -145,7 +145,9 @@ impl Work<'_> {
                     format!("cannot include {}: {why}; the plan runs without it", path.display());
                 let help = "JMeter looks in its working directory, with the prefix includecontroller.prefix, then in \
                     the plan's folder";
-                let warning = Diag::warning("include-missing", message).help(help);
+                let warning = Diag::warning("include-missing", message)
+                    .about(path.display().to_string())
+                    .help(help);
                 self.diags.push(warning.on(&self.doc, id));
                 return;
             }
