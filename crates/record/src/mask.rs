@@ -123,16 +123,16 @@ pub fn url(url: &str) -> String {
     while !rest.is_empty() {
         let end = rest.find(['?', '&', ';', '#']).map_or(rest.len(), |at| at + 1);
         let (part, behind) = rest.split_at(end);
-        match part.split_once('=') {
-            Some((name, value)) if is_secret_parameter(name.rsplit('/').next().unwrap_or(name)) => {
-                out.push_str(name);
-                out.push('=');
+        let is_secret = |name: &str| is_secret_parameter(name.rsplit('/').next().unwrap_or(name));
+        match secret_at(part, is_secret) {
+            Some(at) => {
+                out.push_str(&part[..=at]);
                 out.push_str(MASK);
-                if let Some(last) = value.chars().last().filter(|c| "?&;#".contains(*c)) {
+                if let Some(last) = part.chars().last().filter(|c| "?&;#".contains(*c)) {
                     out.push(last);
                 }
             }
-            _ => out.push_str(part),
+            None => out.push_str(part),
         }
         rest = behind;
     }
@@ -156,42 +156,104 @@ pub fn urls(text: &str) -> Cow<'_, str> {
 }
 
 /// Masks the secrets of a word without blanks and quotes.
-fn masked_word(word: &str) -> Cow<'_, str> {
-    if let Some(at) = word.find("://") {
-        let is_scheme = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
-        let start = word[..at]
-            .rfind(|char| !is_scheme(char))
-            .map_or(0, |last| last + word[last..].chars().next().map_or(1, char::len_utf8));
-        return format!("{}{}", &word[..start], url(&word[start..])).into();
-    }
-    if word.contains(['?', '&']) {
-        return url(word).into();
-    }
-    if let Some((name, _)) = word.split_once('=').filter(|(name, _)| is_secret(name)) {
-        return format!("{name}={MASK}").into();
-    }
-    match word.split_once('@') {
-        Some((before, host)) if is_user(before) && is_host(host) => format!("{MASK}@{host}").into(),
-        _ => word.into(),
-    }
-}
-
-/// True if a text before an `@` is a user with a password.
-fn is_user(text: &str) -> bool {
-    let is_name = |name: &str| {
-        !name.is_empty()
-            && name.chars().all(|char| char.is_alphanumeric() || "._-+%".contains(char))
+fn masked_word(word: &str) -> String {
+    let word = users(word);
+    let start = match word.find("://") {
+        Some(at) => {
+            let is_scheme = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
+            word[..at].trim_end_matches(is_scheme).len()
+        }
+        None if word.contains(['?', '&']) => 0,
+        None => word.len(),
     };
-    text.split_once(':').is_some_and(|(user, password)| is_name(user) && !password.is_empty())
+    let (before, behind) = word.split_at(start);
+    let is_secret: fn(&str) -> bool =
+        if before.contains(['?', '&']) { is_secret_parameter } else { is_secret };
+    match secret_at(before, is_secret) {
+        Some(at) => format!("{}={MASK}", &before[..at]),
+        None => before.to_owned() + &url(behind),
+    }
 }
 
-/// True if a text begins with the name or address of a host, which may have a port and a path.
+/// Returns the position of the first `=` that follows the name of a secret. Commas separate names and values.
+fn secret_at(text: &str, is_secret: impl Fn(&str) -> bool) -> Option<usize> {
+    let mut from = 0;
+    text.match_indices('=').map(|(at, _)| at).find(|at| {
+        let name = &text[from..*at];
+        from = at + 1;
+        is_secret(name.rsplit(['?', '&', ',']).next().unwrap_or(name))
+    })
+}
+
+/// Masks the user part of URLs, and the user and password of each `user:password@host` in a word.
+fn users(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(first) = rest.find('@') {
+        // A password may contain an `@`: the host follows the last one before the path.
+        let end = rest[first..].find(['/', '?', '#']).map_or(rest.len(), |length| first + length);
+        let at = rest[..end].rfind('@').unwrap_or(first);
+        let (before, host) = (&rest[..at], &rest[at + 1..]);
+        match user_at(before, host) {
+            Some(start) => {
+                out.push_str(&before[..start]);
+                out.push_str(MASK);
+            }
+            None => out.push_str(before),
+        }
+        out.push('@');
+        rest = host;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Schemes of addresses whose user has no password, as in `mailto:user@host`.
+const ADDRESSES: [&str; 3] = ["mailto", "sip", "sips"];
+
+/// Returns the position at which a user and password begin that end before the `@` of a host.
+fn user_at(before: &str, host: &str) -> Option<usize> {
+    let of_url = before.rfind("://").map(|at| at + 3);
+    if let Some(start) = of_url.filter(|start| !before[*start..].contains(['/', '?', '#'])) {
+        return Some(start);
+    }
+    if !is_host(host) {
+        return None;
+    }
+    // In a path or query, a colon may belong to an earlier part.
+    let is_query = before.contains('=') && before.contains(['?', '&']);
+    let part = if of_url.is_some() || is_query {
+        before.rsplit(['/', '?', '#', '&', '=', ',', ';']).next().unwrap_or(before)
+    } else {
+        before
+    };
+    let is_name = |char: char| char.is_alphanumeric() || "._-+%".contains(char);
+    let start = part.match_indices(':').find_map(|(colon, _)| {
+        let start = part[..colon].trim_end_matches(is_name).len();
+        let user = &part[start..colon];
+        let is_user = !user.is_empty()
+            && !ADDRESSES.iter().any(|scheme| scheme.eq_ignore_ascii_case(user))
+            && (start == 0 || part[..start].ends_with(BEFORE_USERS));
+        (is_user && colon + 1 < part.len()).then_some(start)
+    })?;
+    Some(before.len() - part.len() + start)
+}
+
+/// Characters that may precede a user name inside a word.
+const BEFORE_USERS: [char; 9] = ['(', '[', '{', ',', ';', '=', '|', ':', '/'];
+
+/// True if a text begins with the name or address of a host, which may have a port and a path. The digest of a
+/// container image (`name@sha256:…`) is no host.
 fn is_host(text: &str) -> bool {
-    let host = text.split(['/', ':', '?']).next().unwrap_or_default();
-    let is_name = |char: char| char.is_ascii_alphanumeric() || ".-".contains(char);
-    (host == "localhost" || host.contains('.') || text.contains(':'))
-        && !host.is_empty()
-        && host.chars().all(is_name)
+    let text = text.strip_prefix("//").unwrap_or(text);
+    let is_name = |char: char| char.is_ascii_alphanumeric() || "._-".contains(char);
+    let behind = text.trim_start_matches(is_name);
+    let host = &text[..text.len() - behind.len()];
+    match host {
+        "" => text.starts_with('['),
+        "sha256" => false,
+        _ => host == "localhost" || host.contains('.') || behind.starts_with(':'),
+    }
 }
 
 /// Masks a line of a plan, or a text about one: the secrets of its URLs and the values of secret properties.
@@ -211,7 +273,7 @@ pub fn source(text: &str) -> String {
         if is_value && !word.is_empty() {
             out.push_str(MASK);
         } else if word.contains(['?', '@', '&', ';', '=']) {
-            out.push_str(&url(word));
+            out.push_str(&url(&users(word)));
         } else {
             out.push_str(word);
         }
@@ -452,6 +514,19 @@ mod tests {
             ("GET /x?token=1&n=2 of a shop", "GET /x?token=***&n=2 of a shop"),
             ("login token=1", "login token=***"),
             ("unknown host bob:pw@db.internal:5432", "unknown host ***@db.internal:5432"),
+            ("bob:pw@db.internal:5432/x?ssl=true", "***@db.internal:5432/x?ssl=true"),
+            ("bob:p@ss@db.internal/x", "***@db.internal/x"),
+            ("bob:pw@a.x/?next=http://b/?pin=1", "***@a.x/?next=http://b/?pin=***"),
+            ("http://a/,http://bob:pw@b/", "http://a/,http://***@b/"),
+            ("jdbc:oracle:thin:bob/pw@//db.x:1521/s", "***@//db.x:1521/s"),
+            ("(bob:pw@host.x) [bob:pw@host.x:80]", "(***@host.x) [***@host.x:80]"),
+            ("user=bob:pw@h.x/,password=a:b@h.x", "user=***@h.x/,password=***"),
+            ("status=401,token=abc", "status=401,token=***"),
+            ("token=a,b status=401", "token=*** status=401"),
+            ("mailto:bob@example.com sip:bob@h.x:5060", "mailto:bob@example.com sip:bob@h.x:5060"),
+            ("sip:bob:pw@h.x", "sip:***@h.x"),
+            ("nginx:1.2@sha256:ab12", "nginx:1.2@sha256:ab12"),
+            ("http://a:80/x@b.c", "http://a:80/x@b.c"),
             ("index 19: http://[bob:pw@127.0.0.1]:80/", "index 19: http://***@127.0.0.1]:80/"),
             (
                 "status code=500, a@b.example, java.lang.Object@1f",
