@@ -255,11 +255,15 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     // Classes in Java may read properties that Throng does not know, and JMeter properties that only matter in Java.
     let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.java_backed.is_empty());
     let by_nobody = |key: &str| why_not(key).is_some_and(|why| !why.but_in_java);
-    let readers = Readers::of(loaded.sources());
-    let unheeded = properties.unheeded(&readers);
+    let mut unheeded = properties.unheeded();
+    unheeded.retain(|(key, _)| !hosts || by_nobody(key));
+    if unheeded.is_empty() {
+        return Vec::new();
+    }
+    let readers = readers(loaded);
     let mut unknown = Vec::new();
     let mut lines = Vec::new();
-    for (key, origin) in unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key)) {
+    for (key, origin) in unheeded.into_iter().filter(|(key, _)| !readers.reads(key)) {
         let reads_none = format!("the plan reads no property {key} ({origin})");
         lines.push(match (why_not(key), readers.meant(key, honoured())) {
             (Some(why), _) => {
@@ -295,6 +299,15 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     lines
 }
 
+/// Returns the names that the plan reads. A file that the plan includes and that is missing may read any property.
+fn readers(loaded: &Loaded) -> Readers {
+    let mut readers = Readers::of(loaded.sources());
+    if !missing_in(loaded).included.is_empty() {
+        readers.open();
+    }
+    readers
+}
+
 /// Returns messages about properties that are set on this machine only, although the plan or the engine reads them on
 /// the hosts of `-R`.
 pub(crate) fn not_on_hosts(
@@ -302,10 +315,13 @@ pub(crate) fn not_on_hosts(
     of_hosts: &Properties,
     loaded: &Loaded,
 ) -> Vec<String> {
-    let read = |key: &str| {
-        engine::PROPERTIES.contains(&key) || loaded.sources().any(|text| text.contains(key))
-    };
-    let kept = properties.not_on(of_hosts).filter(|(key, _)| read(key));
+    let kept: Vec<_> = properties.not_on(of_hosts).collect();
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let readers = readers(loaded);
+    let read = |key: &str| engine::PROPERTIES.contains(&key) || readers.reads(key);
+    let kept = kept.into_iter().filter(|(key, _)| read(key));
     let line = |(key, origin)| {
         format!(
             "the property {key} ({origin}) is not set on the hosts of -R and -r, as in JMeter: -G{key}=… sets it there"

@@ -2,8 +2,8 @@
 //!
 //! First the file of `-p`, or the values that JMeter ships; then `user.properties` and `system.properties` from the
 //! working folder, or from `bin` in the folder of `-d`; then the flags in their order. A JMeter property that is not
-//! set falls back to the system property of that name. [`Properties::unheeded`] reports every property that a user set
-//! and that has no effect.
+//! set falls back to the system property of that name. [`Properties::unheeded`] lists every property that a user set
+//! and that Throng does not read.
 
 mod heeded;
 mod hosts;
@@ -237,8 +237,8 @@ impl Properties {
         out
     }
 
-    /// Returns the name and source of each property that was set and has no effect: neither Throng nor the plan reads it.
-    pub(crate) fn unheeded(&self, plan: &Readers) -> Vec<(&str, &str)> {
+    /// Returns the name and source of each property that was set and that Throng does not read. The plan may read it.
+    pub(crate) fn unheeded(&self) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
         let heeded = |key: &str, origin: &str| {
             // Most options of Java are meant for Java, so they are not reported.
@@ -246,7 +246,7 @@ impl Properties {
                 origin == OPTION_OF_JAVA && (key == "user.timezone" || why_not(key).is_none());
             of_java || self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()))
         };
-        origins.filter(|(key, origin)| !heeded(key, origin) && !plan.reads(key)).collect()
+        origins.filter(|(key, origin)| !heeded(key, origin)).collect()
     }
 
     /// Returns the names of properties that the user set and that start with `family`.

@@ -15,15 +15,17 @@ pub(crate) enum Meant {
 }
 
 /// Calls that read a property whose name follows.
-const CALLS: [&str; 8] = [
+const CALLS: [&str; 10] = [
     "__P(",
     "__property(",
     "props.get(",
     "props.getOrDefault(",
     "getProperty(",
     "getPropDefault(",
-    "System.getProperty(",
     "props.containsKey(",
+    "props[",
+    "ctx.properties[",
+    "System.properties[",
 ];
 
 /// Expressions of scripts that read all properties.
@@ -53,24 +55,38 @@ impl Readers {
     pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut readers = Self::default();
         for text in texts {
-            for node in text.split('<').filter_map(|part| part.split_once('>')) {
-                readers.add(node);
-                // Names of elements are attributes, and may call functions, too.
-                if node.0.contains("${__") {
-                    readers.add(("", node.0));
-                }
+            let mut rest = text;
+            while let Some((before, from)) = rest.split_once("<![CDATA[") {
+                readers.add_nodes(before);
+                let (content, behind) = from.split_once("]]>").unwrap_or((from, ""));
+                readers.add(content);
+                rest = behind;
             }
+            readers.add_nodes(rest);
         }
         readers
     }
 
-    /// Adds the text behind a tag.
-    fn add(&mut self, (tag, text): (&str, &str)) {
+    /// Adds the names in XML without CDATA sections.
+    fn add_nodes(&mut self, xml: &str) {
+        for (tag, text) in xml.split('<').filter_map(|part| part.split_once('>')) {
+            self.add(text);
+            // Names of elements are attributes, and may call functions, too.
+            if tag.contains("${__") {
+                self.add(tag);
+            }
+        }
+    }
+
+    /// Allows for properties that a file outside of the collected texts may read.
+    pub(crate) fn open(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Adds the names in a text of an element.
+    fn add(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
-        }
-        if tag.contains("\"Argument.name\"") {
-            self.variables.insert(text.trim().to_owned());
         }
         for part in text.split("${").skip(1) {
             let name = part.split('}').next().unwrap_or_default();
@@ -96,8 +112,13 @@ impl Readers {
     fn add_argument(&mut self, call: &str, rest: &str) {
         let rest = rest.trim_start();
         let quotes = ["&quot;", "&apos;", "\"", "'"];
-        let name = match quotes.iter().find_map(|quote| Some((quote, rest.strip_prefix(quote)?))) {
-            Some((quote, rest)) => rest.split(quote).next(),
+        let name = match quotes.iter().find_map(|quote| Some((*quote, rest.strip_prefix(*quote)?)))
+        {
+            // An expression such as `"host." + name` is known only at run time.
+            Some((quote, rest)) => rest
+                .split_once(quote)
+                .filter(|(_, behind)| behind.trim_start().starts_with([',', ')', ']']))
+                .map(|(name, _)| name),
             None if call.starts_with("__") => rest.split([',', ')']).next(),
             None => None,
         };
@@ -138,17 +159,26 @@ impl Readers {
 
 /// Returns the name that is nearest to `key`: it differs in two letters, and in fewer than half of them.
 fn near<'a>(key: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let length = key.chars().count();
+    let names = names.filter(|name| name.chars().count().abs_diff(length) <= 2);
     let (distance, name) = names.map(|name| (strsim::osa_distance(key, name), name)).min()?;
-    let letters = key.chars().count().min(name.chars().count());
+    let letters = length.min(name.chars().count());
     (distance <= 2 && distance * 2 < letters).then_some(name)
 }
 
-/// True if a name stands in a text by itself, not as a part of a longer name, and not as the variable `${name}`.
+/// Objects of scripts whose members are properties.
+const OBJECTS: [&str; 3] = ["props.", "props?.", "properties."];
+
+/// True if a name stands in a text by itself, not as a part of a longer name, and not as the variable `${name}`. In
+/// Groovy, `props.name` reads the property, too.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         let is_variable = before.ends_with("${") && after.starts_with('}');
+        if OBJECTS.iter().any(|object| before.ends_with(*object)) {
+            return !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        }
         !is_variable && !before.ends_with(is_part) && !after.starts_with(is_part)
     })
 }
@@ -171,9 +201,29 @@ mod tests {
         for key in ["users", "loops", "host", "regio", "nothing"] {
             assert!(!readers.reads(key), "{key}");
         }
-        let open = PLAN.replace("__P(ramp", "__P(${name}");
-        let readers = Readers::of([open.as_str()].into_iter());
-        assert!(readers.reads("nothing"), "the variable may hold any name");
+        for call in ["__P(${name},5)", "props.get('host.' + name)", "props[name]"] {
+            let open = PLAN.replace("${__P(ramp,5)}", call);
+            let readers = Readers::of([open.as_str()].into_iter());
+            assert!(readers.reads("nothing"), "{call}: the variable may hold any name");
+        }
+    }
+
+    #[test]
+    fn scripts_read_properties_as_members_and_in_cdata_sections() {
+        for script in [
+            "props.region.trim()",
+            "props?.region",
+            "ctx.properties.region",
+            "props[&quot;region&quot;]",
+            "<![CDATA[for (i = 0; i < 3 && 2 > 1; i++) { x = props.get(\"region\") }]]>",
+        ] {
+            let plan = format!("<p><stringProp name=\"script\">{script}</stringProp></p>");
+            let readers = Readers::of([plan.as_str()].into_iter());
+            assert!(readers.reads("region") && !readers.reads("regions"), "{script}");
+        }
+        let argument = "<p><stringProp name=\"Argument.name\">user</stringProp></p>";
+        let meant = Readers::of([argument].into_iter()).meant("user", [].into_iter());
+        assert_eq!(meant, None, "a field of a request is no variable");
     }
 
     #[test]
