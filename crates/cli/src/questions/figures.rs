@@ -50,16 +50,14 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Columns of a table where the width of the terminal is not known.
-const COLUMNS: usize = 80;
 /// Least width of the last column if it has words, which are wrapped.
 const WORDS: usize = 24;
 
-/// Formats a table within the terminal's width, or 80 columns. The first column and the last are left-aligned, the others
-/// right-aligned. If there is no room, the columns `give_way` are left out in that order, then the last one is wrapped;
+/// Formats a table within the terminal's width; in a file or a pipe, there is room for all columns. The first column and
+/// the last are left-aligned, the others right-aligned. If there is no room, the columns `give_way` are left out in that order, then the last one is wrapped;
 /// `file` has all columns.
 pub(crate) fn fitted(rows: &[Vec<String>], give_way: &[usize], file: &str) -> String {
-    fitted_to(tty::output_width().unwrap_or(COLUMNS), rows, give_way, file)
+    fitted_to(tty::output_width().unwrap_or(usize::MAX), rows, give_way, file)
 }
 
 fn fitted_to(room: usize, rows: &[Vec<String>], give_way: &[usize], file: &str) -> String {
@@ -115,7 +113,9 @@ mod tests {
         let rows = [row(&["a", "b", "c", "why"]), row(&["1", "22", "333", words])];
         let wide =
             "a   b    c  why\n1  22  333  doubtful: the generator was full (criteria held)\n";
-        assert_eq!(fitted_to(80, &rows, &[1], "x.json"), wide);
+        for room in [80, usize::MAX] {
+            assert_eq!(fitted_to(room, &rows, &[1], "x.json"), wide);
+        }
         let narrow = "a    c  why\n1  333  doubtful: the generator\n        was full (criteria held)\n(1 more column in x.json)\n";
         assert_eq!(fitted_to(32, &rows, &[1, 2], "x.json"), narrow);
     }

@@ -31,7 +31,7 @@ pub(super) fn line(done: &Done) -> String {
     format!("{result}: {}; {}/s succeeded{ended}", judged.join(", "), number(done.probe.rate))
 }
 
-/// Columns that are left out first on a narrow terminal: samples, the end, p50, requests in flight.
+/// Columns that are left out first on a narrow terminal: samples, the end, p50, requests in flight, seconds.
 const GIVE_WAY: [usize; 5] = [6, 8, 4, 3, 7];
 
 pub(super) fn page(capacity: &Capacity) -> String {

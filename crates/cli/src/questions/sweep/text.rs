@@ -56,7 +56,7 @@ pub(super) fn page(sweep: &Sweep) -> String {
     out
 }
 
-/// Columns that are left out first on a narrow terminal: traffic, the interval of p99, p50, seconds.
+/// Columns that are left out first on a narrow terminal: traffic, the interval of p99, p50, seconds, precision (±).
 const GIVE_WAY: [usize; 6] = [10, 9, 7, 4, 11, 3];
 
 fn row(point: &Point) -> Vec<String> {
