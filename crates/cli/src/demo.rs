@@ -1,7 +1,7 @@
 //! `throng demo`: runs a bundled example against its bundled target, both inside this program.
 //!
 //! The plan reads the properties `host` and `port`, which are set to the target's address. All other properties of the
-//! plan can be changed with -J, as in any run. Before it, the demo measures how much load this machine makes.
+//! plan can be changed with -J, as in any run. Before the run, the demo measures how much load this machine makes.
 
 mod speed;
 
@@ -87,11 +87,11 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
 }
 
 /// Returns the first lines: what the demo does, and how long it takes if the plan's properties are the example's.
-fn introduction(example: &Example, is_as_it_is: bool) -> String {
+fn introduction(example: &Example, has_default_properties: bool) -> String {
     let Example { shows, seconds, .. } = example;
     let first = speed::SECONDS;
     let parts = format!("{first} s measure how much load this machine makes, then {shows}");
-    if is_as_it_is {
+    if has_default_properties {
         format!("The demo takes about {} s: {parts}.\n\n", first + seconds)
     } else {
         format!("The first {parts}.\n\n")

@@ -93,7 +93,9 @@ fn the_demo_runs_its_plan_against_its_target() {
     let least = summary["service"]["p50"].as_f64().unwrap();
     assert!(least >= 99.0, "the target sleeps 100 ms at least: {least}");
     // The load of this machine comes first, then the plan.
-    let own = ended.err.find("of processor time per request").expect("a measurement");
+    // On a machine without quiet processors, the load may not be measurable.
+    let own = ["This machine: ", "The load that this machine makes was not measured: "];
+    let own = own.iter().find_map(|words| ended.err.find(words)).expect("a measurement");
     let jmeter = ended.err.find("JMeter, measured elsewhere: ").expect("JMeter's figure");
     let run = ended.err.find("summary").expect("the plan's run");
     assert!(own < jmeter && jmeter < run, "{}", ended.err);

@@ -1,10 +1,12 @@
 //! The load that this machine makes: a few seconds of small requests to a fast target, sent by a process of its own, so
 //! that the processor time is the generator's alone.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use stats::grouped::count;
@@ -29,7 +31,7 @@ pub(super) fn lines() -> String {
         Ok(summary) => own_line(&summary),
         Err(reason) => format!("The load that this machine makes was not measured: {reason}.\n"),
     };
-    own + &elsewhere().unwrap_or_default()
+    own + &jmeter_line().unwrap_or_default()
 }
 
 /// Formats the measured figures.
@@ -37,8 +39,17 @@ fn own_line(summary: &Value) -> String {
     let figure = |value: &Value| value.as_f64().unwrap_or_default();
     let rate = figure(&summary["requests_per_s"]);
     let cpu = figure(&summary["generator"]["cpu_us_per_request"]);
-    if summary["failed"].as_u64() != Some(0) || rate <= 0.0 || cpu <= 0.0 {
-        return "The load that this machine makes was not measured: requests failed.\n".to_owned();
+    let reason = if summary["failed"].as_u64() != Some(0) {
+        Some("requests failed")
+    } else if rate <= 0.0 {
+        Some("no requests were sent")
+    } else if cpu <= 0.0 {
+        Some("the processor time is not known")
+    } else {
+        None
+    };
+    if let Some(reason) = reason {
+        return format!("The load that this machine makes was not measured: {reason}.\n");
     }
     format!(
         "This machine: {} requests/s, {cpu:.1} µs of processor time per request ({USERS} users for {SECONDS} s; the target runs beside them).\n",
@@ -47,7 +58,7 @@ fn own_line(summary: &Value) -> String {
 }
 
 /// Returns the line about JMeter, from the published figures; `None` if they are not there.
-fn elsewhere() -> Option<String> {
+fn jmeter_line() -> Option<String> {
     let is_row =
         |line: &&str| line.contains("](http-keepalive/README.md)") && line.contains("jmeter ");
     let row = FIGURES.lines().find(is_row)?;
@@ -55,23 +66,38 @@ fn elsewhere() -> Option<String> {
     let (_, jmeter) = row.split_once("jmeter ")?;
     let jmeter = jmeter.split([' ', ',', '|']).next()?;
     Some(format!(
-        "JMeter, measured elsewhere: {jmeter} µs per request, where Throng took {own} µs (the same plan, bench/http-keepalive).\n"
+        "JMeter, measured elsewhere: {jmeter} µs of processor time per request, where Throng took {own} µs (the same plan, bench/http-keepalive).\n"
     ))
 }
 
 /// Runs the plan in a child process, and returns its summary. The error is a part of a sentence.
 fn measure() -> Result<Value, String> {
-    let target =
-        targets::start(Config::new("fixed")).map_err(|error| format!("no target: {error}"))?;
-    let folder = std::env::temp_dir().join(format!("throng-demo-{}", std::process::id()));
-    let plan = PLAN.replace(PORT, &format!(">{}<", target.addr().port()));
-    let summary = fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(folder.join("plan.jmx"), plan))
-        .map_err(|error| format!("{}: {error}", folder.display()))
-        .and_then(|()| run(&folder));
-    target.stop();
+    let folder = own_folder().map_err(|error| format!("no folder for temporary files: {error}"))?;
+    let summary = measure_in(&folder);
     // What is left in the folder for temporary files does no harm.
     let _ = fs::remove_dir_all(&folder);
+    summary
+}
+
+/// Creates a folder for temporary files that no other user can read, or prepare under its name.
+fn own_folder() -> io::Result<PathBuf> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let name = format!("throng-demo-{}-{}", std::process::id(), now.as_nanos());
+    let folder = std::env::temp_dir().join(name);
+    // Fails if the folder exists.
+    DirBuilder::new().mode(0o700).create(&folder)?;
+    Ok(folder)
+}
+
+/// Starts the target, and runs the plan in a folder.
+fn measure_in(folder: &Path) -> Result<Value, String> {
+    let target =
+        targets::start(Config::new("fixed")).map_err(|error| format!("no target: {error}"))?;
+    let plan = PLAN.replace(PORT, &format!(">{}<", target.addr().port()));
+    let summary = fs::write(folder.join("plan.jmx"), plan)
+        .map_err(|error| format!("{}: {error}", folder.display()))
+        .and_then(|()| run(folder));
+    target.stop();
     summary
 }
 
@@ -92,15 +118,18 @@ fn run(folder: &Path) -> Result<Value, String> {
         .map_err(|error| format!("no process: {error}"))?;
     let start = Instant::now();
     let status = loop {
-        match child.try_wait() {
+        let reason = match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if start.elapsed() < LONGEST => std::thread::sleep(Duration::from_millis(50)),
-            _ => {
-                // Errors mean that the child has ended in the meantime.
-                let _ = child.kill().and_then(|()| child.wait());
-                return Err(format!("the run took longer than {} s", LONGEST.as_secs()));
+            Ok(None) if start.elapsed() < LONGEST => {
+                std::thread::sleep(Duration::from_millis(50));
+                continue;
             }
-        }
+            Ok(None) => format!("the run took longer than {} s", LONGEST.as_secs()),
+            Err(error) => format!("cannot wait for the run: {error}"),
+        };
+        // Errors mean that the child has ended in the meantime.
+        let _ = child.kill().and_then(|()| child.wait());
+        return Err(reason);
     };
     if !status.success() {
         return Err(format!("the run ended with {status}"));
@@ -115,7 +144,7 @@ mod tests {
 
     #[test]
     fn jmeters_figure_is_the_published_one() {
-        let line = elsewhere().expect("the row of bench/README.md");
+        let line = jmeter_line().expect("the row of bench/README.md");
         let numbers: Vec<f64> =
             line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         assert_eq!(numbers.len(), 2, "{line}");
@@ -125,13 +154,19 @@ mod tests {
 
     #[test]
     fn failed_requests_are_no_measurement() {
-        let summary = |failed: u64| {
-            serde_json::json!({
-                "failed": failed, "requests_per_s": 41_234.4, "generator": { "cpu_us_per_request": 8.94 }
-            })
+        let line = |failed: u64, rate: f64, cpu: f64| {
+            own_line(&serde_json::json!({
+                "failed": failed, "requests_per_s": rate, "generator": { "cpu_us_per_request": cpu }
+            }))
         };
-        assert!(own_line(&summary(0)).contains("8.9 µs of processor time per request"));
-        assert!(own_line(&summary(1)).contains("was not measured"), "{}", own_line(&summary(1)));
+        assert!(line(0, 41_234.4, 8.94).contains("8.9 µs of processor time per request"));
+        for (line, reason) in [
+            (line(1, 41_234.4, 8.94), "requests failed"),
+            (line(0, 0.0, 0.0), "no requests were sent"),
+            (line(0, 41_234.4, 0.0), "the processor time is not known"),
+        ] {
+            assert!(line.ends_with(&format!(" was not measured: {reason}.\n")), "{line}");
+        }
         assert_eq!(PLAN.matches(PORT).count(), 1);
     }
 }
