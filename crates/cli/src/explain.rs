@@ -28,6 +28,12 @@ struct Page {
 
 const PAGES: &[Page] = &[
     Page { name: "start-here", subject: "a first test in ten minutes", text: START, section: "" },
+    Page {
+        name: FIRST_PLAN,
+        subject: "a plan for one address, to write into plan.jmx",
+        text: PLAN,
+        section: "",
+    },
     Page { name: "exit-codes", subject: "all exit codes", text: CODES, section: "" },
     Page {
         name: "criteria",
@@ -49,6 +55,10 @@ const PAGES: &[Page] = &[
     },
 ];
 
+/// Name of the page that is a plan. It is printed as in its file: `throng explain first-plan > plan.jmx`.
+const FIRST_PLAN: &str = "first-plan";
+const PLAN: &str = include_str!("../../../examples/00-one-request/plan.jmx");
+
 const START: &str = include_str!("../../../docs/start-here.md");
 
 /// Prints the section with this name, or the list of all names.
@@ -59,7 +69,8 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
         return Exit::Ok;
     };
     if let Some(text) = text_of(name) {
-        terminal::out(&page::rendered(text, width));
+        let shown = if text == PLAN { PLAN.to_owned() } else { page::rendered(text, width) };
+        terminal::out(&shown);
         return Exit::Ok;
     }
     terminal::error(&unknown(name));

@@ -105,7 +105,7 @@ pub(crate) enum Verb {
     /// Set up remote load agents.
     #[command(subcommand)]
     Fleet(FleetVerb),
-    /// Explain a rule of the verdict, an exit code, or a word of a message; without a name, list them.
+    /// Explain a rule of the verdict, an exit code or a page of the documentation; without a name, list them.
     Explain(ExplainFlags),
     /// Describe a verb and its options.
     Help(HelpFlags),
@@ -591,25 +591,29 @@ pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> 
     // Building puts the program's name and the parent commands into each usage line.
     command.build();
     let mut at = &mut command;
-    for name in verb {
-        at = at.find_subcommand_mut(name).ok_or_else(|| suggest::unknown_verb(name, &verbs()))?;
+    for (depth, name) in verb.iter().enumerate() {
+        let unknown = || suggest::unknown_verb(&verb[..depth], name, &verbs(&verb[..depth]));
+        at = at.find_subcommand_mut(name).ok_or_else(unknown)?;
     }
     Ok(at.render_help())
 }
 
 /// Returns a usage error as a message for the user. Secrets in URLs are masked.
 pub(crate) fn mistake(error: &clap::Error) -> String {
-    record::mask::urls(&suggest::sentence(error, &verbs())).into_owned()
+    record::mask::urls(&suggest::sentence(error, verbs)).into_owned()
 }
 
 /// True if a word is the name of a command.
 pub(crate) fn is_verb(word: &str) -> bool {
-    verbs().iter().any(|verb| verb == word)
+    verbs(&[]).iter().any(|verb| verb == word)
 }
 
-/// Returns the names of all commands.
-fn verbs() -> Vec<String> {
-    Line::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
+/// Returns the names of the commands below a command: `fleet`; of all commands if `parents` is empty.
+fn verbs(parents: &[String]) -> Vec<String> {
+    let command = Line::command();
+    let below = parents.iter().try_fold(&command, |at, name| at.find_subcommand(name));
+    let verbs = below.into_iter().flat_map(clap::Command::get_subcommands);
+    verbs.map(|verb| verb.get_name().to_owned()).collect()
 }
 
 /// Builds a request from options of `throng run` that were found on JMeter's command line. The error is a sentence for

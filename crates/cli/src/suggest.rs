@@ -17,7 +17,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["--ramp-up", "--rampup"], "--ramp TIME is how long users take to start, like 30s"),
     (&["--rate"], "--rps R starts so many iterations per second"),
     (&["--stages"], "--ramp TIME, --steps N and --hold TIME give the course of a load"),
-    (&["--output", "--out", "--results"], "-l FILE writes a row per sample"),
+    (&["--output", "--results"], "-l FILE writes a row per sample"),
     (&["--silent", "-q"], "--quiet prints errors and warnings only; -q FILE reads properties"),
     (&["--verbose"], "-L DEBUG writes more to the log"),
     (
@@ -56,11 +56,11 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
             "h2load",
             "fortio",
         ],
-        "throng sends the requests of a JMeter plan; throng explain start-here has one for a single address",
+        "throng sends the requests of a JMeter plan: throng explain first-plan > plan.jmx writes one for a single address",
     ),
     (
         &["k6", "locust", "gatling", "artillery", "taurus", "bzt", "script", "scenario"],
-        "throng runs JMeter plans (.jmx), no scripts of other tools; throng explain start-here has a first plan",
+        "throng runs JMeter plans (.jmx), no scripts of other tools; throng explain first-plan > plan.jmx writes a first one",
     ),
     (
         &[
@@ -103,7 +103,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
     ),
     (
         &["gui", "ui", "list", "ls", "runs", "history", "browse", "open"],
-        "throng web shows the runs of a folder in a browser; throng run --web shows one that runs",
+        "throng web shows the runs of a folder in a browser; throng run PLAN.jmx --web shows a new run while it lasts",
     ),
     (
         &["server", "serve", "mock", "service", "echo"],
@@ -114,7 +114,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
             "record", "recorder", "proxy", "capture", "new", "init", "create", "convert", "import",
             "har",
         ],
-        "throng makes no plans: record or build them in JMeter; throng explain start-here has a first one",
+        "throng records no plans: record or build them in JMeter; throng explain first-plan > plan.jmx writes a first one",
     ),
     (
         &["max", "limit", "limits", "stress", "breakpoint", "search", "find"],
@@ -123,7 +123,7 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
     (&["steps", "stages", "scan", "soak"], "throng sweep PLAN.jmx runs a plan at several loads"),
     (
         &["doctor", "ulimit", "env", "tune", "info", "machine"],
-        "throng preflight says what this machine can carry",
+        "throng preflight PLAN.jmx says whether this machine can carry the load of a plan",
     ),
     (
         &["rule", "rules", "docs", "doc", "manual", "faq", "code"],
@@ -159,11 +159,19 @@ pub(crate) fn is_plan(word: &OsStr) -> bool {
 }
 
 /// Returns the message about an unknown command, given the names of the existing ones. A similar name differs in two
-/// letters at most.
-pub(crate) fn unknown_verb(word: &str, verbs: &[String]) -> String {
+/// letters at most. `parents` are the commands before the word, as in `throng fleet WORD`.
+pub(crate) fn unknown_verb(parents: &[String], word: &str, verbs: &[String]) -> String {
     let small = word.to_lowercase();
     let near = nearest(word, verbs.iter().map(String::as_str));
     let near = near.filter(|verb| strsim::osa_distance(&small, verb) <= 2);
+    if !parents.is_empty() {
+        let parent = parents.join(" ");
+        let meant = match near {
+            Some(verb) => format!("did you mean throng {parent} {verb}?"),
+            None => format!("its verbs are {}", verbs.join(", ")),
+        };
+        return format!("throng {parent} has no verb {word}: {meant}");
+    }
     let meant = match (other_verb(&small), near) {
         (Some(help), _) => help.to_owned(),
         (None, Some(verb)) => format!("did you mean throng {verb}?"),
@@ -187,12 +195,19 @@ fn file(word: &str) -> Option<String> {
         return Some(format!("did you mean throng run {word}.jmx?"));
     }
     let meta = path.metadata().ok()?;
-    Some(if meta.is_dir() {
-        format!(
+    if meta.is_dir() {
+        return Some(format!(
             "throng check {word} checks plans, throng verdict {word} says what stopped a run, throng web {word} shows runs"
-        )
-    } else {
-        format!("throng run {word} runs a plan, throng verdict {word} reads a result file")
+        ));
+    }
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase()).unwrap_or_default();
+    Some(match ending.to_str() {
+        Some("jmx") => format!("throng run {word} runs a plan"),
+        Some("jtl" | "csv") => format!(
+            "throng verdict {word} says what stopped a run, throng report {word} makes its HTML report"
+        ),
+        _ => "throng run PLAN.jmx runs a plan, throng verdict FILE.jtl reads a result file"
+            .to_owned(),
     })
 }
 
@@ -210,8 +225,20 @@ fn meaning(option: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(names, _)| names.contains(&option)).map(|(_, meaning)| *meaning)
 }
 
+/// Returns the commands before the unknown one, which the error's usage names: `Usage: throng fleet <COMMAND>`.
+fn parents(error: &clap::Error) -> Vec<String> {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return Vec::new();
+    };
+    let usage = usage.to_string();
+    let words = usage.trim_start().trim_start_matches("Usage:").split_whitespace().skip(1);
+    let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    words.take_while(is_name).map(str::to_owned).collect()
+}
+
 /// Returns the message for a clap error. Leaves out clap's advice to insert `--`, which never helps for these commands.
-pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
+/// `verbs` returns the names of the commands below a command.
+pub(crate) fn sentence(error: &clap::Error, verbs: impl Fn(&[String]) -> Vec<String>) -> String {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
@@ -222,7 +249,10 @@ pub(crate) fn sentence(error: &clap::Error, verbs: &[String]) -> String {
     };
     match (error.kind(), argument) {
         (ErrorKind::InvalidSubcommand, _) => match error.get(ContextKind::InvalidSubcommand) {
-            Some(ContextValue::String(word)) => unknown_verb(word, verbs),
+            Some(ContextValue::String(word)) => {
+                let parents = parents(error);
+                unknown_verb(&parents, word, &verbs(&parents))
+            }
             _ => plain(error),
         },
         (ErrorKind::UnknownArgument, Some(option)) => {

@@ -87,9 +87,20 @@ fn jmeters_options_stand_once_in_help() {
 fn words_of_other_tools_are_answered_by_what_does_that_here() {
     let program = Program::new();
     std::fs::create_dir_all(program.path("tests")).expect("a folder");
+    program.write("out.jtl", "");
+    program.write("out.txt", "");
+    for (line, words) in [
+        (&["fleet", "start"][..], "throng fleet has no verb start: its verbs are up, resume, "),
+        (&["fleet", "resum"], "did you mean throng fleet resume?"),
+        (&["help", "fleet", "curl"], "throng fleet has no verb curl: its verbs are up, resume, "),
+    ] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 2, "{line:?}: {ended:?}");
+        assert!(ended.err.contains(words), "{line:?}: {ended:?}");
+    }
     for (word, help) in [
-        ("curl", "throng explain start-here"),
-        ("http://127.0.0.1/", "throng explain start-here"),
+        ("curl", "throng explain first-plan > plan.jmx"),
+        ("http://127.0.0.1/", "throng explain first-plan > plan.jmx"),
         ("k6", "runs JMeter plans"),
         ("start", "throng run PLAN.jmx"),
         ("STOP", "throng ctl stop"),
@@ -97,6 +108,8 @@ fn words_of_other_tools_are_answered_by_what_does_that_here() {
         ("compair", "did you mean throng compare?"),
         ("plan", "throng run PLAN.jmx"),
         ("tests", "throng check tests"),
+        ("out.jtl", "throng verdict out.jtl says"),
+        ("out.txt", "throng run PLAN.jmx runs a plan"),
         ("capcty", "did you mean throng capacity?"),
     ] {
         let ended = program.run(&[word]);
@@ -134,6 +147,8 @@ fn explain_prints_rules_exit_codes_and_pages_without_the_source_tree() {
         assert!(ended.out.contains(words), "{name}: {ended:?}");
         assert!(!ended.out.contains(".md)"), "{name}: {ended:?}");
     }
+    let plan = include_str!("../../../examples/00-one-request/plan.jmx");
+    assert_eq!(program.run(&["explain", "first-plan"]).out, plan);
     for (name, words) in [
         ("rate_limt", "did you mean throng explain rate_limit?"),
         ("capacity", "throng help capacity"),

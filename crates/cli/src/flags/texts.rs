@@ -25,8 +25,8 @@ Examples:
   throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
   throng run plan.jmx --json > summary.json    the summary as JSON, for programs
 
-JMeter's command line works as well: throng -n -t plan.jmx -l out.jtl -Jusers=50. throng help run lists its options;
-both command lines take them all.
+JMeter's command line works as well: throng -n -t plan.jmx -l out.jtl -Jusers=50. throng help run lists the
+options that both command lines take; -g, -r, -R and -X are of JMeter's alone.
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 plan cannot run, 4 criterion not met, 5 aborted, 6 undecided, 7 workers lost,
 8 machine too small, 9 results lost, 130 interrupted. throng explain 6 describes one.";
