@@ -132,6 +132,7 @@ fn loads(flags: &SweepFlags) -> Vec<Load> {
 /// Prints the sweep and writes its files. The sweep is printed even if the disk has no room. Returns true if all files
 /// were written.
 fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
+    sweep.conclude();
     let path = save(sweep, folder);
     let is_kept = path.is_some();
     let page = || {
@@ -151,6 +152,12 @@ impl Sweep {
         let counted = self.points.iter().filter(|point| point.excluded.is_none());
         let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
         self.model = scaling::choose(&counted);
+    }
+
+    /// Fits the model to all points. If they show a limit, removes the advice to search for it. An earlier model may
+    /// show a limit that the whole sweep does not.
+    fn conclude(&mut self) {
+        self.choose();
         if shows_limit(&self.model) {
             self.points.iter_mut().for_each(|point| drop_search(&mut point.verdict));
         }
@@ -223,7 +230,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<SweepPage, String
         sweep.points.push(Point::of(load, &made, sweep.precision));
         last = Some(made.record);
     }
-    sweep.choose();
+    sweep.conclude();
     let last = last.ok_or_else(|| format!("there are no points in {}", folder.display()))?;
     Ok(sweep.page(folder, &last))
 }
