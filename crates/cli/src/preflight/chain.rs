@@ -402,11 +402,12 @@ impl<'t> Reader<'t> {
     fn size(&mut self) -> Result<u64, Mistake> {
         let start = self.at;
         let text = self.value();
-        let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if let Some(bytes) = size(text).filter(|bytes| *bytes > 0 && !is_bare) {
+        // A short number without a unit is hardly meant in bytes.
+        let is_short = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        if let Some(bytes) = size(text).filter(|bytes| *bytes > 0 && !is_short) {
             return Ok(bytes);
         }
-        let words = if is_bare {
+        let words = if is_short {
             format!("memory needs a unit (K, M, G or T), for example memory={text}G")
         } else {
             "expected the memory of each instance, such as 64G".to_owned()

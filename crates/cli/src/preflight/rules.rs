@@ -115,8 +115,9 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
     let why = if workers == 1 {
         format!("one process carries them{target}")
     } else {
+        let by_itself = if demand.workers.is_none() { " by itself" } else { "" };
         format!(
-            "the run uses {} worker processes by itself, {} connections each at most{target}",
+            "the run uses {} worker processes{by_itself}, {} connections each at most{target}",
             count(workers),
             count(each)
         )
@@ -144,7 +145,7 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
         count(there)
     };
     Some(Finding {
-        what: "descriptors of a process",
+        what: if workers > 1 { "descriptors of all processes" } else { "descriptors of a process" },
         severity,
         now,
         needed: count(needed),
@@ -210,6 +211,7 @@ pub(crate) fn refuses(finding: &Finding, demand: &Demand, host: &Host) -> bool {
     let large = demand.users.max(demand.connections()) > FEW || workers(demand, host) > 1;
     let fatal = [
         "descriptors of a process",
+        "descriptors of all processes",
         "open files of the machine",
         "threads of the machine",
         "memory",

@@ -117,6 +117,7 @@ fn mistakes_are_shown_where_they_are() {
         ("nginx memory=many -> pods", 13, "such as 64G"),
         ("nginx memory=64 -> pods", 13, "needs a unit (K, M, G or T), for example memory=64G"),
         ("nginx memory=64G -> pods", 17, "conf=nginx.conf"),
+        ("nginx memory=68719476736 -> pods", 25, "conf=nginx.conf"),
     ];
     for (text, at, words) in table {
         let mistake = Chain::parse(text).expect_err(text);

@@ -250,7 +250,7 @@ fn more_workers_than_processors_can_run_are_too_many() {
         let demand = Demand { workers, ..demand(users) };
         let host = Host { descriptors: 20_000, ..host() };
         let findings = findings(&demand, &host);
-        let descriptors = find(&findings, "descriptors of a process");
+        let descriptors = find(&findings, "descriptors of all processes");
         (descriptors.severity, descriptors.advice.clone().unwrap_or_default())
     };
     let (severity, advice) = found(9_000_000, None);
@@ -267,9 +267,12 @@ fn a_million_takes_workers_addresses_and_room() {
     let host = Host { file_max: 2_466_186, ports: (1024, 65_530), ..host() };
     let findings = findings(&demand, &host);
     assert_eq!(workers(&demand, &host), 51);
-    let descriptors = find(&findings, "descriptors of a process");
+    let descriptors = find(&findings, "descriptors of all processes");
     assert_eq!(descriptors.severity, Severity::Fits);
-    assert!(descriptors.why.contains("51 worker processes"), "{descriptors:?}");
+    assert!(descriptors.why.contains("51 worker processes by itself"), "{descriptors:?}");
+    let given = super::findings(&Demand { workers: Some(51), ..demand.clone() }, &host);
+    let descriptors = find(&given, "descriptors of all processes");
+    assert!(descriptors.why.contains("51 worker processes, "), "{descriptors:?}");
     assert_eq!(find(&findings, "open files of the machine").severity, Severity::Fits);
     let ports = find(&findings, "local ports");
     assert_eq!((ports.severity, ports.now.starts_with("64 506 ")), (Severity::TooSmall, true));
