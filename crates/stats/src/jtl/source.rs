@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 pub const STANDARD_INPUT: &str = "-";
 /// Time limit for a writer to open a named pipe.
 const WRITER: Duration = Duration::from_secs(10);
-/// Time without a byte after which the caller of [`on_wait`] is told what is waited for.
+/// Time without a byte after which the caller of [`on_wait`] is notified of what is waited for.
 const SILENCE: Duration = Duration::from_secs(3);
 /// Size of the first read from a stream in bytes.
 const FIRST: usize = 64 << 10;
 
 /// Receives a line that says what reading waits for.
-type Tell = fn(&str);
+type OnWait = fn(&str);
 
-static TELL: OnceLock<Tell> = OnceLock::new();
+static ON_WAIT: OnceLock<OnWait> = OnceLock::new();
 
 /// Sets the function that is called once for each stream from which no byte came within three seconds. Only the first
 /// call has an effect.
-pub fn on_wait(tell: Tell) {
-    let _ = TELL.set(tell);
+pub fn on_wait(notify: OnWait) {
+    let _ = ON_WAIT.set(notify);
 }
 
 /// The bytes of a result file.
@@ -120,9 +120,9 @@ fn first_bytes(
         });
         let _ = send.send(Step::First(first));
     });
-    let (begin, mut is_told, mut is_open) = (Instant::now(), false, false);
+    let (begin, mut is_notified, mut is_open) = (Instant::now(), false, false);
     loop {
-        let until = match (is_told, is_open) {
+        let until = match (is_notified, is_open) {
             (false, _) => SILENCE,
             (true, false) => WRITER,
             (true, true) => Duration::MAX,
@@ -133,11 +133,11 @@ fn first_bytes(
                 let (bytes, rest) = first?;
                 return Ok(Box::new(Cursor::new(bytes).chain(rest)));
             }
-            Err(RecvTimeoutError::Timeout) if !is_told => {
-                is_told = true;
+            Err(RecvTimeoutError::Timeout) if !is_notified => {
+                is_notified = true;
                 let what = if is_open { "the first bytes" } else { "a program that writes to it" };
-                if let Some(tell) = TELL.get() {
-                    tell(&format!("{name}: waiting for {what}"));
+                if let Some(notify) = ON_WAIT.get() {
+                    notify(&format!("{name}: waiting for {what}"));
                 }
             }
             Err(_) => {
