@@ -64,11 +64,17 @@ pub(super) struct Note {
     pub(super) tags: Vec<String>,
 }
 
-/// Number of criteria that were met, out of the number of all criteria.
+/// Number of criteria that were met and that the run could not decide, out of the number of all criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Criteria {
     met: usize,
     of: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    undecided: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Figures of an entry in the list. For a sweep or a search, the samples are those of all its runs.
@@ -250,19 +256,23 @@ fn said(words: &Value) -> Option<Words> {
     Some(Words { en: text("en")?, zh: text("zh")? })
 }
 
-/// Returns the time of a judged criterion; `None` for a criterion on something else, or on one label.
+/// Returns the time of a judged criterion; `None` for a criterion on something else, on one label, or on each window of
+/// time (`over`), whose value is that of the worst window.
 fn judged_time(judged: &Value) -> Option<JudgedTime> {
+    let criterion = judged["criterion"].as_str().filter(|text| !text.contains(" over "))?;
     let model::capacity::JudgedTime { name, limit_us, .. } =
-        model::capacity::JudgedTime::of(judged["criterion"].as_str()?)?;
+        model::capacity::JudgedTime::of(criterion)?;
     let ms = judged["value"].as_f64().filter(|_| judged["label"].is_null())?;
     Some(JudgedTime { name, us: ms * 1000.0, limit_us })
 }
 
 impl Criteria {
-    fn new(met: impl Iterator<Item = bool>) -> Option<Self> {
-        let all: Vec<bool> = met.collect();
-        let met = all.iter().filter(|met| **met).count();
-        (!all.is_empty()).then_some(Self { met, of: all.len() })
+    /// Counts criteria: true if a criterion is met, `None` if it is undecided.
+    fn new(met: impl Iterator<Item = Option<bool>>) -> Option<Self> {
+        let all: Vec<Option<bool>> = met.collect();
+        let count = |outcome| all.iter().filter(|met| **met == outcome).count();
+        let (met, undecided) = (count(Some(true)), count(None));
+        (!all.is_empty()).then_some(Self { met, of: all.len(), undecided })
     }
 }
 
@@ -293,8 +303,8 @@ impl Facts {
         self.figures.error_share = failed.zip(self.figures.samples).and_then(share);
         self.end = summary["end"]["how"].as_str().map(clipped);
         let judged = summary["criteria"]["judged"].as_array();
-        let holds = |judged: &Value| judged["holds"].as_bool().unwrap_or(false);
-        self.criteria = judged.and_then(|all| Criteria::new(all.iter().map(holds)));
+        let met = |judged: &Value| judged["holds"].as_bool();
+        self.criteria = judged.and_then(|all| Criteria::new(all.iter().map(met)));
         self.judged = judged.and_then(|all| all.iter().find_map(judged_time));
         self.program = summary["throng"].as_str().map(clipped);
         let verdict = &summary["verdict"];
@@ -305,7 +315,9 @@ impl Facts {
             });
             let first = findings.first().map(|finding| said(&finding["words"]));
             let first = first.or(undecided.map(Some));
-            let not_met = self.criteria.is_some_and(|criteria| criteria.met < criteria.of);
+            let not_met = self
+                .criteria
+                .is_some_and(|criteria| criteria.met + criteria.undecided < criteria.of);
             self.words = first.unwrap_or_else(|| Some(nothing(not_met, None)));
             self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");
         }
@@ -384,6 +396,27 @@ mod tests {
         for name in ["plan", "20260203-1203", "20269903-120304", "2026020é-120304", ""] {
             assert_eq!(in_name(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn undecided_criteria_are_not_counted_as_not_met() {
+        let shown = |all: &[Option<bool>]| {
+            serde_json::to_value(Criteria::new(all.iter().copied())).expect("JSON")
+        };
+        assert_eq!(shown(&[]), serde_json::json!(null));
+        let decided = serde_json::json!({ "met": 1, "of": 2 });
+        assert_eq!(shown(&[Some(true), Some(false)]), decided);
+        let undecided = serde_json::json!({ "met": 1, "of": 2, "undecided": 1 });
+        assert_eq!(shown(&[Some(true), None]), undecided);
+    }
+
+    #[test]
+    fn the_worst_window_is_not_the_time_of_a_run() {
+        let judged = |criterion: &str| {
+            judged_time(&serde_json::json!({ "criterion": criterion, "value": 5.0 }))
+        };
+        assert!(judged("response p95 < 500ms").is_some_and(|time| time.us == 5000.0));
+        assert!(judged("response p95 < 500ms over 10s").is_none());
     }
 
     #[test]

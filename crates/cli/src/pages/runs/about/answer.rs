@@ -61,7 +61,7 @@ impl Facts {
         }
         let all = data["criteria"].as_array();
         let met = |one: &Value| one["met"].as_bool();
-        self.criteria = all.and_then(|all| Criteria::new(all.iter().filter_map(met)));
+        self.criteria = all.and_then(|all| Criteria::new(all.iter().map(met)));
     }
 
     /// Takes the figures from the points of a sweep.
