@@ -168,6 +168,7 @@ pub(crate) fn unknown_verb(parents: &[String], word: &str, verbs: &[String]) -> 
         let parent = parents.join(" ");
         let meant = match near {
             Some(verb) => format!("did you mean throng {parent} {verb}?"),
+            None if verbs.is_empty() => format!("throng help {parent} lists its options"),
             None => format!("its verbs are {}", verbs.join(", ")),
         };
         return format!("throng {parent} has no verb {word}: {meant}");

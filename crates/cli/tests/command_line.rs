@@ -92,6 +92,10 @@ fn words_of_other_tools_are_answered_by_what_does_that_here() {
     for (line, words) in [
         (&["fleet", "start"][..], "throng fleet has no verb start: its verbs are up, resume, "),
         (&["fleet", "resum"], "did you mean throng fleet resume?"),
+        (
+            &["help", "run", "fast"],
+            "throng run has no verb fast: throng help run lists its options",
+        ),
         (&["help", "fleet", "curl"], "throng fleet has no verb curl: its verbs are up, resume, "),
     ] {
         let ended = program.run(line);
