@@ -201,7 +201,7 @@ fn file(word: &str) -> Option<String> {
             "throng check {word} checks plans, throng verdict {word} says what stopped a run, throng web {word} shows runs"
         ));
     }
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase()).unwrap_or_default();
+    let ending = path.extension().map(OsStr::to_ascii_lowercase).unwrap_or_default();
     Some(match ending.to_str() {
         Some("jmx") => format!("throng run {word} runs a plan"),
         Some("jtl" | "csv") => format!(
