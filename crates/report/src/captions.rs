@@ -239,7 +239,7 @@ pub fn course(column: &Column, span: Span<'_>) -> Option<Words> {
             format!("{name_zh}{part_zh}：起初 {first}，最后 {last}，{}。", most.zh),
         ));
     }
-    Some(trend(&column.name, part, &known, (&show, &most)))
+    Some(trend(&column.name, words(part, part_zh), &known, (&show, &most)))
 }
 
 /// Describes whether the values of a column rose, fell or stayed constant. `part` is the text of the steady part, and
