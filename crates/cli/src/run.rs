@@ -159,14 +159,7 @@ fn stages(
         Some(taken) => Traces::again(request, &taken.folder, &properties, console)?,
         None => Traces::open(request, &source, &properties, now_ms(), console),
     };
-    traces.note(Level::Info, "throng", &format!("running {}", request.plan.display()));
-    if taken.is_none() {
-        settings::delete_results(request, &plan)
-            .map_err(|message| traces.console.fail(&message, Exit::Aborted))?;
-    }
-    traces.console.create_summarisers(&properties, &plan.summarisers);
-    let created = format!("Created the tree successfully using {}", request.plan.display());
-    traces.console.jmeter_line(&created);
+    tell_of_plan(request, &properties, (&plan, taken.is_none()), &mut traces)?;
     let interrupt = Interrupt::install().map_err(|_| Exit::Bug)?.with_grace(&properties);
     let stops_itself = control::is_used(&plan);
     let control = (request.listen || stops_itself)
@@ -198,6 +191,24 @@ fn stages(
     let properties = Traces::properties(request, &properties);
     let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live, properties };
     Ok(ending.conclude(running, &percentages, &mut traces))
+}
+
+/// Reports that the plan was read. Deletes the results of an earlier run, as JMeter does, if this run is new.
+fn tell_of_plan(
+    request: &Request,
+    properties: &Properties,
+    (plan, is_new): (&Plan, bool),
+    traces: &mut Traces<'_>,
+) -> Result<(), Exit> {
+    traces.note(Level::Info, "throng", &format!("running {}", request.plan.display()));
+    if is_new {
+        settings::delete_results(request, plan)
+            .map_err(|message| traces.console.fail(&message, Exit::Aborted))?;
+    }
+    traces.console.create_summarisers(properties, &plan.summarisers);
+    let created = format!("Created the tree successfully using {}", request.plan.display());
+    traces.console.jmeter_line(&created);
+    Ok(())
 }
 
 /// Starts the clock of the run, and refuses output files that could not be written at its end.
@@ -265,10 +276,7 @@ impl Start<'_> {
             traces.warn("throng", line);
         }
         let before = Usage::now();
-        let mut complaints = complaints(&mut evaluated, &mut found);
-        complaints.retain(|line| {
-            !matches!(line, Line::Engine(text) if asked_load::voids(&request.load, &plan, text))
-        });
+        let complaints = complaints(&mut evaluated, &mut found, (request, &plan));
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts::frame(request, &plan, evaluated.asked(&plan), &found, &missing);
@@ -379,12 +387,19 @@ fn tell_of_start(
     }
 }
 
-/// Returns the warnings about the plan's values and about the machine, without duplicates.
-fn complaints(evaluated: &mut Evaluated, found: &mut Look) -> Vec<Line> {
+/// Returns the warnings about the plan's values and about the machine, without duplicates, and without those about
+/// numbers that the requested load replaces.
+fn complaints(
+    evaluated: &mut Evaluated,
+    found: &mut Look,
+    (request, plan): (&Request, &Plan),
+) -> Vec<Line> {
     let mut complaints = evaluated.take_complaints();
     complaints
         .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
     complaints.extend(std::mem::take(&mut found.odd_numbers).into_iter().map(Line::Engine));
+    let is_void = |text: &str| asked_load::voids(&request.load, plan, text);
+    complaints.retain(|line| !matches!(line, Line::Engine(text) if is_void(text)));
     complaints
 }
 
@@ -564,6 +579,15 @@ fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
     traces.warn("throng", message);
 }
 
+/// Ends watching hosts, and reports those that could not be read.
+fn end_watching(progress: &mut Progress, traces: &mut Traces<'_>) {
+    for watch::Failures { host, count, last } in progress.hosts().failures() {
+        let words = format!("could not read {host} ({count} attempts), last error: {last}");
+        traces.warn("watch", &words);
+    }
+    progress.set_hosts(watch::Watch::default());
+}
+
 /// Data for the end of a run: summary, report and exit code.
 struct Ending<'a> {
     request: &'a Request,
@@ -601,11 +625,7 @@ impl Ending<'_> {
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         files.tell(&mut progress, traces);
         files.close();
-        for watch::Failures { host, count, last } in progress.hosts().failures() {
-            let words = format!("could not read {host} ({count} attempts), last error: {last}");
-            traces.warn("watch", &words);
-        }
-        progress.set_hosts(watch::Watch::default());
+        end_watching(&mut progress, traces);
         let lines = traces.console.finish(progress.users(), (first_ms + ran_ms, now_ms()));
         traces.summariser_log(&lines);
         let totals = progress.totals();
@@ -622,17 +642,12 @@ impl Ending<'_> {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
         traces.machines.measured(&run.figures());
-        let outcome = Outcome {
-            plan: &self.request.plan,
-            end,
-            cost: cost::of(&summary, &traces.cost),
-            summary,
-            judgement,
-            starts: Starts::of(&totals.counters, &self.request.load),
-            workers,
-            losses: &self.losses,
-            recorded: record.map(Recorded::new),
-        };
+        let cost = cost::of(&summary, &traces.cost);
+        let starts = Starts::of(&totals.counters, &self.request.load);
+        let (plan, losses, recorded) =
+            (&*self.request.plan, &*self.losses, record.map(Recorded::new));
+        let outcome =
+            Outcome { plan, end, summary, cost, judgement, starts, workers, losses, recorded };
         let json = traces.report(&outcome, self.request);
         let recorded = (outcome.recorded.as_ref(), json, &*self.properties);
         reports::write(self.request, self.dashboard.as_ref(), recorded, traces);

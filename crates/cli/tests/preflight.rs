@@ -134,7 +134,7 @@ fn mistakes_are_shown_and_end_with_2() {
         (&["preflight", "none.jmx"], "none.jmx doesn't exist"),
         (&["preflight", "--users", "0"], "0 is not in"),
         (&["preflight", "--users", "5", "--dry-run"], "--fix"),
-        (&["preflight", "--users", "5", "--source", "nowhere0"], "nowhere0: neither an address"),
+        (&["preflight", "--users", "5", "--source", "nowhere0"], "nowhere0: expected an address"),
         (
             &["preflight", "--users", "5", "--chain", "nginx*4:9-1 -> b"],
             "the first port is above the last\n  nginx*4:9-1 -> b\n          ^",
