@@ -136,10 +136,14 @@ fn a_pool_that_gives_up_after_a_long_wait_is_named() {
         }
     }
     // The message names the pool, and the load never grew.
-    let message = "HikariPool-1 - Connection is not available request timed out";
+    let message = "Timeout waiting for idle object";
+    let record = Pool { ramp: 100, message, ..POOL }.run();
+    assert!(found(&record, "fixed_timeout").is_some());
+    // The pool of a JDBC Request is the plan's own.
     let code = "Non HTTP response code: java.sql.SQLTransientConnectionException";
     let record = Pool { ramp: 100, code, message, ..POOL }.run();
-    assert!(found(&record, "fixed_timeout").is_some());
+    let said = found(&record, "fixed_timeout").map(|of| of.words.en).unwrap_or_default();
+    assert!(!said.contains("a pool or a queue"), "{said}");
 }
 
 #[test]

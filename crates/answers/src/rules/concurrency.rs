@@ -28,7 +28,6 @@ use super::{
     one_thread::{OneThread, one_thread},
     rate_limit,
     same_work::asks_for_other_work,
-    short_wait::short_wait,
     slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
     waiting_labels::{alone, answered, growths, of, that_wait, typical},
 };
@@ -80,6 +79,10 @@ const FAILED: f64 = 0.01;
 /// Quantile of the fastest responses, and the share of their time below which a failure was refused at once.
 const AT_ONCE_OF: f64 = 0.01;
 const AT_ONCE: f64 = 0.5;
+/// Largest spread of the times of failures as a share of their median, and the factor by which the spread of responses
+/// is larger, if failures give up after a wait of fixed length.
+const ALIKE: f64 = 0.25;
+const WIDER: f64 = 2.0;
 /// Range of the exponent with which response time grows over the load; 1 if only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Smallest growth of the median as a share of the growth of the mean if all requests wait. A few requests that are
@@ -222,11 +225,14 @@ fn workers(record: &Record) -> Option<Workers> {
 }
 
 /// True if requests that fail do no work: they are refused at once, or give up after a wait of fixed length. Others,
-/// such as those whose assertions fail, occupy a worker.
+/// such as those whose assertions fail, occupy a worker and take as different times as responses do.
 fn fails_without_work(record: &Record) -> bool {
     let seconds = whole(record);
-    let fastest = ms(&answers(seconds), AT_ONCE_OF);
-    ms(&hist(seconds, |s| &s.all.failed), 0.5) < AT_ONCE * fastest || short_wait(record).is_some()
+    let (good, failed) = (answers(seconds), hist(seconds, |s| &s.all.failed));
+    let spread = |of: &Hist| ms(of, 0.95) - ms(of, 0.05);
+    let middle = ms(&failed, 0.5);
+    let is_one_length = spread(&failed) <= (ALIKE * middle).min(spread(&good) / WIDER);
+    middle < AT_ONCE * ms(&good, AT_ONCE_OF) || is_one_length
 }
 
 fn workers_of(record: &Record) -> Option<Workers> {
