@@ -153,9 +153,10 @@ fn each_result_file_is_told_that_has_other_columns_than_its_new_rows() {
         [listener("SimpleDataWriter", "a.csv"), listener("StatVisualizer", "${__P(made,b.csv)}")];
     program.write("listener.jmx", &program::PLAN.replace("<!--more-->", &listeners.concat()));
     let words = |file: &str, how: &str| {
-        let other = "rows are appended, and the heading of the file has other columns: the rows of this run";
+        let other =
+            "already has rows, and the heading of the file has other columns: the rows of this run";
         format!(
-            "{file}: {other} do not have timeStamp; name another file, or delete this one{how}\n"
+            "{file} {other} do not have timeStamp; name another file, or delete this one{how}\n"
         )
     };
     for verb in [&["run", "listener.jmx"][..], &["-n", "-t", "listener.jmx"]] {
@@ -273,7 +274,7 @@ fn an_extractor_that_throws_in_jmeter_is_told_by_check_and_in_the_log() {
             "JMESPathExtractor",
             r#"<stringProp name="JMESExtractor.referenceName">a</stringProp><stringProp name="JMESExtractor.jmesPathExpr">a</stringProp>
             <stringProp name="JMESExtractor.matchNumber">first</stringProp>"#,
-            "'first', is no number",
+            "'first', is not a number",
         ),
     ];
     for (class, props, words) in extractors {
@@ -653,7 +654,7 @@ fn a_listener_whose_file_is_not_written_is_named() {
     <stringProp name="filename">figures.txt</stringProp></kg.apc.jmeter.reporters.FlexibleFileWriter><hashTree/>"#;
     program.write("plan.jmx", &program::PLAN.replace("<!--more-->", listener));
     let ended = program.run(&["run", "plan.jmx"]);
-    assert!(ended.err.contains("Figures: its file is not written"), "{ended:?}");
+    assert!(ended.err.contains("Figures: needs its plug-in to write its file"), "{ended:?}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_host_that_cannot_be_read_is_named_once_and_counted() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let said = ended.out + &ended.err;
     assert_eq!(said.matches("cannot watch gone: http://127.0.0.1:1/metrics").count(), 1, "{said}");
-    assert!(said.contains("gone was asked"), "{said}");
+    assert!(said.contains("could not read gone ("), "{said}");
     assert!(seconds(&program).iter().all(|second| second.get("watched").is_none()));
 }
 

@@ -183,7 +183,7 @@ fn marks_that_would_break_requests_are_refused_before_the_first() {
     for (option, words) in [
         (["--tag", "Host=x"], "the header Host cannot be changed"),
         (["--baggage", "loadtest"], "KEY=VALUE"),
-        (["-J", "throng.traceparent=perhaps"], "throng.traceparent is one of"),
+        (["-J", "throng.traceparent=perhaps"], "throng.traceparent must be true, sampled or false"),
     ] {
         let ended = trial.run(&[&["run", "http.jmx"][..], &option].concat());
         assert_eq!(ended.code, 2, "{ended:?}");
