@@ -360,7 +360,7 @@ impl RequestFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Turn {
-    /// Begins a call to a controller, to get its next sampler.
+    /// A new call to a controller, for the next sampler.
     Next = 0,
     /// The innermost open call to a controller continues.
     GoOn = 1,
