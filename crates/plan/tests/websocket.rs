@@ -196,7 +196,7 @@ fn a_pause_without_settings_stays_one_and_check_says_what_the_others_are() {
     };
     assert_eq!(said("listen")[0], (Level::Native, String::new()));
     assert!(said("listen")[1].1.contains("holds the user's WebSocket connection"));
-    assert!(said("settings")[0].1.contains("a hold"));
+    assert!(said("settings")[0].1.contains("holds a WebSocket connection"));
     let codes: Vec<_> = compiled.diags.iter().map(|diag| diag.code).collect();
     assert_eq!(codes, ["no-hold", "unknown-property"]);
 }
