@@ -37,7 +37,7 @@ fn a_plug_in_that_can_be_left_out_runs_where_java_has_it() {
         assert_eq!(found.level, level, "{java_backing} {has}");
         let of_java = compiled.plan.expect("a plan").java_backed.elements.len();
         assert_eq!(of_java > 0, level == Level::Jvm);
-        let is_said = found.consequence.starts_with("its file is not written");
+        let is_said = found.consequence.starts_with("needs its plug-in to write");
         assert_eq!(is_said, level == Level::Ignored, "{}", found.consequence);
     }
 }

@@ -213,13 +213,12 @@ pub(super) fn short_wait(record: &Record) -> Option<Said> {
 /// failures.
 fn may_be_limit(record: &Record, from: f64, (longer, failed): (u64, u64)) -> bool {
     let is_few = longer < LONGER || (longer as f64) < LONGER_SHARE * failed as f64;
-    let is_long = from >= LONG;
     // A gateway that gave up (504) names a time limit.
     let sums = causes(whole(record));
     let is_504 = |cause: usize| record.causes.get(cause).is_some_and(|name| &*name.code == "504");
     let of_gateway = sums.iter().filter(|sum| is_504(sum.0)).map(|sum| sum.1).sum::<u64>();
     let is_of_gateway = 2 * of_gateway > sums.iter().map(|sum| sum.1).sum::<u64>();
-    is_few && (is_long || is_of_gateway) || is_long && is_of_gateway
+    from >= LONG && (is_few || is_of_gateway)
 }
 
 /// Returns words on how failures become more frequent, if they do.
