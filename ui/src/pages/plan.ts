@@ -24,9 +24,6 @@ export function about(sheet: Sheet, of: About): void {
   const missing = Object.entries(of.has).filter(([, there]) => !there).map(([name]) => word(`has_${name as keyof About['has']}`));
   const ending = word(`ended_${of.ending.kind}`);
   const reason = say(of.ending.reason);
-  // Properties are among the settings, too.
-  const own = new Set(of.properties.map(([name]) => `-J${name}`));
-  const settings = of.settings.filter(([name]) => !own.has(name));
   sheet.add(el('table', { class: 'plain' }, el('caption', { class: 'visually-hidden' }, word('plan')), el('tbody', null,
     row(word('plan_file'), of.plan), row(word('program'), of.program), row(word('started'), day(of.start_ms)), row(word('lasted'), length(of.length_ms)),
     row(word('ended'), reason ? `${ending}: ${reason}` : ending), load ? row(word('load'), load) : null,
@@ -38,7 +35,7 @@ export function about(sheet: Sheet, of: About): void {
       { id: 'name', title: word('name'), value: ([name]) => name }, { id: 'value', title: word('value'), value: ([, value]) => value, show: ([, value]) => el('code', { class: 'hostile' }, value) }] }));
   };
   pairs('properties', word('properties'), of.properties);
-  pairs('settings', word('settings'), settings);
+  pairs('settings', word('settings'), of.settings);
   if (of.notes.length > 0) sheet.add(el('h2', null, word('notes')), el('ul', null, ...[...new Set(of.notes)].map((note) => el('li', { class: 'hostile' }, note))));
   if (of.flaws.length > 0) sheet.add(el('h2', null, word('data')), el('ul', null, ...of.flaws.map((flaw) => el('li', null, say(flaw)))));
 }
