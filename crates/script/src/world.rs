@@ -1,6 +1,6 @@
 //! Operations of scripts on their surroundings: variables, properties, the sample result, the log, user and time.
 //!
-//! The table lists which object has which method ([`find`]). [`super::perform`] executes each [`Operation`].
+//! The table lists which object has which method ([`find`]). [`super::act::perform`] executes each [`Operation`].
 
 use lang::log::Level;
 
