@@ -127,7 +127,7 @@ fn silence(record: &Record) -> Option<Said> {
             "Send heartbeats more often than that, or raise the limit at the server or the proxy before it (proxy_read_timeout, idle timeout).",
             "以更短的间隔发送心跳，或提高服务器或其前面代理的限制（proxy_read_timeout、idle timeout）。"
         ))
-        .explaining(&["constant_load", "errors_named"])
+        .explaining(&["errors_named"])
         .said(),
     )
 }
@@ -202,7 +202,7 @@ fn errors(record: &Record) -> Option<Said> {
         finding
             .with("age", age, "ms", span(seconds))
             .with("share", n as f64 / all as f64, "share", span(seconds))
-            .explaining(&["constant_load", "errors_named", "bimodal"])
+            .explaining(&["errors_named", "bimodal"])
             .said(),
     )
 }
@@ -333,6 +333,7 @@ pub(super) fn accept_queue(record: &Record) -> Said {
         "提高服务的 listen backlog 和 net.core.somaxconn，更快地接受连接，或保持连接；在被测主机上用 nstat 查看 ListenOverflows 可确认。"
     ))
     .explaining(&[
+        "constant_load",
         "connection_churn",
         "bimodal",
         "errors_named",
