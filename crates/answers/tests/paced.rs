@@ -103,6 +103,26 @@ fn a_target_that_gives_no_more_than_timers_ask_for_has_a_limit() {
 }
 
 #[test]
+fn users_whose_requests_hang_until_the_end_do_not_pause() {
+    // Of 60 users, 50 get no response: the rate of the other 10 does not grow, whoever arrives.
+    let hangs = |user: u64| user >= 10;
+    let mut record = run(&users(60).ramp(30).seconds(60), |request, random| {
+        let takes = if hangs(request.user) { 1000 * S } else { about(40 * MS, random) };
+        good(takes)
+    });
+    let paused = |record: &Record| {
+        let verdict = rules::verdict(record);
+        verdict.unchecked.iter().any(|one| one.lacks.en.contains("paused"))
+    };
+    // Without the requests that the end cut, the record looks like one of users that pause.
+    assert!(paused(&record));
+    record.seconds.last_mut().expect("seconds").all.cut = 50;
+    let verdict = rules::verdict(&record);
+    assert!(!paused(&record), "{:?}", verdict.unchecked);
+    assert!(finding(&verdict, "constant_load").is_none(), "{:?}", verdict.findings);
+}
+
+#[test]
 fn a_queue_of_many_users_is_not_called_a_pause() {
     for (count, ramp, workers, takes) in
         [(300, 60, 8, 2 * S), (100, 60, 1, S), (300, 30, 4, S), (500, 60, 10, S)]

@@ -613,7 +613,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     if let Some(lacks) = pace::lacks_schedule(record, flat.len() == all.len()) {
         return lacks;
     }
-    if !pace::wait(&flat[0], &flat[flat.len() - 1]) {
+    if !pace::wait(record, &flat[0], &flat[flat.len() - 1]) {
         return pace::lacks_unpaced(record);
     }
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);

@@ -176,6 +176,12 @@ impl Means {
     }
 }
 
+/// Returns the number of requests that the end of the run cut. They were in flight, but only completed requests count in
+/// `in_flight`.
+fn cut(record: &Record) -> f64 {
+    sum(&record.seconds, |second| second.all.cut) as f64
+}
+
 /// Returns the means under the light load and under the largest number of users, if a run has both.
 fn loads(record: &Record) -> Option<(Means, Means)> {
     let is_closed = record.has.users && !record.frame.load.open;
@@ -184,7 +190,11 @@ fn loads(record: &Record) -> Option<(Means, Means)> {
     let most = seconds.iter().map(|second| second.users).max()? as f64;
     let full: Vec<&Second> = seconds.iter().filter(|s| s.users as f64 >= FULL * most).collect();
     let has_due = seconds.iter().any(|second| second.due > 0);
-    (is_closed && !has_due && !light.is_empty()).then(|| (Means::of(&light), Means::of(&full)))
+    (is_closed && !has_due && !light.is_empty()).then(|| {
+        let mut full = Means::of(&full);
+        full.flying = full.flying.max(cut(record));
+        (Means::of(&light), full)
+    })
 }
 
 /// True if many users neither wait for responses nor pause as users did under the light load: something in the plan
@@ -204,9 +214,10 @@ fn idle(light: &Means, full: &Means) -> bool {
 }
 
 /// True if most users that were added between two loads with the same rate wait for responses, as with a limit.
-pub(super) fn wait(few: &Window, many: &Window) -> bool {
+pub(super) fn wait(record: &Record, few: &Window, many: &Window) -> bool {
+    let flying = many.in_flight.max(cut(record));
     many.mean >= LAGS * (many.at_ms - few.at_ms) as f64
-        || many.in_flight - few.in_flight >= WAIT * (many.users - few.users)
+        || flying - few.in_flight >= WAIT * (many.users - few.users)
 }
 
 /// Returns the result of a rule on limits if something in the plan sets the rate.
