@@ -121,15 +121,14 @@ fn states_of_caches_and_chains_of_proxies_are_no_backends() {
         ("Via: 1.1 origin-gw, 1.1 varnish", "Via: 1.1 varnish"),
         ("X-Served-By: cache-iad-1, cache-fra-7", "X-Served-By: cache-fra-7"),
         ("X-Served-By: shield-2, cache-fra-7", "X-Served-By: cache-fra-7"),
-        ("X-Served-By: app", "X-Served-By: static"),
         ("X-Host: origin-1", "X-Host: edge-1"),
         ("X-Node: node-1\r\nX-Cache: MISS", "X-Node: node-2\r\nX-Cache: HIT"),
         ("X-Node: node-1\r\nCF-Cache-Status: MISS", "X-Node: node-2\r\nCF-Cache-Status: HIT"),
         ("X-Node: node-1\r\nAge: 0", "X-Node: node-2\r\nAge: 31"),
-        ("X-Backend: feed", "X-Backend: cafe"),
-        ("X-Backend: https", "X-Backend: html"),
-        ("X-Backend: grpc-1", "X-Backend: mssql-1"),
-        ("X-Backend: added", "X-Backend: facade"),
+        ("X-Host: feed", "X-Host: cafe"),
+        ("X-Server: https", "X-Server: html"),
+        ("X-Hostname: grpc-1", "X-Hostname: mssql-1"),
+        ("X-Server: added", "X-Server: facade"),
     ] {
         assert_eq!(said(&two_lines(slow, fast)), "", "{slow}");
     }
@@ -143,6 +142,37 @@ fn states_of_caches_and_chains_of_proxies_are_no_backends() {
     ] {
         assert!(said(&two_lines(slow, fast)).starts_with("One of 2 backends is slow"), "{slow}");
     }
+}
+
+#[test]
+fn a_slow_value_of_a_header_is_named_without_a_claim_about_backends() {
+    for (slow, fast) in [
+        ("X-Backend: alpha", "X-Backend: beta"),
+        ("X-Served-By: app", "X-Served-By: static"),
+        ("X-Pod: feed", "X-Pod: cafe"),
+        ("X-Node: grpc-1", "X-Node: mssql-1"),
+    ] {
+        let words = said(&two_lines(slow, fast));
+        let begin = format!("Responses with {slow} are slow: they take 120 ms at the median");
+        assert!(words.starts_with(&begin), "{words}");
+        assert!(words.contains("those with other values 12 ms (20 of 60"), "{words}");
+        assert!(!words.contains("backends"), "{words}");
+    }
+    let failing = with_kept(|n| {
+        let name = ["alpha", "bravo", "charlie"][n % 3];
+        (0, format!("X-Backend: {name}"), 20, n % 6 == 1)
+    });
+    let words = said(&failing);
+    assert!(
+        words.starts_with("Responses with X-Backend: bravo fail: 50 % of them, and 0"),
+        "{words}"
+    );
+    // Times that do not differ, and the pages that a gateway answers by itself.
+    let equal = with_kept(|n| {
+        let name = ["alpha", "bravo"][n % 2];
+        (0, format!("X-Backend: {name}"), 20 + n as u64 * 7 % 30, false)
+    });
+    assert_eq!(said(&equal), "");
 }
 
 /// Returns the finding on two nodes, one of them slow; `request` and `address` return the request and address of each

@@ -3,7 +3,8 @@
 //! The run reads no headers for this rule: the record keeps about 64 randomly chosen samples, which represent all.
 //! Samples are compared only within a label, because two services of one plan have different names and times, and
 //! within equal requests. Only names of instances of one kind that occur at the same time are backends. A backend is
-//! reported if nearly all of its samples are slower or fail, and nearly all other samples are not.
+//! reported if nearly all of its samples are slower or fail, and nearly all other samples are not. Names of different
+//! kinds, such as `alpha` and `beta`, may be backends or services: the finding then names the header and claims no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,6 +38,20 @@ const HEADERS: [&str; 17] = [
     "x-pod",
     "x-pod-name",
     "via",
+];
+/// Headers that name an instance also where their values have nothing in common.
+const OF_INSTANCES: [&str; 11] = [
+    "x-served-by",
+    "x-backend",
+    "x-backend-server",
+    "x-upstream",
+    "x-upstream-server",
+    "x-server-id",
+    "x-instance",
+    "x-instance-id",
+    "x-node",
+    "x-pod",
+    "x-pod-name",
 ];
 /// Metrics of `Server-Timing` whose description names the instance that answered; other metrics describe states and
 /// queries.
@@ -83,15 +98,39 @@ type Backends = BTreeMap<String, Vec<Answer>>;
 /// A kept sample with the backend names in its response head, by header.
 type Named<'k> = (&'k Kept, Vec<(String, String)>);
 
-/// Returns the finding on a slow or failing backend, by the names in kept responses.
-pub(super) fn ill_by_name(record: &Record) -> Option<Finding> {
+/// Returns the finding on a slow or failing backend, by the names in kept responses, with advice.
+pub(super) fn ill_by_name(record: &Record, of_backends: Words) -> Option<Finding> {
     let named = named(record.kept.iter().filter(|kept| kept.why == Why::Random));
-    headers(&named).into_iter().find_map(|header| {
-        of_header(&named, header).into_iter().find_map(|backends| {
-            let fits = backends.len() > 1 && backends.len() <= MOST;
-            fits.then(|| ill(record, header, &backends)).flatten()
-        })
-    })
+    let ill_of = |header: &str, kind: &BTreeSet<&str>, are_alike: bool| {
+        let backends = of_kind(&named, header, kind);
+        let fits = backends.len() > 1 && backends.len() <= MOST;
+        fits.then(|| ill(record, header, &backends, are_alike)).flatten()
+    };
+    let of_one_kind = headers(&named).into_iter().find_map(|header| {
+        kinds(&named, header).iter().find_map(|kind| ill_of(header, kind, true))
+    });
+    if let Some(finding) = of_one_kind {
+        return Some(finding.advise(of_backends));
+    }
+    let of_any_kind = headers(&named).into_iter().find_map(|header| {
+        let values: BTreeSet<&str> = named.iter().filter_map(|one| value(one, header)).collect();
+        let can_be = OF_INSTANCES.contains(&&*header.to_ascii_lowercase())
+            && values.iter().all(|value| is_one_word(value));
+        can_be.then(|| ill_of(header, &values, false)).flatten()
+    });
+    of_any_kind.map(|finding| finding.advise(compare_values()))
+}
+
+/// True for a value that is no list and no sentence.
+fn is_one_word(value: &str) -> bool {
+    !value.contains([' ', ',', ';'])
+}
+
+fn compare_values() -> Words {
+    words!(
+        "Ask what the values name. If they name servers of one service, take this one out and look at its host, its version and its log. If they name different services, give their requests names of their own in the plan.",
+        "请确认这些值代表什么。若为同一服务的服务器，摘除该服务器并检查其主机、版本和日志。若为不同的服务，请在计划中为各自的请求分别命名。"
+    )
 }
 
 /// True if kept responses name more than one backend.
@@ -129,31 +168,27 @@ fn kinds<'n>(named: &'n [Named<'_>], header: &str) -> Vec<BTreeSet<&'n str>> {
     kinds
 }
 
-/// Groups samples by the value of a header, for each kind of instance; only requests that several instances answered
+/// Groups samples by the value of a header, for the values in `kind`; only requests that several instances answered
 /// count.
-fn of_header(named: &[Named<'_>], header: &str) -> Vec<Backends> {
-    let of_kind = |kind: BTreeSet<&str>| {
-        let mut by_label: BTreeMap<u32, Vec<(&Kept, &str)>> = BTreeMap::new();
-        for one in named {
-            if let Some(value) = value(one, header).filter(|value| kind.contains(value)) {
-                by_label.entry(one.0.label).or_default().push((one.0, value));
-            }
+fn of_kind(named: &[Named<'_>], header: &str, kind: &BTreeSet<&str>) -> Backends {
+    let mut by_label: BTreeMap<u32, Vec<(&Kept, &str)>> = BTreeMap::new();
+    for one in named {
+        if let Some(value) = value(one, header).filter(|value| kind.contains(value)) {
+            by_label.entry(one.0.label).or_default().push((one.0, value));
         }
-        let mut backends = Backends::new();
-        for samples in by_label.into_values() {
-            let keys =
-                request_keys(&samples.iter().map(|(kept, _)| *kept).collect::<Vec<_>>(), true);
-            let mut by_request: BTreeMap<String, Vec<(&Kept, &str)>> = BTreeMap::new();
-            for (key, sample) in keys.into_iter().zip(samples) {
-                by_request.entry(key).or_default().push(sample);
-            }
-            for samples in by_request.into_values() {
-                add(&mut backends, samples);
-            }
+    }
+    let mut backends = Backends::new();
+    for samples in by_label.into_values() {
+        let keys = request_keys(&samples.iter().map(|(kept, _)| *kept).collect::<Vec<_>>(), true);
+        let mut by_request: BTreeMap<String, Vec<(&Kept, &str)>> = BTreeMap::new();
+        for (key, sample) in keys.into_iter().zip(samples) {
+            by_request.entry(key).or_default().push(sample);
         }
-        backends
-    };
-    kinds(named, header).into_iter().map(of_kind).collect()
+        for samples in by_request.into_values() {
+            add(&mut backends, samples);
+        }
+    }
+    backends
 }
 
 /// Adds samples of equal requests if several backends answered them.
@@ -188,7 +223,7 @@ fn together<'a>(mine: &[&'a Answer], others: &[&'a Answer]) -> [Vec<&'a Answer>;
     [mine, others].map(|all| all.iter().copied().filter(|one| both.contains(&one.at_ms)).collect())
 }
 
-fn ill(record: &Record, header: &str, backends: &Backends) -> Option<Finding> {
+fn ill(record: &Record, header: &str, backends: &Backends, are_alike: bool) -> Option<Finding> {
     let total = backends.len();
     backends.iter().find_map(|(value, mine)| {
         let others: Vec<&Answer> =
@@ -197,9 +232,19 @@ fn ill(record: &Record, header: &str, backends: &Backends) -> Option<Finding> {
         if mine.len() < EACH || others.len() < OTHERS || is_gateway(header, &mine, &others) {
             return None;
         }
+        // A value with failures only can be that of a gateway which answers in place of all servers.
+        if !are_alike && mine.iter().all(|one| one.failed) {
+            return None;
+        }
         let all = mine.len() + others.len();
         let said = slow(&mine, &others).map(|(slow, usual)| {
             let (slow, usual, n) = (time(slow), time(usual), mine.len());
+            if !are_alike {
+                return words!(
+                    "Responses with {header}: {value} are slow: they take {slow} at the median, those with other values {usual} ({n} of {all} answers kept at random have it).",
+                    "带 {header}: {value} 的响应慢：中位数 {slow}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
+                );
+            }
             words!(
                 "One of {total} backends is slow: {header}: {value} takes {slow} at the median, the others {usual} ({n} of {all} answers kept at random are its own).",
                 "{total} 个后端中有一个慢：{header}: {value} 中位数 {slow}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"
@@ -207,6 +252,12 @@ fn ill(record: &Record, header: &str, backends: &Backends) -> Option<Finding> {
         });
         let said = said.or_else(|| fails(&mine, &others).map(|(bad, usual)| {
             let (bad, usual, n) = (percent(bad), percent(usual), mine.len());
+            if !are_alike {
+                return words!(
+                    "Responses with {header}: {value} fail: {bad} of them, and {usual} of those with other values ({n} of {all} answers kept at random have it).",
+                    "带 {header}: {value} 的响应出错：失败 {bad}，其他取值的响应为 {usual}（随机保留的 {all} 个响应中有 {n} 个带有它）。"
+                );
+            }
             words!(
                 "One of {total} backends fails: {header}: {value} fails {bad} of its answers, the others {usual} ({n} of {all} answers kept at random are its own).",
                 "{total} 个后端中有一个出错：{header}: {value} 的响应失败 {bad}，其他为 {usual}（随机保留的 {all} 个响应中有 {n} 个来自它）。"

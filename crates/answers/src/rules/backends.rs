@@ -161,8 +161,8 @@ pub(super) fn backend_uneven(record: &Record) -> Said {
     if let Some(said) = groups.iter().find_map(|group| ill(record, group)) {
         return said;
     }
-    if let Some(finding) = ill_by_name(record) {
-        return finding.advise(take_out()).explaining(EXPLAINS).said();
+    if let Some(finding) = ill_by_name(record, take_out()) {
+        return finding.explaining(EXPLAINS).said();
     }
     if groups.is_empty() && !has_names(record) {
         if record.has.classes && !is_known {
