@@ -31,10 +31,8 @@ const WAIT: f64 = 0.5;
 /// rate. If the target limits the rate, hardly any user is idle. With up to 6 users, the smallest number decides.
 const IDLE: f64 = 0.3;
 const IDLE_USERS: f64 = 2.0;
-/// Share of the full rate from which on the rate under the light load counts as the same; and smallest ratio of the
-/// users under full load to those under light load.
+/// Share of the full rate from which on the rate under the light load counts as the same.
 const SAME: f64 = 0.85;
-const MORE_USERS: f64 = 1.5;
 /// Share of the largest number of users from which on the load is full.
 const FULL: f64 = 0.9;
 /// Share of the time between two loads. If responses take longer, requests were sent under the smaller load, and fewer
@@ -235,7 +233,7 @@ pub(super) fn lacks_unpaced(record: &Record) -> Said {
 /// or if the light load already had the full rate.
 pub(super) fn nothing_or_lacks(record: &Record) -> Said {
     let Some((light, full)) = loads(record) else { return light::nothing_or_lacks(record) };
-    let is_same = full.users >= MORE_USERS * light.users && light.rate >= SAME * full.rate;
+    let is_same = light.rate >= SAME * full.rate;
     match (is_same, idle(&light, &full)) {
         (true, true) => lacks_unpaced(record),
         (true, false) => light::lacks_light_load(record),
