@@ -10,7 +10,7 @@
 //! | `jsonpath` | JSONPath in Jayway's dialect |
 //! | `jmespath` | JMESPath over JSON as Jackson reads it |
 //! | `xml`, `xpath` | documents as Xerces parses them, expressions as Xalan evaluates them |
-//! | `jsoup`, `jodd` | pages and CSS selectors of these two libraries |
+//! | `jsoup` | pages and CSS selectors of this library |
 //! | `tidy` | pages as JTidy cleans them up |
 //! | `links` | links of pages and style sheets to embedded resources |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
@@ -34,7 +34,6 @@ pub mod java_date;
 pub mod java_regexp;
 pub mod jexl;
 pub mod jmespath;
-pub mod jodd;
 pub mod jsonpath;
 pub mod jsoup;
 pub mod links;

@@ -230,9 +230,10 @@ impl Extractor {
             Self::PluginJson(extractor) => extractor.complaint(),
             Self::XPath(extractor) => extractor.complaint(),
             Self::XPath2(extractor) => extractor.complaint(),
-            Self::Css(extractor) => extractor.complaint(),
             Self::Boundary(extractor) => extractor.complaint(),
-            Self::Debug(_) | Self::FifoPut(_) | Self::Script(_) | Self::Job(_) => None,
+            Self::Css(_) | Self::Debug(_) | Self::FifoPut(_) | Self::Script(_) | Self::Job(_) => {
+                None
+            }
         }
     }
 }

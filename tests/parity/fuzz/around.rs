@@ -639,7 +639,7 @@ fn html(maker: &mut Maker) -> Element {
         .string("HtmlExtractor.attribute", *maker.dice.pick(&["", "href", "value", "none"]))
         .string("HtmlExtractor.default", text(maker.dice, &["D", ""]))
         .string("HtmlExtractor.match_number", number(maker.dice, &["1", "1", "2", "-1"]))
-        .string("HtmlExtractor.extractor_impl", *maker.dice.pick(&["", "JSOUP", "JODD"]));
+        .string("HtmlExtractor.extractor_impl", *maker.dice.pick(&["", "", "JSOUP"]));
     scope(maker, element, "Sample.scope")
 }
 

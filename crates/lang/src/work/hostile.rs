@@ -6,18 +6,11 @@
 use std::time::{Duration, Instant};
 
 use super::{Limits, bounded, limit, taken};
-use crate::{jodd, jsonpath, jsoup, tidy, xml, xpath};
+use crate::{jsonpath, jsoup, tidy, xml, xpath};
 
 fn css(page: &str, selector: &str) {
     let selector = jsoup::Selector::parse(selector).unwrap();
     jsoup::Document::parse(page).select(&selector, None, |_| std::ops::ControlFlow::Continue(()));
-}
-
-fn jodd(page: &str, selector: &str) {
-    let selectors = jodd::Selectors::parse(selector).unwrap();
-    if let Ok(page) = jodd::Document::parse(page) {
-        page.select(&selectors, None, |_| std::ops::ControlFlow::Continue(()));
-    }
 }
 
 fn xpath(page: &str, query: &str) {
@@ -65,12 +58,6 @@ const CASES: &[Case] = &[
     ("jsoup misnested", |n| css(&"<a><b></a>".repeat(n), "i")),
     ("jsoup forms", |n| css(&"<form><table>".repeat(n), "i")),
     ("jsoup select", |n| css(&format!("<select>{}", "<option><p>".repeat(n)), "i")),
-    ("jodd deep", |n| jodd(&"<div>".repeat(n), "div div")),
-    ("jodd flat", |n| jodd(&"<p>x</p>".repeat(n), "p ~ p")),
-    ("jodd next", |n| jodd(&"<p>x</p>".repeat(n), "p + p")),
-    ("jodd nth", |n| jodd(&"<p>x</p>".repeat(n), "p:nth-child(3)")),
-    ("jodd ends", |n| jodd(&format!("{}{}", "<div>".repeat(n), "</x>".repeat(n)), "p")),
-    ("jodd dd", |n| jodd(&format!("<dl>{}", "<dd><p><li></dd>".repeat(n)), "p")),
     ("tidy deep", |n| drop(tidy::read(&"<div>".repeat(n)))),
     ("tidy flat", |n| drop(tidy::read(&"<b> x </b>".repeat(n)))),
     ("tidy center", |n| drop(tidy::read(&"<center><font>x".repeat(n)))),
@@ -229,7 +216,6 @@ fn what_users_meet_is_linear() {
         "jsoup nth-last-type",
         "jsoup body text",
         "jsoup table foster",
-        "jodd flat",
         "tidy flat",
         "xml text",
         "json wide",

@@ -1,12 +1,11 @@
-//! CSS Selector Extractor, with jsoup or Jodd: extracts strings or attributes of the elements that match a selector.
+//! CSS Selector Extractor with jsoup: extracts strings or attributes of the elements that match a selector.
 //!
 //! Each extractor parses each response once. As in JMeter, an invalid selector changes nothing except that the
-//! default is set. jsoup selectors with unsupported features need a JVM.
+//! default is set. Unsupported features of selectors, and the implementation Jodd, need a JVM.
 
 use std::ops::ControlFlow;
 
 use jmx::Props;
-use lang::jodd::{self, Selectors};
 use lang::jsoup::{Document, Selector};
 
 use super::matches::Matches;
@@ -22,62 +21,13 @@ use crate::template::{Template, TemplateCompiler};
 pub struct CssExtractor {
     reference: Template,
     selector: Template,
-    engine: Engine,
     /// The compiled selector, if it is constant.
-    fixed: Option<Result<Read, Unread>>,
+    fixed: Option<Selector>,
     attribute: Template,
     number: Template,
     default: Template,
     empty_default: bool,
     scope: Scope,
-}
-
-/// The library that defines the selector syntax.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Engine {
-    Jsoup,
-    Jodd,
-}
-
-/// A compiled selector.
-#[derive(Debug)]
-enum Read {
-    Jsoup(Selector),
-    Jodd(Selectors),
-}
-
-/// The error for an invalid selector.
-#[derive(Clone, Copy, Debug)]
-struct Unread;
-
-impl Engine {
-    fn read(self, source: &str) -> Result<Read, Unread> {
-        match self {
-            Self::Jsoup => Selector::parse(source).map(Read::Jsoup).map_err(|_| Unread),
-            Self::Jodd => Selectors::parse(source).map(Read::Jodd).map_err(|_| Unread),
-        }
-    }
-}
-
-impl Read {
-    /// Calls `found` for each value that the selector matches in a page; false if the page cannot be parsed.
-    fn select(
-        &self,
-        text: &str,
-        attribute: Option<&str>,
-        mut found: impl FnMut(Option<&str>) -> ControlFlow<()>,
-    ) -> bool {
-        match self {
-            Self::Jsoup(selector) => {
-                Document::parse(text).select(selector, attribute, |value| found(Some(value)));
-            }
-            Self::Jodd(selectors) => {
-                let Ok(document) = jodd::Document::parse(text) else { return false };
-                document.select(selectors, attribute, found);
-            }
-        }
-        true
-    }
 }
 
 pub(super) fn compile(
@@ -89,31 +39,26 @@ pub(super) fn compile(
         message,
         help: "use a selector of tags, ids, classes, attributes and positions, with JSOUP".into(),
     };
-    let engine = match props.str("HtmlExtractor.extractor_impl").unwrap_or("") {
-        "" | "JSOUP" => Engine::Jsoup,
-        "JODD" => Engine::Jodd,
+    match props.str("HtmlExtractor.extractor_impl").unwrap_or("") {
+        "" | "JSOUP" => {}
+        "JODD" => return Err(needs_jvm("the implementation JODD runs in a JVM only".into())),
         other => return Err(needs_jvm(format!("JMeter has no implementation {other}"))),
-    };
+    }
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
     let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let selector = text("HtmlExtractor.expr");
     let attribute = text("HtmlExtractor.attribute");
     let fixed = match selector.fixed() {
-        Some(source) if engine == Engine::Jsoup => {
-            let selector = Selector::parse(source).map_err(|problem| needs_jvm(problem.0))?;
-            Some(Ok(Read::Jsoup(selector)))
-        }
-        Some(source) => Some(engine.read(source)),
+        Some(source) => Some(Selector::parse(source).map_err(|problem| needs_jvm(problem.0))?),
         None => None,
     };
-    if engine == Engine::Jsoup && attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
+    if attribute.raw().trim().to_ascii_lowercase().starts_with("abs:") {
         return Err(needs_jvm("only jsoup resolves links (abs:)".into()));
     }
     let made = CssExtractor {
         reference: text("HtmlExtractor.refname"),
         selector,
-        engine,
         fixed,
         attribute,
         number: text("HtmlExtractor.match_number"),
@@ -156,29 +101,27 @@ impl CssExtractor {
         let selector = match &self.fixed {
             Some(selector) => selector,
             None => {
-                made = self.selector.parsed(env, |source| self.engine.read(source));
+                made = self.selector.parsed(env, |source| Selector::parse(source).ok())?;
                 &made
             }
         };
-        let selector = selector.as_ref().ok()?;
         let mut attribute = env.core.take();
         self.attribute.eval(env, &mut attribute);
         let mut found = Matches::new(1);
-        let mut is_read = true;
-        let mut collect = |text: &str| {
-            let wanted = (!attribute.trim().is_empty()).then_some(&*attribute);
-            is_read = selector.select(text, wanted, |value| {
-                if number > 0 && found.len() as i64 == i64::from(number) {
-                    return ControlFlow::Break(());
-                }
-                found.push(value);
-                ControlFlow::Continue(())
-            });
-            if !is_read || number > 0 && found.len() as i64 == i64::from(number) {
+        let flow = |found: &Matches| {
+            if number > 0 && found.len() as i64 == i64::from(number) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
+        };
+        let mut collect = |text: &str| {
+            let wanted = (!attribute.trim().is_empty()).then_some(&*attribute);
+            Document::parse(text).select(selector, wanted, |value| {
+                found.push(Some(value));
+                flow(&found)
+            });
+            flow(&found)
         };
         if let Scope::Variable(name) = &self.scope {
             env.read_named(name, |value| value.filter(|text| !text.is_empty()).map(collect));
@@ -186,16 +129,7 @@ impl CssExtractor {
             self.scope.each(result, |sample| collect(&sample.text));
         }
         env.core.give(attribute);
-        if !is_read {
-            found.end();
-            return None;
-        }
         Some(found)
-    }
-
-    pub(super) fn complaint(&self) -> Option<String> {
-        let source = self.selector.fixed().filter(|_| matches!(self.fixed, Some(Err(Unread))))?;
-        Some(format!("cannot parse the selector {source}"))
     }
 }
 

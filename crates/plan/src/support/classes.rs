@@ -439,7 +439,7 @@ pub(super) const CLASSES: &[Class] = &[
         "HtmlExtractor",
         Kind::After,
         Level::Native,
-        "JSOUP selectors of tags, ids, classes, attributes, positions and text; other selectors need a JVM",
+        "JSOUP selectors of tags, ids, classes, attributes, positions and text; other selectors, and JODD, need a JVM",
     ),
     class(
         "XPathExtractor",
