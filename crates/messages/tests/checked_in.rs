@@ -1,12 +1,12 @@
 //! Checks that both sides agree with `messages.txt`.
 //!
-//! The Rust modules, the Java classes and the tables of the page are generated from it and compared with the files in
-//! the repository. `UPDATE_MESSAGES=1` writes the files.
+//! The Rust modules and the Java classes are generated from it and compared with the files in the repository.
+//! `UPDATE_MESSAGES=1` writes the files.
 
 use std::path::{Path, PathBuf};
 
 use messages::description::{self, Block};
-use messages::{DESCRIPTION, java, page, rust};
+use messages::{DESCRIPTION, java, rust};
 
 const UPDATE: &str = "UPDATE_MESSAGES=1 cargo test -p throng-messages";
 
@@ -40,13 +40,6 @@ fn the_rust_side_is_what_the_description_makes() {
 fn the_java_side_is_what_the_description_makes() {
     check("crates/jvm/java/src/main/java/dev/throng/Message.java", &java::numbers(&blocks()));
     check("crates/jvm/java/src/main/java/dev/throng/Records.java", &java::records(&blocks()));
-}
-
-#[test]
-fn the_page_has_the_tables_that_the_description_makes() {
-    let path = "docs/decisions/jvm-messages.md";
-    let there = std::fs::read_to_string(file(path)).expect("the page");
-    check(path, &page::put_into(&there, &blocks()));
 }
 
 #[test]
